@@ -301,6 +301,41 @@ fn tracks_with_gradients_are_those_without() {
     assert_eq!(floats(tracks.positions()), bits(2, 300).0);
 }
 
+/// The velocities at saves depend on the field's values directly, and by the positions.
+#[test]
+fn gradients_of_saved_velocities_match_central_differences() {
+    for (name, count, make) in kinds() {
+        let shape = [TIMES.len(), count, 3];
+        let loss = |values: Tensor<3>| {
+            let field = make(values);
+            let tracer = Tracer::new(&*field).span(steps(0.1, 0.7, 5)).save(SaveAt::EverySteps(2));
+            let tracks = tracer.save_velocity(true).trace(&some_seeds()).unwrap();
+            assert_eq!(tracks.summary().unwrap().engine, Engine::Fused);
+            let velocities = tracks.velocities().unwrap();
+            let count = velocities.shape().num_elements();
+            let weights = (0..count).map(|i| (1.0 + i as f64).sin()).collect();
+            (velocities.clone() * tensor(weights, velocities.dims(), &velocities.device())).sum()
+        };
+        for machine in exact_machines() {
+            let leaf = tensor(values_of(count), shape, &autodiff(&machine)).require_grad();
+            let gradient = floats(leaf.grad(&loss(leaf.clone()).backward()).unwrap());
+            let direction = Dice(71).points([-1.0; 3], [1.0; 3], TIMES.len() * count);
+            let direction = direction.into_flattened();
+            let step = 1e-6;
+            let at = |sign: f64| {
+                let moved = values_of(count).into_iter().zip(&direction);
+                let moved = moved.map(|(v, d)| v + sign * step * d).collect();
+                number(loss(tensor(moved, shape, &machine.device)))
+            };
+            let difference = (at(1.0) - at(-1.0)) / (2.0 * step);
+            let found: f64 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
+            let size = difference.abs().max(1.0);
+            let what = format!("{name}, {machine}: {found}, {difference}");
+            assert_below(&what, (found - difference).abs() / size, 1e-7);
+        }
+    }
+}
+
 /// States in single precision, three times for each launch of 64 steps; the graph of the tensor engine.
 #[test]
 fn plans_count_what_gradients_keep() {

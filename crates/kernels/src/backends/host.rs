@@ -1,16 +1,74 @@
-//! Shared by the CPU backends: tensors that can be borrowed as slices.
+//! The CPU backends: tensors that can be borrowed as slices.
+#![allow(deprecated)] // the NdArray backend, kept for users that select it by name
 
 use crate::{
-    LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment, TANGENTS,
+    LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment, TANGENTS, TraceBackend,
     cpu::{
         self, Arrays, Ended, FieldArrays, Position, Real, Slots,
         adjoint::{Gradient, Taken, Tangents},
     },
     ops::{Advanced, Geometry, PulledBack, Sampled, State},
 };
-use burn::backend::{Backend, DType, TensorMetadata};
+use burn::backend::{
+    Backend, DType, Flex, TensorMetadata,
+    tensor::{FloatTensor, IntTensor},
+};
 use burn::tensor::Element;
+use burn_ndarray::NdArray;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
+
+/// Implements the operations of a backend with tensors in host memory.
+macro_rules! on_host {
+    ($backend:ty) => {
+        impl TraceBackend for $backend {
+            fn advance(
+                state: State<Self>,
+                field: Sampled<Self>,
+                geometry: Geometry<Self>,
+                segment: Segment,
+            ) -> Advanced<Self> {
+                advance(state, field, geometry, &segment)
+            }
+
+            fn pull_back(
+                state: State<Self>,
+                field: Sampled<Self>,
+                geometry: Geometry<Self>,
+                gradient: FloatTensor<Self>,
+                by_values: bool,
+                segment: Segment,
+            ) -> PulledBack<Self> {
+                pull_back(state, field, geometry, (gradient, by_values), &segment)
+            }
+
+            fn push_forward(
+                state: State<Self>,
+                field: Sampled<Self>,
+                geometry: Geometry<Self>,
+                tangents: FloatTensor<Self>,
+                segment: Segment,
+            ) -> FloatTensor<Self> {
+                push_forward(state, field, geometry, tangents, &segment)
+            }
+
+            fn sample(
+                state: State<Self>,
+                field: Sampled<Self>,
+                first_group: usize,
+                segment: Segment,
+            ) -> FloatTensor<Self> {
+                sample(state, field, first_group, &segment)
+            }
+
+            fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
+                locate(position, field)
+            }
+        }
+    };
+}
+
+on_host!(Flex);
+on_host!(NdArray);
 
 /// A tensor in host memory.
 pub trait HostTensor: TensorMetadata {

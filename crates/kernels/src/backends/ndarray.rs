@@ -1,63 +1,11 @@
 //! NdArray, Burn's older CPU backend, kept for users that select it by name.
 #![allow(deprecated)]
 
-use super::host::{self, HostTensor};
-use crate::{
-    Segment, TraceBackend,
-    ops::{Advanced, Geometry, PulledBack, Sampled, State},
-};
-use burn::backend::{
-    TensorMetadata,
-    tensor::{FloatTensor, IntTensor},
-};
+use super::HostTensor;
+use burn::backend::TensorMetadata;
 use burn::tensor::{Element, TensorData};
-use burn_ndarray::{NdArray, NdArrayTensor};
+use burn_ndarray::NdArrayTensor;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-
-impl TraceBackend for NdArray {
-    fn advance(
-        state: State<Self>,
-        field: Sampled<Self>,
-        geometry: Geometry<Self>,
-        segment: Segment,
-    ) -> Advanced<Self> {
-        host::advance(state, field, geometry, &segment)
-    }
-
-    fn pull_back(
-        state: State<Self>,
-        field: Sampled<Self>,
-        geometry: Geometry<Self>,
-        gradient: FloatTensor<Self>,
-        by_values: bool,
-        segment: Segment,
-    ) -> PulledBack<Self> {
-        host::pull_back(state, field, geometry, (gradient, by_values), &segment)
-    }
-
-    fn push_forward(
-        state: State<Self>,
-        field: Sampled<Self>,
-        geometry: Geometry<Self>,
-        tangents: FloatTensor<Self>,
-        segment: Segment,
-    ) -> FloatTensor<Self> {
-        host::push_forward(state, field, geometry, tangents, &segment)
-    }
-
-    fn sample(
-        state: State<Self>,
-        field: Sampled<Self>,
-        first_group: usize,
-        segment: Segment,
-    ) -> FloatTensor<Self> {
-        host::sample(state, field, first_group, &segment)
-    }
-
-    fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
-        host::locate(position, field)
-    }
-}
 
 /// Evaluates an expression on the storage of a tensor with one of the supported dtypes.
 macro_rules! with_storage {
