@@ -18,10 +18,6 @@ fn autodiff(machine: &Machine) -> Device {
     machine.device.clone().autodiff()
 }
 
-pub fn exact_machines() -> Vec<Machine> {
-    double_machines().into_iter().filter(Machine::is_cpu).collect()
-}
-
 fn axes() -> [Vec<f64>; 3] {
     [even_axis(0.0, 2.0, 4), stretched_axis(0.0, 1.0, 3), even_axis(0.0, 1.0, 2)]
 }
@@ -85,9 +81,17 @@ fn loss(field: &dyn Field, seeds: &Seeds, set: &Set) -> Tensor<1> {
     let tracer = Tracer::new(field).span(steps(0.1, 1.3, 9)).save(SaveAt::EverySteps(3));
     let tracks = set(tracer).trace(seeds).unwrap();
     assert_eq!(tracks.summary().unwrap().engine, Engine::Fused);
-    let positions = tracks.positions();
-    let weights = (0..positions.shape().num_elements()).map(|i| (1.0 + i as f64).sin()).collect();
-    (positions.clone() * tensor(weights, positions.dims(), &positions.device())).sum()
+    weighted(tracks.positions())
+}
+
+/// The sum of all numbers, each with a weight of its own.
+pub fn weighted(numbers: Tensor<3>) -> Tensor<1> {
+    let weights = weights(numbers.shape().num_elements());
+    (numbers.clone() * tensor(weights, numbers.dims(), &numbers.device())).sum()
+}
+
+pub fn weights(count: usize) -> Vec<f64> {
+    (0..count).map(|i| (1.0 + i as f64).sin()).collect()
 }
 
 fn number(loss: Tensor<1>) -> f64 {
@@ -97,11 +101,16 @@ fn number(loss: Tensor<1>) -> f64 {
 /// Compares gradients by values with central differences along some directions, in which all values change.
 /// A difference of step 1e-6 of a loss of order ten is known to about 1e-9.
 fn check(what: &str, make: &Make, count: usize, seeds: &Seeds, set: &Set) {
+    check_loss(what, make, count, &|field| loss(field, seeds, set));
+}
+
+/// As [`check`], of any loss.
+fn check_loss(what: &str, make: &Make, count: usize, loss: &dyn Fn(&dyn Field) -> Tensor<1>) {
     let shape = [TIMES.len(), count, 3];
     for machine in exact_machines() {
         let device = autodiff(&machine);
         let leaf = tensor(values_of(count), shape, &device).require_grad();
-        let gradients = loss(&*make(leaf.clone()), seeds, set).backward();
+        let gradients = loss(&*make(leaf.clone())).backward();
         let gradient = floats(leaf.grad(&gradients).unwrap());
         for k in 0..3 {
             let direction = Dice(90 + k).points([-1.0; 3], [1.0; 3], TIMES.len() * count);
@@ -110,7 +119,7 @@ fn check(what: &str, make: &Make, count: usize, seeds: &Seeds, set: &Set) {
             let at = |sign: f64| {
                 let moved = values_of(count).into_iter().zip(&direction);
                 let moved = moved.map(|(v, d)| v + sign * step * d).collect();
-                number(loss(&*make(tensor(moved, shape, &machine.device)), seeds, set))
+                number(loss(&*make(tensor(moved, shape, &machine.device))))
             };
             let difference = (at(1.0) - at(-1.0)) / (2.0 * step);
             let found: f64 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
@@ -304,42 +313,21 @@ fn tracks_with_gradients_are_those_without() {
 /// The velocities at saves depend on the field's values directly, and by the positions.
 #[test]
 fn gradients_of_saved_velocities_match_central_differences() {
+    let loss = |field: &dyn Field| {
+        let tracer = Tracer::new(field).span(steps(0.1, 0.7, 5)).save(SaveAt::EverySteps(2));
+        let tracks = tracer.save_velocity(true).trace(&some_seeds()).unwrap();
+        assert_eq!(tracks.summary().unwrap().engine, Engine::Fused);
+        weighted(tracks.velocities().unwrap())
+    };
     for (name, count, make) in kinds() {
-        let shape = [TIMES.len(), count, 3];
-        let loss = |values: Tensor<3>| {
-            let field = make(values);
-            let tracer = Tracer::new(&*field).span(steps(0.1, 0.7, 5)).save(SaveAt::EverySteps(2));
-            let tracks = tracer.save_velocity(true).trace(&some_seeds()).unwrap();
-            assert_eq!(tracks.summary().unwrap().engine, Engine::Fused);
-            let velocities = tracks.velocities().unwrap();
-            let count = velocities.shape().num_elements();
-            let weights = (0..count).map(|i| (1.0 + i as f64).sin()).collect();
-            (velocities.clone() * tensor(weights, velocities.dims(), &velocities.device())).sum()
-        };
-        for machine in exact_machines() {
-            let leaf = tensor(values_of(count), shape, &autodiff(&machine)).require_grad();
-            let gradient = floats(leaf.grad(&loss(leaf.clone()).backward()).unwrap());
-            let direction = Dice(71).points([-1.0; 3], [1.0; 3], TIMES.len() * count);
-            let direction = direction.into_flattened();
-            let step = 1e-6;
-            let at = |sign: f64| {
-                let moved = values_of(count).into_iter().zip(&direction);
-                let moved = moved.map(|(v, d)| v + sign * step * d).collect();
-                number(loss(tensor(moved, shape, &machine.device)))
-            };
-            let difference = (at(1.0) - at(-1.0)) / (2.0 * step);
-            let found: f64 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
-            let size = difference.abs().max(1.0);
-            let what = format!("{name}, {machine}: {found}, {difference}");
-            assert_below(&what, (found - difference).abs() / size, 1e-7);
-        }
+        check_loss(name, &*make, count, &loss);
     }
 }
 
 /// States in single precision, three times for each launch of 64 steps; the graph of the tensor engine.
 #[test]
 fn plans_count_what_gradients_keep() {
-    let values = Tensor::<3>::full([3, 60, 3], 0.01, &Device::flex()).require_grad();
+    let values = Tensor::<3>::full([3, 60, 3], 0.01, &Device::flex().autodiff()).require_grad();
     let (options, times, nodes) = (FieldOptions::default(), TIMES.to_vec(), Placement::Nodes);
     let field = GridField::from_tensor(axes(), times, nodes, values, &options).unwrap();
     let seeds = Seeds::list(Dice(9).points([0.5; 3], [0.6; 3], 5000)).unwrap();

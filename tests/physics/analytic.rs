@@ -10,11 +10,6 @@ use burntrace::{
 };
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-/// CPU devices in double precision. (Shaders have no double-precision trigonometric functions.)
-fn exact_machines() -> Vec<Machine> {
-    double_machines().into_iter().filter(Machine::is_cpu).collect()
-}
-
 fn flow(name: &str) -> Flow {
     Flow::named(name).unwrap()
 }

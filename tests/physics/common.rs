@@ -69,6 +69,11 @@ pub fn double_machines() -> Vec<Machine> {
     machines().into_iter().filter(Machine::is_double).collect()
 }
 
+/// CPU devices in double precision.
+pub fn exact_machines() -> Vec<Machine> {
+    double_machines().into_iter().filter(Machine::is_cpu).collect()
+}
+
 fn find_machines() -> Vec<Machine> {
     let required = std::env::var("BURNTRACE_REQUIRE").unwrap_or_default();
     let is_device = |name: &&str| !name.is_empty() && !OTHER_THAN_DEVICES.contains(name);

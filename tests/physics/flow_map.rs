@@ -1,7 +1,9 @@
 //! The gradient of the flow map, carried along with the particles.
 
 use super::{
-    adjoint::{Make, Set, exact_machines, kinds, some_seeds, tensor, tracer_is_on_mesh, values_of},
+    adjoint::{
+        Make, Set, kinds, some_seeds, tensor, tracer_is_on_mesh, values_of, weighted, weights,
+    },
     common::*,
     gradients::{STEPS, exact, rotation},
     recorded::{assert_same, run, some_machines, swirl},
@@ -40,15 +42,13 @@ fn check(what: &str, make: &Make, count: usize, seeds: &Seeds, set: &Set) {
             tracked = tracked.with_release(release.to_vec()).unwrap();
         }
         let tracks = tracer.trace(&tracked).unwrap();
-        let positions = tracks.positions();
-        let weights: Vec<f64> =
-            (0..positions.shape().num_elements()).map(|i| (1.0 + i as f64).sin()).collect();
-        let weighted = positions.clone() * tensor(weights.clone(), positions.dims(), &device);
-        let expected = floats(start.grad(&weighted.sum().backward()).unwrap());
+        let expected = weighted(tracks.positions()).backward();
+        let expected = floats(start.grad(&expected).unwrap());
 
         let mut by_seeds = vec![0.0; 3 * n];
         // The weight of each coordinate, with its derivatives by the three coordinates of the seed.
-        for (i, (weight, row)) in weights.iter().zip(found.chunks_exact(3)).enumerate() {
+        let rows = weights(found.len() / 3).into_iter().zip(found.chunks_exact(3));
+        for (i, (weight, row)) in rows.enumerate() {
             let particle = i / 3 % n;
             for (d, slope) in row.iter().enumerate() {
                 by_seeds[3 * particle + d] += weight * slope;

@@ -14,11 +14,6 @@ use std::f64::consts::TAU;
 const RATE: f64 = TAU / 24.0;
 pub const STEPS: u64 = 10;
 
-/// CPU devices in double precision.
-fn exact_machines() -> Vec<Machine> {
-    double_machines().into_iter().filter(Machine::is_cpu).collect()
-}
-
 /// Clockwise solid rotation about the origin, on a grid that may be flat along z.
 pub fn rotation(device: &Device, precision: Precision, z: Vec<f64>) -> GridField {
     let axes = [even_axis(-8.0, 8.0, 7), stretched_axis(-8.0, 8.0, 5), z];

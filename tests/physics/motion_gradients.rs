@@ -1,6 +1,6 @@
 //! Gradients by the drift and the diffusivity, and by seeds in a diffusivity that varies.
 
-use super::{common::*, meshes::Made, walk::Mixing};
+use super::{adjoint::weighted, common::*, meshes::Made, walk::Mixing};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     BoundaryCondition, CellKind, Engine, Field, FieldOptions, MeshField, Placement, Precision,
@@ -14,10 +14,6 @@ const ENGINES: [Engine; 2] = [Engine::Fused, Engine::Tensor];
 
 /// The drift, then the diffusivity or its factors.
 const MOTION: [f64; 6] = [0.9, -0.4, 0.3, 0.004, 0.002, 0.007];
-
-fn exact_machines() -> Vec<Machine> {
-    double_machines().into_iter().filter(Machine::is_cpu).collect()
-}
 
 fn tensor<const D: usize>(numbers: &[f64], shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::from_data(TensorData::new(numbers.to_vec(), shape), (device, Precision::F64.dtype()))
@@ -46,10 +42,7 @@ impl Case<'_> {
         };
         let tracks = tracer.trace(seeds).unwrap();
         assert_eq!(tracks.summary().unwrap().engine, self.engine);
-        let positions = tracks.positions();
-        let count = positions.shape().num_elements();
-        let weights: Vec<f64> = (0..count).map(|i| (1.0 + i as f64).sin()).collect();
-        (positions.clone() * tensor(&weights, positions.dims(), &positions.device())).sum()
+        weighted(tracks.positions())
     }
 
     /// Compares the gradient by the motion with central differences.

@@ -7,11 +7,6 @@ use burntrace::{
     Scheme, Seeds, Status, Tolerance, Tracer, Tracks,
 };
 
-/// CPU devices in double precision.
-fn exact_machines() -> Vec<Machine> {
-    double_machines().into_iter().filter(Machine::is_cpu).collect()
-}
-
 fn columns(position: Tensor<2>) -> [Tensor<2>; 3] {
     [0, 1, 2].map(|d| position.clone().narrow(1, d, 1))
 }
