@@ -1,6 +1,6 @@
 //! The variables of the velocity.
 
-use crate::layout::Layout;
+use crate::layout::{Layout, Role};
 use crate::store::{Store, Variable};
 use crate::{Error, Result};
 
@@ -17,10 +17,10 @@ const NAMES: [[&str; 3]; 6] = [
 /// Finds the velocity: by `standard_name`, by usual names of components, or as the only variable with
 /// components.
 pub(crate) fn velocity(store: &dyn Store) -> Result<Vec<String>> {
-    let fields: Vec<&Variable> = store.variables().iter().filter(|v| is_field(store, v)).collect();
-    let found = by_standard_name(&fields)
-        .or_else(|| by_name(&fields))
-        .map_or_else(|| only_vector(store, &fields), Ok);
+    let on_grid: Vec<Field> = fields(store).into_iter().filter(|field| field.is_on_grid).collect();
+    let variables: Vec<&Variable> = on_grid.iter().map(|field| field.variable).collect();
+    let found = by_standard_name(&variables).or_else(|| by_name(&variables));
+    let found = found.map_or_else(|| only_vector(&on_grid), Ok);
     found.map_err(|reason| choice(store, reason))
 }
 
@@ -40,14 +40,43 @@ pub(crate) fn choice(store: &dyn Store, reason: impl Into<String>) -> Error {
     Error::Choice { path, reason, variables: variables.join(", ") }
 }
 
-/// Whether a variable has numbers on a grid.
-fn is_field(store: &dyn Store, variable: &Variable) -> bool {
-    let is_coordinate =
-        matches!(variable.dimensions.as_slice(), [only] if only.name == variable.name);
-    variable.scalar.is_some()
-        && !is_coordinate
-        && Layout::of(store, variable)
-            .is_ok_and(|layout| layout.coordinates.iter().any(Option::is_some))
+/// A variable of a file, whether it can be read as a field or not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field<'a> {
+    /// The variable.
+    pub variable: &'a Variable,
+    /// Whether it has numbers on a grid.
+    pub is_on_grid: bool,
+    /// Number of components, 1 unless it has a dimension of components.
+    pub components: usize,
+    /// Number of values at one time.
+    pub tuples: usize,
+}
+
+/// The variables of a file.
+pub fn fields(store: &dyn Store) -> Vec<Field<'_>> {
+    store.variables().iter().map(|variable| Field::of(store, variable)).collect()
+}
+
+impl<'a> Field<'a> {
+    fn of(store: &dyn Store, variable: &'a Variable) -> Field<'a> {
+        let is_coordinate =
+            matches!(variable.dimensions.as_slice(), [only] if only.name == variable.name);
+        let layout = Layout::of(store, variable).ok().filter(|layout| {
+            let is_on_axes = layout.coordinates.iter().any(Option::is_some);
+            variable.scalar.is_some() && !is_coordinate && is_on_axes
+        });
+        let count = |role: Option<&Role>, len: usize| match role {
+            Some(Role::Time | Role::Component) => 1,
+            _ => len,
+        };
+        let tuples = variable.dimensions.iter().enumerate().fold(1_usize, |all, (d, dimension)| {
+            let role = layout.as_ref().and_then(|layout| layout.roles.get(d));
+            all.saturating_mul(count(role, dimension.len))
+        });
+        let components = layout.as_ref().map_or(1, |layout| layout.components(variable));
+        Field { variable, is_on_grid: layout.is_some(), components, tuples }
+    }
 }
 
 /// The component of a velocity with this standard name of CF.
@@ -92,17 +121,9 @@ fn by_name(fields: &[&Variable]) -> Option<Vec<String>> {
     NAMES.iter().find_map(of)
 }
 
-fn only_vector(
-    store: &dyn Store,
-    fields: &[&Variable],
-) -> std::result::Result<Vec<String>, String> {
-    let components =
-        |field: &Variable| Layout::of(store, field).map_or(1, |layout| layout.components(field));
-    let vectors: Vec<&str> = fields
-        .iter()
-        .filter(|field| components(field) > 1)
-        .map(|field| field.name.as_str())
-        .collect();
+fn only_vector(fields: &[Field]) -> std::result::Result<Vec<String>, String> {
+    let vectors = fields.iter().filter(|field| field.components > 1);
+    let vectors: Vec<&str> = vectors.map(|field| field.variable.name.as_str()).collect();
     match vectors.as_slice() {
         [only] => Ok(vec![(*only).into()]),
         [] => {

@@ -35,6 +35,7 @@ mod values;
 mod zarr;
 
 pub use calendar::Calendar;
+pub use choose::{Field, fields};
 pub use error::{Error, Result};
 pub use grid::{CfFrame, CfGrid, Request};
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable, is_cf, open};

@@ -14,6 +14,10 @@ pub enum Error {
     #[error(transparent)]
     Vtk(#[from] burntrace_vtk::Error),
 
+    /// A NetCDF file or a Zarr group cannot be read.
+    #[error(transparent)]
+    Cf(#[from] burntrace_cf::Error),
+
     /// An operation of the operating system failed.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     System {

@@ -1,8 +1,8 @@
 //! Input and output files.
 //!
 //! * [`checkpoint`]: checkpoint files for resuming a stopped run.
-//! * [`series`]: a velocity field in one or several VTK files, on a grid, a mesh or scattered
-//!   points, as a [`FrameSource`](burntrace_core::FrameSource).
+//! * [`series`]: a velocity field in one or several files, on a grid, a mesh or scattered points, as a
+//!   [`FrameSource`](burntrace_core::FrameSource).
 //! * [`export`]: tracks as tables: Parquet and CSV files.
 //! * [`image`]: values on a regular grid as image data for ParaView and VTK.
 //! * [`points`]: seeds from CSV and VTK files.

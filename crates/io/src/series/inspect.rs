@@ -1,5 +1,6 @@
 //! Inspection of series, including files that cannot be traced.
 
+use super::cf;
 use super::ghosts::has_flags;
 use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
@@ -18,6 +19,9 @@ use std::path::PathBuf;
 /// If no file is found, or the first one cannot be read.
 pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesInfo> {
     let files = files.into();
+    if cf::is_cf(&files)? {
+        return cf::inspect(&files, options);
+    }
     let (selected, problem) = match select_frames(&files, options) {
         Ok(selected) => (Some(selected), None),
         Err(problem) => (None, Some(problem)),
@@ -62,6 +66,9 @@ pub struct FileContents {
 /// If no file is found, or the first one cannot be read.
 pub fn contents(files: &Files) -> Result<FileContents> {
     let path = find(files)?.0.swap_remove(0);
+    if burntrace_cf::is_cf(&path) {
+        return cf::contents(path);
+    }
     let file = burntrace_vtk::open(&path)?;
     Ok(FileContents { path, kind: file.kind(), arrays: SeriesInfo::of(&file).arrays })
 }

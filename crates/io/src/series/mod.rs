@@ -1,6 +1,7 @@
-//! Velocity fields in one or several VTK files.
+//! Velocity fields in one or several files.
 
 mod arrays;
+mod cf;
 mod diffusivity;
 mod frames;
 mod ghosts;
@@ -29,6 +30,7 @@ pub use velocity::{Association, VelocityInfo, VelocityName};
 use crate::{Error, Result, listing::counted};
 use burntrace_core::{FrameData, GridSource, Placement};
 use burntrace_vtk::VtkFile;
+use cf::CfFiles;
 use ghosts::has_flags;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
@@ -90,11 +92,7 @@ macro_rules! implement_series {
                 if arrays.is_empty() {
                     return Ok(self);
                 }
-                let first = burntrace_vtk::open(&self.timeline.paths[0])?;
-                self.velocity = self.velocity.with_arrays(&first, arrays)?;
-                for path in self.timeline.paths.iter().skip(1) {
-                    self.velocity.locate_arrays(&burntrace_vtk::open(path)?)?;
-                }
+                self.velocity = self.velocity.with_arrays_of(&self.timeline.paths, arrays)?;
                 Ok(self)
             }
 
@@ -155,7 +153,8 @@ fn read_concurrently<T: Send>(
     })
 }
 
-/// A velocity field on a grid in one or several VTK files, one frame each.
+/// A velocity field on a grid in one or several VTK files, one frame each, or in NetCDF files or Zarr
+/// groups with one or several frames each.
 ///
 /// [`open`](Series::open) reads the structure of all files, so that problems are found before a run.
 /// [`read_frame`](Series::read_frame) reads the velocities.
@@ -179,14 +178,17 @@ pub struct Series {
     velocity: VelocityInfo,
     /// Whether any file may hide values.
     hides: bool,
+    /// The open NetCDF files or Zarr groups; `None` for VTK files.
+    cf: Option<CfFiles>,
     info: SeriesInfo,
 }
 
 impl Series {
-    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file.
+    /// Opens a series: one VTK file, NetCDF file or Zarr group, a pattern, a list, or a `.pvd` file.
     ///
-    /// Reads image data, rectilinear grids, and structured grids with nodes aligned along axes.
-    /// Decreasing axes are reversed together with their data.
+    /// Reads image data, rectilinear grids, and structured grids with nodes aligned along axes, and the
+    /// grids of NetCDF files and Zarr groups, whose units are converted to metres and seconds. Decreasing
+    /// axes are reversed together with their data.
     ///
     /// # Errors
     ///
@@ -194,7 +196,11 @@ impl Series {
     /// selected, the velocity is missing or ambiguous, the diffusivity is missing, or the frames are
     /// not all on one grid with axes.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<Series> {
-        let (timeline, file, mut info) = open_first(&files.into(), options)?;
+        let files = files.into();
+        if cf::is_cf(&files)? {
+            return cf::open(&files, options);
+        }
+        let (timeline, file, mut info) = open_first(&files, options)?;
         let grid = Grid::read(&file)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
         velocity.locate(&file)?;
@@ -202,7 +208,7 @@ impl Series {
         let on_points = velocity.association == Association::Point;
         info.add_grid(&grid, Some(&velocity), on_points);
         let hides = has_flags && !options.ignore_hidden;
-        Ok(Series { timeline, grid, velocity, hides, info })
+        Ok(Series { timeline, grid, velocity, hides, cf: None, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
@@ -210,7 +216,8 @@ impl Series {
     /// concurrently.
     ///
     /// Points and cells that the array `vtkGhostType` hides (bit 2 of a point, or of a point of the cell,
-    /// bit 32 of a cell) are [hidden](FrameData::hidden), unless the options ignore that.
+    /// bit 32 of a cell) are [hidden](FrameData::hidden), unless the options ignore that, as are nodes whose
+    /// velocity is a missing value of a NetCDF file or a Zarr group.
     ///
     /// Arrays of a type that single precision represents exactly are returned in single precision,
     /// all others in double precision.
@@ -221,8 +228,14 @@ impl Series {
     /// shape, a diffusivity is negative or not finite, or the velocity is at the points and a cell is
     /// hidden whose points are not.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
-        self.velocity.read(&file, &self.grid, self.hides)
+        let path = frame_path(&self.timeline.paths, frame)?;
+        match &self.cf {
+            Some(files) => {
+                let step = self.timeline.steps[frame];
+                files.read(path, step, &self.velocity, &self.grid, self.hides)
+            }
+            None => self.velocity.read(&burntrace_vtk::open(path)?, &self.grid, self.hides),
+        }
     }
 }
 
@@ -240,6 +253,9 @@ implement_series!(Series);
 
 /// The selected files with their times, the first file, and the description so far.
 fn open_first(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFile, SeriesInfo)> {
+    if cf::is_cf(files)? {
+        return Err(cf::not_on_grid(files)?);
+    }
     let (timeline, found) = select_frames(files, options)?;
     let file = burntrace_vtk::open(&timeline.paths[0])?;
     let mut info = SeriesInfo::of(&file);
@@ -247,17 +263,12 @@ fn open_first(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFi
     Ok((timeline, file, info))
 }
 
-/// The selected files with their times, and the number of files before the selection.
+/// The selected frames with their files and times, and the number of frames before the selection.
 fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
     let (paths, in_pvd) = find(files)?;
     let all = times::resolve(paths, in_pvd, &options.time)?;
     let selected = options.frames.select(&all.times)?;
-    let timeline = Timeline {
-        paths: selected.iter().map(|&i| all.paths[i].clone()).collect(),
-        times: selected.iter().map(|&i| all.times[i]).collect(),
-        from: all.from,
-    };
-    Ok((timeline, all.paths.len()))
+    Ok((all.select(&selected), all.paths.len()))
 }
 
 /// The files, at least one, with their times in a `.pvd` file.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// Options for the times of the files.
 ///
 /// The times are taken from the first of these sources that is available: the `.pvd` file;
-/// `TimeValue` (or `TIME`) field data in every file; the number in each file name times `file_dt`;
-/// `times`. A single file without any of them is at time 0.
+/// `TimeValue` (or `TIME`) field data in every file, or the times in NetCDF files and Zarr groups; the
+/// number in each file name times `file_dt`; `times`. A single frame without any of them is at time 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeOptions {
@@ -19,7 +19,7 @@ pub struct TimeOptions {
     /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
     /// last one in the file name, before the extension.
     pub file_dt: Option<f64>,
-    /// Ignores the times in `.pvd` and VTK files.
+    /// Ignores the times in all files.
     pub ignore_file_times: bool,
 }
 
@@ -45,6 +45,8 @@ pub enum TimesFrom {
     Pvd,
     /// Field data of the VTK files.
     TimeValue,
+    /// The coordinate of time of NetCDF files or Zarr groups, in seconds.
+    Coordinate,
     /// The numbers in the file names, times this.
     FileNumbers(f64),
     /// [`TimeOptions::times`].
@@ -59,6 +61,7 @@ impl std::fmt::Display for TimesFrom {
         match self {
             TimesFrom::Pvd => f.write_str("the .pvd file"),
             TimesFrom::TimeValue => f.write_str("TimeValue in the files"),
+            TimesFrom::Coordinate => f.write_str("the coordinate of time in the files"),
             TimesFrom::FileNumbers(dt) => write!(f, "file numbers x {dt}"),
             TimesFrom::Case => f.write_str("the case file"),
             TimesFrom::SingleFrame => f.write_str("a single frame"),
@@ -75,12 +78,27 @@ impl Serialize for TimesFrom {
     }
 }
 
-/// Files with their strictly increasing times.
+/// Frames with their strictly increasing times.
 #[derive(Debug)]
 pub(super) struct Timeline {
+    /// The file of each frame.
     pub paths: Vec<PathBuf>,
+    /// The index of each frame among the times of its file; 0 in files of one time.
+    pub steps: Vec<usize>,
     pub times: Vec<f64>,
     pub from: TimesFrom,
+}
+
+impl Timeline {
+    /// The frames with these indices.
+    pub fn select(&self, frames: &[usize]) -> Timeline {
+        Timeline {
+            paths: frames.iter().map(|&frame| self.paths[frame].clone()).collect(),
+            steps: frames.iter().map(|&frame| self.steps[frame]).collect(),
+            times: frames.iter().map(|&frame| self.times[frame]).collect(),
+            from: self.from,
+        }
+    }
 }
 
 /// Determines the time of each file; `in_pvd` are the times in a `.pvd` file.
@@ -89,15 +107,49 @@ pub(super) fn resolve(
     in_pvd: Option<Vec<f64>>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
-    let (times, from) = find(&paths, in_pvd, options)?;
-    let mut files: Vec<(PathBuf, f64)> = paths.into_iter().zip(times).collect();
+    let times = find(&paths, in_pvd, options)?;
+    let steps = vec![0; paths.len()];
+    in_order(paths, steps, times)
+}
+
+/// Determines the time of each frame of files with several; `known` are the times in the files.
+pub(super) fn resolve_frames(
+    frames: Vec<(PathBuf, usize)>,
+    known: Option<Vec<f64>>,
+    options: &TimeOptions,
+) -> Result<Timeline> {
+    let (paths, steps): (Vec<PathBuf>, Vec<usize>) = frames.into_iter().unzip();
+    let times = match known {
+        Some(times) => (times, TimesFrom::Coordinate),
+        None => given(&paths, options)?,
+    };
+    in_order(paths, steps, times)
+}
+
+/// Sorts frames by time, unless the case gives their times, and checks the times.
+fn in_order(
+    paths: Vec<PathBuf>,
+    steps: Vec<usize>,
+    (times, from): (Vec<f64>, TimesFrom),
+) -> Result<Timeline> {
+    let mut frames: Vec<(PathBuf, usize, f64)> = paths
+        .into_iter()
+        .zip(steps)
+        .zip(times)
+        .map(|((path, step), time)| (path, step, time))
+        .collect();
     if from != TimesFrom::Case {
         // Sorted by time, because a shell lists `u_10` before `u_2`.
-        files.sort_by(|a, b| a.1.total_cmp(&b.1));
+        frames.sort_by(|a, b| a.2.total_cmp(&b.2));
     }
-    check(&files, from)?;
-    let (paths, times) = files.into_iter().unzip();
-    Ok(Timeline { paths, times, from })
+    check(&frames, from)?;
+    let mut timeline = Timeline { paths: Vec::new(), steps: Vec::new(), times: Vec::new(), from };
+    for (path, step, time) in frames {
+        timeline.paths.push(path);
+        timeline.steps.push(step);
+        timeline.times.push(time);
+    }
+    Ok(timeline)
 }
 
 fn find(
@@ -113,6 +165,11 @@ fn find(
             return Ok((times, TimesFrom::TimeValue));
         }
     }
+    given(paths, options)
+}
+
+/// Times by the options, of frames whose files give none.
+fn given(paths: &[PathBuf], options: &TimeOptions) -> Result<(Vec<f64>, TimesFrom)> {
     if let Some(dt) = options.file_dt {
         return Ok((from_numbers(paths, dt)?, TimesFrom::FileNumbers(dt)));
     }
@@ -172,13 +229,13 @@ fn from_case(times: &CaseTimes, files: usize) -> Result<Vec<f64>> {
     }
 }
 
-fn check(files: &[(PathBuf, f64)], from: TimesFrom) -> Result<()> {
-    if let Some((path, time)) = files.iter().find(|(_, time)| !time.is_finite()) {
+fn check(files: &[(PathBuf, usize, f64)], from: TimesFrom) -> Result<()> {
+    if let Some((path, _, time)) = files.iter().find(|(.., time)| !time.is_finite()) {
         return Err(Error::Times(format!("`{}` is at time {time} ({from})", path.display())));
     }
-    match files.array_windows().find(|[(_, a), (_, b)]| a >= b) {
+    match files.array_windows().find(|[(.., a), (.., b)]| a >= b) {
         None => Ok(()),
-        Some([(first, a), (second, b)]) => {
+        Some([(first, _, a), (second, _, b)]) => {
             Err(Error::Times(not_increasing(first, *a, second, *b, from)))
         }
     }
@@ -186,7 +243,7 @@ fn check(files: &[(PathBuf, f64)], from: TimesFrom) -> Result<()> {
 
 fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) -> String {
     let remedy = match from {
-        TimesFrom::Pvd | TimesFrom::TimeValue => {
+        TimesFrom::Pvd | TimesFrom::TimeValue | TimesFrom::Coordinate => {
             "correct them, or set `ignore_file_times = true` and give `file_dt` or `times`"
         }
         _ => "give times that increase strictly",
