@@ -60,7 +60,7 @@ class Steps(VTKPythonAlgorithmBase):
     def RequestData(self, request, inputs, outputs):
         time = outputs.GetInformationObject(0).Get(PIPELINE.UPDATE_TIME_STEP()) or 0.0
         output = vtk.vtkUnstructuredGrid.GetData(outputs)
-        new = tetrahedra(time)
+        new = tetrahedra(time, shift=time if self.moves else 0.0)
         if self.moves:
             output.DeepCopy(new)
         else:

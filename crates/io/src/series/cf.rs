@@ -1,7 +1,7 @@
 //! Frames of NetCDF files and Zarr groups.
 
 use super::grid::{Grid, flip};
-use super::times::{Timeline, resolve_frames};
+use super::times::{Timeline, TimesFrom, resolve_frames};
 use super::values::{along, flip_floats, plane_axes, without_hidden};
 use super::velocity::{Association, VelocityInfo, VelocityName};
 use super::{
@@ -107,6 +107,7 @@ impl Survey {
             true => (None, None),
             false => known_times(&paths, &times)?,
         };
+        let known = known.map(|times| (times, TimesFrom::Coordinate));
         let all = resolve_frames(frames(&paths, &times), known, &options.time)?;
         let timeline = all.select(&options.frames.select(&all.times)?);
         Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, time_origin })

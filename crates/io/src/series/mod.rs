@@ -204,7 +204,7 @@ impl Series {
         let grid = Grid::read(&file)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
         velocity.locate(&file)?;
-        let has_flags = check_grids(&timeline.paths, &grid, &velocity)? || has_flags(&file);
+        let has_flags = check_grids(&timeline, &grid, &velocity)? || has_flags(&file);
         let on_points = velocity.association == Association::Point;
         info.add_grid(&grid, Some(&velocity), on_points);
         let hides = has_flags && !options.ignore_hidden;
@@ -234,7 +234,7 @@ impl Series {
                 let step = self.timeline.steps[frame];
                 files.read(path, step, &self.velocity, &self.grid, self.hides)
             }
-            None => self.velocity.read(&burntrace_vtk::open(path)?, &self.grid, self.hides),
+            None => self.velocity.read(&self.timeline.open(frame)?, &self.grid, self.hides),
         }
     }
 }
@@ -257,7 +257,7 @@ fn open_first(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFi
         return Err(cf::not_on_grid(files)?);
     }
     let (timeline, found) = select_frames(files, options)?;
-    let file = burntrace_vtk::open(&timeline.paths[0])?;
+    let file = timeline.open(0)?;
     let mut info = SeriesInfo::of(&file);
     info.set_times(&timeline, found);
     Ok((timeline, file, info))
@@ -299,25 +299,25 @@ fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
 
 /// Checks that all frames have the velocity and the grid of the first one. Returns whether any of them,
 /// except for the first, has flags of hidden points or cells.
-fn check_grids(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<bool> {
-    check_frames(paths, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
+fn check_grids(timeline: &Timeline, grid: &Grid, velocity: &VelocityInfo) -> Result<bool> {
+    check_frames(timeline, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
 }
 
 /// Checks that all frames have the velocity, and the grid, mesh or points (`on`) of the first one:
 /// `difference` describes how a file differs. Returns whether any of them, except for the first, has
 /// flags of hidden points or cells.
 fn check_frames(
-    paths: &[PathBuf],
+    timeline: &Timeline,
     velocity: &VelocityInfo,
     on: &'static str,
     difference: impl Fn(&VtkFile) -> Result<Option<String>>,
 ) -> Result<bool> {
     let mut hides = false;
-    for (frame, path) in paths.iter().enumerate().skip(1) {
-        let file = burntrace_vtk::open(path)?;
+    for frame in 1..timeline.paths.len() {
+        let file = timeline.open(frame)?;
         velocity.locate(&file)?;
         if let Some(difference) = difference(&file)? {
-            return Err(frame_differs(paths, frame, on, difference));
+            return Err(timeline.frame_differs(frame, on, difference));
         }
         hides |= has_flags(&file);
     }

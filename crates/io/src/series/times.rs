@@ -1,8 +1,10 @@
 //! Times of files.
 
+use super::frame_differs;
 use super::names::last_number;
 use crate::listing::counted;
 use crate::{Error, Result};
+use burntrace_vtk::VtkFile;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,8 @@ pub enum TimesFrom {
     Pvd,
     /// Field data of the VTK files.
     TimeValue,
+    /// The time steps of VTKHDF files.
+    Steps,
     /// The coordinate of time of NetCDF files or Zarr groups, in seconds.
     Coordinate,
     /// The numbers in the file names, times this.
@@ -61,6 +65,7 @@ impl std::fmt::Display for TimesFrom {
         match self {
             TimesFrom::Pvd => f.write_str("the .pvd file"),
             TimesFrom::TimeValue => f.write_str("TimeValue in the files"),
+            TimesFrom::Steps => f.write_str("the time steps in the files"),
             TimesFrom::Coordinate => f.write_str("the coordinate of time in the files"),
             TimesFrom::FileNumbers(dt) => write!(f, "file numbers x {dt}"),
             TimesFrom::Case => f.write_str("the case file"),
@@ -90,6 +95,30 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
+    /// No frames.
+    pub fn empty() -> Timeline {
+        let (paths, steps, times) = (Vec::new(), Vec::new(), Vec::new());
+        Timeline { paths, steps, times, from: TimesFrom::SingleFrame }
+    }
+
+    /// Opens the file of a frame, which is a VTK file, at its time step.
+    pub fn open(&self, frame: usize) -> Result<VtkFile> {
+        let missing = || Error::Index { what: "frame", index: frame, count: self.paths.len() };
+        let at = self.paths.get(frame).zip(self.steps.get(frame));
+        let (path, step) = at.ok_or_else(missing)?;
+        Ok(burntrace_vtk::open_step(path, *step)?)
+    }
+
+    /// Whether a frame is the first one, or the same step of the same file.
+    pub fn is_first(&self, frame: usize) -> bool {
+        self.paths.get(frame) == self.paths.first() && self.steps.get(frame) == self.steps.first()
+    }
+
+    /// The error of a frame that differs from the first one.
+    pub fn frame_differs(&self, frame: usize, on: &'static str, difference: String) -> Error {
+        frame_differs(&self.paths, frame, on, difference)
+    }
+
     /// The frames with these indices.
     pub fn select(&self, frames: &[usize]) -> Timeline {
         Timeline {
@@ -107,20 +136,49 @@ pub(super) fn resolve(
     in_pvd: Option<Vec<f64>>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
-    let times = find(&paths, in_pvd, options)?;
-    let steps = vec![0; paths.len()];
-    in_order(paths, steps, times)
+    let steps: Vec<Vec<f64>> = paths.iter().map(steps_of).collect::<Result<_>>()?;
+    if steps.iter().all(|times| times.len() <= 1) {
+        let times = find(&paths, in_pvd, options)?;
+        let steps = vec![0; paths.len()];
+        return in_order(paths, steps, times);
+    }
+    let lacks = steps.iter().position(Vec::is_empty);
+    match (lacks, in_pvd) {
+        (_, Some(_)) => Err(Error::Times(
+            "a file of the .pvd file has several time steps, and the .pvd file gives one time; give the \
+             file itself instead of the .pvd file"
+                .into(),
+        )),
+        (Some(lacks), None) => {
+            let has = steps.iter().position(|times| !times.is_empty()).unwrap_or(0);
+            Err(Error::TimeMissing { lacks: paths[lacks].clone(), has: paths[has].clone() })
+        }
+        (None, None) => {
+            let counts = paths.iter().zip(&steps);
+            let frames = counts.flat_map(|(path, times)| (0..times.len()).map(|i| (path.clone(), i)));
+            let known = (!options.ignore_file_times).then(|| (steps.concat(), TimesFrom::Steps));
+            resolve_frames(frames.collect(), known, options)
+        }
+    }
+}
+
+/// The times of the time steps of a VTKHDF file; none for other files.
+fn steps_of(path: &PathBuf) -> Result<Vec<f64>> {
+    match burntrace_vtk::is_hdf5(path) {
+        true => Ok(burntrace_vtk::open(path)?.steps().to_vec()),
+        false => Ok(Vec::new()),
+    }
 }
 
 /// Determines the time of each frame of files with several; `known` are the times in the files.
 pub(super) fn resolve_frames(
     frames: Vec<(PathBuf, usize)>,
-    known: Option<Vec<f64>>,
+    known: Option<(Vec<f64>, TimesFrom)>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
     let (paths, steps): (Vec<PathBuf>, Vec<usize>) = frames.into_iter().unzip();
     let times = match known {
-        Some(times) => (times, TimesFrom::Coordinate),
+        Some(known) => known,
         None => given(&paths, options)?,
     };
     in_order(paths, steps, times)
@@ -243,7 +301,7 @@ fn check(files: &[(PathBuf, usize, f64)], from: TimesFrom) -> Result<()> {
 
 fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) -> String {
     let remedy = match from {
-        TimesFrom::Pvd | TimesFrom::TimeValue | TimesFrom::Coordinate => {
+        TimesFrom::Pvd | TimesFrom::TimeValue | TimesFrom::Steps | TimesFrom::Coordinate => {
             "correct them, or set `ignore_file_times = true` and give `file_dt` or `times`"
         }
         _ => "give times that increase strictly",

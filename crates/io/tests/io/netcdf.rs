@@ -181,3 +181,65 @@ fn what_needs_points_or_cells_names_the_interpolation() {
     let message = Series::open(cf("nc4.nc"), &cells).unwrap_err().to_string();
     assert!(message.contains("`prefer`"), "{message}");
 }
+
+/// Image data of the same formula at 5 x 4 x 3 nodes.
+fn image(t: usize) -> String {
+    let values: Vec<f64> = (0..60)
+        .flat_map(|node| (0..3).map(move |c| component(c, [node % 5, node / 5 % 4, node / 20], t)))
+        .collect();
+    let array = ("point", "Float32", "U", 3, values);
+    crate::support::image([5, 4, 3], [0.5, 0.5, 0.25], Some(t as f64 / 2.0), &[array])
+        .replace("Origin=\"0 0 0\"", "Origin=\"0 -1 0\"")
+}
+
+#[test]
+fn the_same_image_has_the_same_bits_in_xml_and_vtkhdf() {
+    let frames = [0, 1, 2].map(|t| (format!("u_{t}.vti"), image(t)));
+    let folder = folder(&frames.each_ref().map(|(name, text)| (name.as_str(), text.clone())));
+    let mut xml = Series::open(folder.path().join("u_*.vti"), &options()).unwrap();
+    let mut hdf = Series::open(data("vtkhdf/image.vtkhdf"), &options()).unwrap();
+    assert_eq!((hdf.axes(), hdf.times()), (xml.axes(), xml.times()));
+    assert_eq!(hdf.times_from(), TimesFrom::Steps);
+    for (found, expected) in hdf.read_many(&[2, 0, 1]).into_iter().zip(xml.read_many(&[2, 0, 1])) {
+        assert_eq!(found.unwrap(), expected.unwrap());
+    }
+}
+
+#[test]
+fn time_steps_of_a_mesh_are_frames() {
+    let mut series = MeshSeries::open(data("vtkhdf/steps.vtkhdf"), &options()).unwrap();
+    assert_eq!((series.times(), series.times_from()), (&[0.0, 0.5, 1.0][..], TimesFrom::Steps));
+    let first = series.read(0).unwrap().velocity;
+    let last = series.read(2).unwrap().velocity;
+    assert!((0..54).all(|i| last.get(i) == first.get(i) + 1.0));
+    let frames = Frames { start: Some(burntrace_io::At::Index(1)), ..Default::default() };
+    let later = SeriesOptions { frames, ..options() };
+    let mut points = PointSeries::open(data("vtkhdf/steps.vtkhdf"), &later).unwrap();
+    assert_eq!(points.times(), [0.5, 1.0]);
+    assert_eq!(points.read(1).unwrap().velocity, last);
+    let info = inspect(data("vtkhdf/steps.vtkhdf"), &options()).unwrap();
+    assert_eq!((info.problems.len(), info.files_found, info.files.len()), (0, 3, 3));
+    let given = TimeOptions {
+        times: Some(CaseTimes::List(vec![1.0, 2.0, 4.0])),
+        ignore_file_times: true,
+        ..Default::default()
+    };
+    let given = SeriesOptions { time: given, ..options() };
+    let series = MeshSeries::open(data("vtkhdf/steps.vtkhdf"), &given).unwrap();
+    assert_eq!(series.times(), [1.0, 2.0, 4.0]);
+}
+
+#[test]
+fn a_mesh_that_moves_in_its_time_steps_is_refused() {
+    let mut series = MeshSeries::open(data("vtkhdf/moves.vtkhdf"), &options()).unwrap();
+    series.read(0).unwrap();
+    let message = series.read(2).unwrap_err().to_string();
+    assert!(message.contains("frame 2") && message.contains("is not on the mesh"), "{message}");
+}
+
+#[test]
+fn files_with_and_without_time_steps_are_no_series() {
+    let files = ["vtkhdf/steps.vtkhdf", "vtkhdf/one.vtkhdf"].map(data).to_vec();
+    let message = MeshSeries::open(files, &options()).unwrap_err().to_string();
+    assert!(message.contains("one.vtkhdf` has no `TimeValue`"), "{message}");
+}
