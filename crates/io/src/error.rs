@@ -155,6 +155,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// The part of a grid that is asked for cannot be read.
+    #[error("`{}`: {reason}", path.display())]
+    Part {
+        /// The file.
+        path: PathBuf,
+        /// The problem, and what to give instead.
+        reason: String,
+    },
+
     /// The cells of a file cannot form a mesh.
     #[error("`{}`: {reason}", path.display())]
     Mesh {

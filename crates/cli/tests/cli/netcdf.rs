@@ -69,3 +69,39 @@ fn axes_in_degrees_are_refused_with_a_remedy() {
     let output = burntrace(folder.path(), &["run", "case.toml"]);
     assert_refused(&output, 2, &["degrees.nc", "degrees_east", "project"]);
 }
+
+/// The particles stay in the box, and the same nodes give the same tracks.
+#[test]
+fn a_cropped_field_gives_the_same_tracks() {
+    let folder = tempfile::tempdir().unwrap();
+    write_case(folder.path(), "v3_zstd.zarr");
+    let seeds = [
+        "--set",
+        "seeds.low=[0.75, -0.9, 0.2]",
+        "--set",
+        "seeds.high=[1.25, -0.5, 0.8]",
+        "--set",
+        "trace.t1=0.03125",
+        "--set",
+        "trace.dt=0.0078125",
+    ];
+    let run = |more: &[&str]| {
+        succeed(folder.path(), &[&["run", "case.toml", "--quiet"][..], &seeds, more].concat());
+    };
+    run(&["--out", "whole"]);
+    let crop = "field.crop={ low = [0.5, -1.0, 0.0], high = [1.5, 0.0, 1.0] }";
+    run(&["--out", "part", "--set", crop]);
+    let [whole, part] = ["whole", "part"].map(|name| {
+        let tracks = burntrace::io::Tracks::open(folder.path().join(name).join("tracks")).unwrap();
+        let last = tracks.times().len() - 1;
+        tracks.position(last).unwrap()
+    });
+    assert_eq!(whole, part);
+    assert_eq!(summary(folder.path(), "part")["field"]["nodes"], serde_json::json!([3, 2, 3]));
+    let output = burntrace(folder.path(), &["run", "case.toml", "--set", "field.every=[9, 1, 1]"]);
+    assert_refused(&output, 2, &["v3_zstd.zarr", "`every` of 9 leaves one of 5 nodes"]);
+    let crop =
+        ["--set", "field.crop={ low = [0.0, 0.0, 0.0] }", "--set", "field.interpolation=nearest"];
+    let output = burntrace(folder.path(), &[&["run", "case.toml"][..], &crop].concat());
+    assert_refused(&output, 2, &["field.crop", "interpolation = \"grid\""]);
+}

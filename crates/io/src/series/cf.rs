@@ -1,5 +1,6 @@
 //! Frames of NetCDF files and Zarr groups.
 
+use super::crop::GridPart;
 use super::grid::{Grid, flip};
 use super::times::{Timeline, TimesFrom, resolve_frames};
 use super::values::{along, flip_floats, plane_axes, without_hidden};
@@ -39,10 +40,13 @@ fn file_error(path: &Path, reason: impl Into<String>) -> Error {
 pub(super) fn open(files: &Files, options: &SeriesOptions) -> Result<Series> {
     let survey = Survey::of(files, options)?;
     let mut info = SeriesInfo::of_cf(survey.first.store());
-    survey.describe(&mut info);
-    let Survey { timeline, grid, velocity, .. } = survey;
+    let path = &survey.timeline.paths[0];
+    let part = GridPart::of(&survey.grid, options, Association::Point, path)?;
+    let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
+    survey.describe(&mut info, &grid);
+    let Survey { timeline, velocity, .. } = survey;
     let hides = !options.ignore_hidden;
-    Ok(Series { timeline, grid, velocity, hides, cf: Some(CfFiles::default()), info })
+    Ok(Series { timeline, grid, part, velocity, hides, cf: Some(CfFiles::default()), info })
 }
 
 /// Describes a series, which may have problems.
@@ -55,10 +59,10 @@ pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesIn
         info.files = paths;
         return Ok(info);
     };
-    survey.describe(&mut info);
+    survey.describe(&mut info, &survey.grid);
     let Survey { timeline, grid, velocity, .. } = survey;
     let (path, step) = (&timeline.paths[0], timeline.steps[0]);
-    match CfFiles::default().read(path, step, &velocity, &grid, !options.ignore_hidden) {
+    match CfFiles::default().read(path, step, &velocity, (&grid, None), !options.ignore_hidden) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }
@@ -113,15 +117,16 @@ impl Survey {
         Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, time_origin })
     }
 
-    fn describe(&self, info: &mut SeriesInfo) {
+    /// Describes the series; `read` is the grid of its frames.
+    fn describe(&self, info: &mut SeriesInfo, read: &Grid) {
         let nodes = self.grid.nodes();
         info.points = nodes.iter().product();
         info.cells = self.grid.cells().iter().product();
         info.dims = Some(nodes);
-        info.notes = self.first.notes().to_vec();
+        info.notes.extend(self.first.notes().iter().cloned());
         info.time_origin = self.time_origin.clone();
         info.set_times(&self.timeline, self.found);
-        info.add_grid(&self.grid, Some(&self.velocity), false);
+        info.add_grid(read, Some(&self.velocity), false);
         if self.first.velocity_components() == 2 {
             info.velocity_axes = plane_axes(&self.grid).map(|d| ['x', 'y', 'z'][d]).to_vec();
         }
@@ -267,21 +272,25 @@ pub(super) struct CfFiles {
 }
 
 impl CfFiles {
-    /// Reads a frame: one time of a file, on the nodes of a grid. `hides`: with its missing values as holes.
+    /// Reads a frame: one time of a file, on the nodes of a grid, which may be a part of the grid of the
+    /// file. `hides`: with its missing values as holes.
     pub fn read(
         &self,
         path: &Path,
         step: usize,
         velocity: &VelocityInfo,
-        grid: &Grid,
+        (grid, part): (&Grid, Option<&(Grid, GridPart)>),
         hides: bool,
     ) -> Result<FrameData> {
         let file = self.open(path, request_of(velocity))?;
         let counts = grid.nodes();
-        if file.axes().each_ref().map(Vec::len) != counts {
+        let whole = part.map_or(grid, |(whole, _)| whole);
+        if file.axes().each_ref().map(Vec::len) != whole.nodes() {
             return Err(file_error(path, "its grid has changed since the series was opened"));
         }
-        let frame = file.read(step, counts.map(Span::all))?;
+        let all = || counts.map(Span::all);
+        let spans = part.map_or_else(all, |(_, part)| part.in_file(grid.flipped));
+        let frame = file.read(step, spans)?;
         let CfFrame { velocity: values, missing, diffusivity, arrays } = frame;
         let values = match file.velocity_components() {
             2 => along(floats(values), plane_axes(grid)),

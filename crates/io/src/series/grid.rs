@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use burntrace_vtk::{Geometry, VtkFile};
 use std::path::Path;
 
-const AXES: [char; 3] = ['x', 'y', 'z'];
+pub(super) const AXES: [char; 3] = ['x', 'y', 'z'];
 
 /// Maximum distance of a node from its position on the axes, relative to the minimum spacing.
 const TOLERANCE: f64 = 1e-6;

@@ -1,5 +1,6 @@
 //! Description of a series before its frames are read.
 
+use super::crop::{Crop, GridPart};
 use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
 use super::points::{DistinctPoints, bounds};
@@ -195,6 +196,18 @@ impl SeriesInfo {
         self.files_found = found;
         self.times = timeline.times.clone();
         self.times_from = Some(timeline.from);
+    }
+
+    /// The grid that is read, of a whole grid, and notes on the part that is left out.
+    pub(super) fn add_part(
+        &mut self,
+        whole: Grid,
+        part: Option<GridPart>,
+        crop: Option<Crop>,
+    ) -> (Grid, Option<(Grid, GridPart)>) {
+        let Some(part) = part else { return (whole, None) };
+        self.notes.extend(part.notes(&whole, crop));
+        (part.grid(&whole), Some((whole, part)))
     }
 
     /// Adds a grid and the interpolation on it; if the velocity is `on_points`, also the

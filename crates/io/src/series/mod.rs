@@ -2,6 +2,7 @@
 
 mod arrays;
 mod cf;
+mod crop;
 mod diffusivity;
 mod frames;
 mod ghosts;
@@ -18,6 +19,7 @@ mod velocity;
 
 pub use arrays::NamedArray;
 pub use burntrace_vtk::Kind;
+pub use crop::Crop;
 pub use frames::{At, Frames};
 pub use info::{ArrayEntry, AxisInfo, SeriesInfo};
 pub use inspect::{FileContents, contents, inspect};
@@ -31,6 +33,7 @@ use crate::{Error, Result, listing::counted};
 use burntrace_core::{FrameData, GridSource, Placement};
 use burntrace_vtk::VtkFile;
 use cf::CfFiles;
+use crop::GridPart;
 use ghosts::has_flags;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
@@ -56,6 +59,11 @@ pub struct SeriesOptions {
     /// tensors, which can be sampled along tracks.
     #[serde(skip)]
     pub arrays: Vec<NamedArray>,
+    /// The box of which a grid is read; the whole grid if omitted. Only for a [`Series`].
+    pub crop: Option<Crop>,
+    /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node
+    /// on; all if omitted. Only for a [`Series`].
+    pub every: Option<[usize; 3]>,
     /// Whether to use the values of points and cells that `vtkGhostType` hides; not for a
     /// [`MeshSeries`].
     pub ignore_hidden: bool,
@@ -174,7 +182,10 @@ fn read_concurrently<T: Send>(
 #[derive(Debug)]
 pub struct Series {
     timeline: Timeline,
+    /// The grid of the frames.
     grid: Grid,
+    /// The grid of the files, and the part of it that is read; `None` for all of it.
+    part: Option<(Grid, GridPart)>,
     velocity: VelocityInfo,
     /// Whether any file may hide values.
     hides: bool,
@@ -206,9 +217,11 @@ impl Series {
         velocity.locate(&file)?;
         let has_flags = check_grids(&timeline, &grid, &velocity)? || has_flags(&file);
         let on_points = velocity.association == Association::Point;
-        info.add_grid(&grid, Some(&velocity), on_points);
         let hides = has_flags && !options.ignore_hidden;
-        Ok(Series { timeline, grid, velocity, hides, cf: None, info })
+        let part = GridPart::of(&grid, options, velocity.association, file.path())?;
+        let (grid, part) = info.add_part(grid, part, options.crop);
+        info.add_grid(&grid, Some(&velocity), on_points);
+        Ok(Series { timeline, grid, part, velocity, hides, cf: None, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
@@ -232,9 +245,22 @@ impl Series {
         match &self.cf {
             Some(files) => {
                 let step = self.timeline.steps[frame];
-                files.read(path, step, &self.velocity, &self.grid, self.hides)
+                files.read(path, step, &self.velocity, (&self.grid, self.part.as_ref()), self.hides)
             }
-            None => self.velocity.read(&self.timeline.open(frame)?, &self.grid, self.hides),
+            None => self.read_vtk(frame),
+        }
+    }
+}
+
+impl Series {
+    fn read_vtk(&self, frame: usize) -> Result<FrameData> {
+        let file = self.timeline.open(frame)?;
+        match &self.part {
+            None => self.velocity.read(&file, &self.grid, self.hides),
+            Some((whole, part)) => {
+                let widths = self.velocity.sampled.arrays.iter().map(|array| array.components);
+                Ok(part.take(self.velocity.read(&file, whole, self.hides)?, widths))
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::ghosts::has_flags;
 use super::times::Timeline;
 use super::velocity::VelocityInfo;
 use super::{
-    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference,
+    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
     implement_series, open_first,
 };
 use crate::{Result, points::positions};
@@ -47,6 +47,7 @@ impl PointSeries {
     /// selected, the velocity is missing, ambiguous or in the cells, the diffusivity is missing, the
     /// frames do not all have the same points, or a point is not finite.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<PointSeries> {
+        crop::refuse(options)?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose_on_points)?;
         velocity.check_on_points(&file)?;

@@ -4,7 +4,7 @@ use crate::support::{data, folder};
 use burntrace_core::{Floats, FrameSource, GridSource, Placement};
 use burntrace_io::series::{Association, Kind, contents};
 use burntrace_io::{
-    CaseTimes, Files, Frames, MeshSeries, NamedArray, PointSeries, Series, SeriesOptions,
+    CaseTimes, Crop, Files, Frames, MeshSeries, NamedArray, PointSeries, Series, SeriesOptions,
     TimeOptions, TimesFrom, VelocityName, inspect,
 };
 use std::fmt::Write;
@@ -242,4 +242,40 @@ fn files_with_and_without_time_steps_are_no_series() {
     let files = ["vtkhdf/steps.vtkhdf", "vtkhdf/one.vtkhdf"].map(data).to_vec();
     let message = MeshSeries::open(files, &options()).unwrap_err().to_string();
     assert!(message.contains("one.vtkhdf` has no `TimeValue`"), "{message}");
+}
+
+#[test]
+fn a_part_of_a_grid_has_the_same_values_in_all_formats() {
+    let frames = [0, 1, 2].map(|t| (format!("u_{t}.vtr"), rectilinear(t)));
+    let folder = folder(&frames.each_ref().map(|(name, text)| (name.as_str(), text.clone())));
+    let crop = Crop { low: Some([0.6, -0.5, 0.0]), high: Some([2.0, 0.2, 0.5]) };
+    let (crop, every) = (Some(crop), Some([2, 1, 1]));
+    let part = SeriesOptions { crop, every, ..options() };
+    let time = TimeOptions { file_dt: Some(0.5), ..Default::default() };
+    let of_vtk = SeriesOptions { time, ..part.clone() };
+    let vtk = Series::open(folder.path().join("u_*.vtr"), &of_vtk).unwrap();
+    let cf = ["classic.nc", "v3_gzip.zarr", "packed.nc"]
+        .map(|name| Series::open(cf(name), &part).unwrap());
+    for mut series in cf.into_iter().chain([vtk]) {
+        assert_eq!(series.axes(), &[vec![0.5, 1.5], Y[..3].to_vec(), Z.to_vec()]);
+        let notes = series.info().notes.join("\n");
+        assert!(notes.contains("x = 1.5"), "{notes}");
+        let velocity = series.read(1).unwrap().velocity;
+        assert_eq!(velocity.len(), 3 * 18);
+        for i in 0..54 {
+            let node = i / 3;
+            let at = [1 + 2 * (node % 2), node / 2 % 3, node / 6];
+            assert_eq!(velocity.get(i), component(i % 3, at, 1), "{at:?}");
+        }
+    }
+    let outside = Crop { low: Some([3.0, 0.0, 0.0]), high: None };
+    let outside = SeriesOptions { crop: Some(outside), ..options() };
+    let message = Series::open(cf_file(), &outside).unwrap_err().to_string();
+    assert!(message.contains("nc4.nc") && message.contains("from 0 to 2; give"), "{message}");
+    let message = MeshSeries::open(data("vtkhdf/one.vtkhdf"), &part).unwrap_err().to_string();
+    assert!(message.contains("`crop`"), "{message}");
+}
+
+fn cf_file() -> std::path::PathBuf {
+    cf("nc4.nc")
 }

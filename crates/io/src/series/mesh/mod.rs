@@ -14,7 +14,7 @@ use super::points::first_moved;
 use super::times::Timeline;
 use super::velocity::{Association, VelocityInfo};
 use super::{
-    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference,
+    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
     implement_series, open_first,
 };
 use crate::{Error, Result, points::positions};
@@ -64,6 +64,7 @@ impl MeshSeries {
     /// finite, or the first file has no mesh cells, only ghost cells, or other cells that
     /// [`OtherCells`] does not skip.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
+        crop::refuse(options)?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let cells = FileCells::read(&file)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
