@@ -39,7 +39,7 @@ pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
     Domain::new(low, high).map_err(Misuse::of)
 }
 
-/// Warnings about a loaded field: keys without effect, and a domain beyond the field.
+/// Warnings about a loaded field: keys without effect, what is converted, and a domain beyond the field.
 pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     if let (FieldSource::Files(given), Some(series)) =
@@ -57,6 +57,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
                  times in files)"
             )
         }));
+        warnings.extend(series.notes.iter().map(|note| format!("field.files: {note}")));
     }
     warnings.extend(domain_warning(case, &*loaded.field)?);
     Ok(warnings)

@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::sources::Sources;
 use crate::structure::Structure;
 use crate::xml::Contents;
-use crate::{legacy, parallel, xml};
+use crate::{hdf, legacy, parallel, xml};
 
 /// Names of the field array with the time, in the order of preference.
 const TIME_NAMES: [&str; 2] = ["TimeValue", "TIME"];
@@ -30,6 +30,8 @@ const MAX_NODES_PER_BYTE: u64 = 1032;
 pub struct VtkFile {
     sources: Sources,
     structure: Structure,
+    /// The times of the time steps of a VTKHDF file, and the step that is open.
+    steps: (Vec<f64>, usize),
 }
 
 /// Opens a VTK file, legacy or XML, and reads its structure, but no arrays.
@@ -42,8 +44,33 @@ pub struct VtkFile {
 /// If the file cannot be read, is not a VTK file, is damaged, or uses a part of the format that is
 /// not supported.
 pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
+    open_step(path, 0)
+}
+
+/// Whether a file is an HDF5 file by its first bytes, as VTKHDF files are.
+pub fn is_hdf5(path: impl AsRef<Path>) -> bool {
+    let start = Source::open(path.as_ref()).and_then(|source| source.start_bytes());
+    start.is_ok_and(|start| start.starts_with(hdf::START))
+}
+
+/// Opens a VTK file as [`open`] does, at one of the time steps that a VTKHDF file can have, from 0.
+/// [`VtkFile::steps`] has their times. Other files have one step.
+///
+/// # Errors
+///
+/// As for [`open`], and if there is no such step.
+pub fn open_step(path: impl AsRef<Path>, step: usize) -> Result<VtkFile, Error> {
     let source = Source::open(path.as_ref())?;
     let start = source.start_bytes()?;
+    if start.starts_with(hdf::START) {
+        let hdf::AtStep { source, structure, times } = hdf::open(source, step)?;
+        let steps = (times, step);
+        return Ok(VtkFile { sources: Sources::new(source, Vec::new()), structure, steps });
+    }
+    if step > 0 {
+        let context = source.context(0, "the data set");
+        return Err(context.malformed("one time step", format!("a step `{step}`, from 0")));
+    }
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
     let (structure, listed) = if start.to_ascii_lowercase().starts_with(LEGACY_START) {
         (legacy::read_structure(&source)?, Vec::new())
@@ -59,16 +86,16 @@ pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
         };
         return Err(Error::NotVtk { path: source.path().to_path_buf(), found });
     };
-    Ok(VtkFile { sources: Sources::new(source, listed), structure })
+    let steps = (Vec::new(), 0);
+    Ok(VtkFile { sources: Sources::new(source, listed), structure, steps })
 }
 
 /// The kind of a file of another format, by its first bytes.
 fn kind(start: &[u8]) -> Option<&'static str> {
-    const KINDS: [(&[u8], &str); 8] = [
+    const KINDS: [(&[u8], &str); 7] = [
         (b"CDF\x01", "a NetCDF file (classic)"),
         (b"CDF\x02", "a NetCDF file (64-bit offsets)"),
         (b"CDF\x05", "a NetCDF file (64-bit data)"),
-        (b"\x89HDF\r\n\x1a\n", "an HDF5 file (as NetCDF-4 and VTKHDF files are)"),
         (b"\x1f\x8b", "compressed by gzip; decompress it first"),
         (b"PK\x03\x04", "a ZIP archive"),
         (
@@ -119,13 +146,22 @@ impl VtkFile {
         &self.structure.topology
     }
 
-    /// The time: the first value of the field array `TimeValue` or `TIME`, in the units of the
-    /// file; `None` without such an array.
+    /// The times of the time steps of a VTKHDF file, in the units of the file; empty without steps.
+    pub fn steps(&self) -> &[f64] {
+        &self.steps.0
+    }
+
+    /// The time: that of the open time step, or the first value of the field array `TimeValue` or `TIME`, in
+    /// the units of the file; `None` without either.
     ///
     /// # Errors
     ///
     /// If the array cannot be read.
     pub fn time_value(&self) -> Result<Option<f64>, Error> {
+        let (times, step) = &self.steps;
+        if let Some(time) = times.get(*step) {
+            return Ok(Some(*time));
+        }
         let fields =
             || self.arrays().iter().filter(|array| array.association == Association::Field);
         let time = TIME_NAMES

@@ -1,5 +1,5 @@
-//! Reader for VTK files: legacy `.vtk`, XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`, and parallel
-//! `.pvtu` and `.pvtp`.
+//! Reader for VTK files: legacy `.vtk`, XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`, parallel `.pvtu` and
+//! `.pvtp`, and VTKHDF (`.vtkhdf`) with image data or an unstructured grid.
 //!
 //! [`open`] reads the structure of a file: the kind of data set, its size, and the list of its
 //! arrays. [`VtkFile::read`] reads the values of one array, and only the bytes of that array.
@@ -25,6 +25,7 @@ mod cells;
 mod error;
 mod file;
 mod geometry;
+mod hdf;
 mod legacy;
 mod parallel;
 mod pieces;
@@ -39,7 +40,7 @@ mod xml;
 pub use array::{Array, ArrayInfo, Association, Attribute};
 pub use cells::CellArray;
 pub use error::{Error, Location};
-pub use file::{VtkFile, open};
+pub use file::{VtkFile, is_hdf5, open, open_step};
 pub use geometry::{Geometry, Kind};
 pub use scalar::ScalarType;
 pub use values::Values;

@@ -72,7 +72,8 @@ pub struct DemoArgs {
 
 #[derive(Args)]
 pub struct InfoArgs {
-    /// A file, a pattern such as `run/u_*.vti`, several files, a .pvd, or the folder of a run
+    /// A VTK or NetCDF file, a Zarr group, a pattern such as `run/u_*.vti`, several files, a .pvd, or the
+    /// folder of a run
     #[arg(required = true)]
     pub files: Vec<String>,
     /// Name of the velocity array, or of three component arrays: `u,v,w`

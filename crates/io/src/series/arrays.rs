@@ -6,6 +6,7 @@ use super::velocity::{Association, VelocityInfo, VelocityName, error, with_name}
 use crate::Result;
 use burntrace_core::{FieldArray, Floats};
 use burntrace_vtk::{ArrayInfo, VtkFile};
+use std::path::PathBuf;
 
 /// An array of files, and the name under which it is sampled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +29,7 @@ impl NamedArray {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SampledArrays {
     /// Names in the files.
-    in_files: Vec<String>,
+    pub in_files: Vec<String>,
     /// Names in the field, and components.
     pub arrays: Vec<FieldArray>,
 }
@@ -51,6 +52,22 @@ impl VelocityInfo {
                 .with_diffusivity(file, options.diffusivity.as_ref())?,
         };
         velocity.with_arrays(file, &options.arrays)
+    }
+
+    /// Adds arrays of the same association, which all of the files must have.
+    pub(super) fn with_arrays_of(
+        self,
+        paths: &[PathBuf],
+        arrays: &[NamedArray],
+    ) -> Result<VelocityInfo> {
+        if burntrace_cf::is_cf(&paths[0]) {
+            return self.with_cf_arrays(paths, arrays);
+        }
+        let velocity = self.with_arrays(&burntrace_vtk::open(&paths[0])?, arrays)?;
+        for path in &paths[1..] {
+            velocity.locate_arrays(&burntrace_vtk::open(path)?)?;
+        }
+        Ok(velocity)
     }
 
     /// Adds arrays of the same association, which the file must have.

@@ -4,14 +4,13 @@ use super::ghosts::has_flags;
 use super::times::Timeline;
 use super::velocity::VelocityInfo;
 use super::{
-    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference,
-    frame_path, implement_series, open_first,
+    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
+    implement_series, open_first,
 };
 use crate::{Result, points::positions};
 use burntrace_core::{FrameData, PointSource};
 use burntrace_vtk::VtkFile;
 use std::cmp::Ordering;
-use std::path::PathBuf;
 
 /// A velocity field on scattered points in one or several VTK files, one frame each.
 ///
@@ -48,12 +47,13 @@ impl PointSeries {
     /// selected, the velocity is missing, ambiguous or in the cells, the diffusivity is missing, the
     /// frames do not all have the same points, or a point is not finite.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<PointSeries> {
+        crop::refuse(options)?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose_on_points)?;
         velocity.check_on_points(&file)?;
         velocity.locate(&file)?;
         let nodes = DistinctPoints::read(&file)?;
-        let has_flags = nodes.check_frames(&timeline.paths, &velocity)? || has_flags(&file);
+        let has_flags = nodes.check_frames(&timeline, &velocity)? || has_flags(&file);
         let hides = has_flags && !options.ignore_hidden;
         info.set_points(&nodes);
         info.add_points(&nodes, &velocity);
@@ -69,7 +69,7 @@ impl PointSeries {
     /// If the frame does not exist, its file has been removed, damaged or replaced by one with another
     /// number of points, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
+        let file = self.timeline.open(frame)?;
         let selected = (self.nodes.count, self.nodes.indices.as_deref());
         self.velocity.read_selected(&file, selected, self.hides)
     }
@@ -116,8 +116,8 @@ impl DistinctPoints {
 
     /// Checks that all frames have these points and the velocity. Returns whether any of them, except for
     /// the first, has flags of hidden points or cells.
-    pub fn check_frames(&self, paths: &[PathBuf], velocity: &VelocityInfo) -> Result<bool> {
-        check_frames(paths, velocity, "points", |file| Ok(self.difference(&positions(file)?)))
+    pub fn check_frames(&self, timeline: &Timeline, velocity: &VelocityInfo) -> Result<bool> {
+        check_frames(timeline, velocity, "points", |file| Ok(self.difference(&positions(file)?)))
     }
 
     /// How the points of another file differ from these, if they do.

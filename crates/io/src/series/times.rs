@@ -1,16 +1,18 @@
 //! Times of files.
 
+use super::frame_differs;
 use super::names::last_number;
 use crate::listing::counted;
 use crate::{Error, Result};
+use burntrace_vtk::VtkFile;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Options for the times of the files.
 ///
 /// The times are taken from the first of these sources that is available: the `.pvd` file;
-/// `TimeValue` (or `TIME`) field data in every file; the number in each file name times `file_dt`;
-/// `times`. A single file without any of them is at time 0.
+/// `TimeValue` (or `TIME`) field data in every file, or the times in NetCDF files and Zarr groups; the
+/// number in each file name times `file_dt`; `times`. A single frame without any of them is at time 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeOptions {
@@ -19,7 +21,7 @@ pub struct TimeOptions {
     /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
     /// last one in the file name, before the extension.
     pub file_dt: Option<f64>,
-    /// Ignores the times in `.pvd` and VTK files.
+    /// Ignores the times in all files.
     pub ignore_file_times: bool,
 }
 
@@ -45,6 +47,10 @@ pub enum TimesFrom {
     Pvd,
     /// Field data of the VTK files.
     TimeValue,
+    /// The time steps of VTKHDF files.
+    Steps,
+    /// The coordinate of time of NetCDF files or Zarr groups, in seconds.
+    Coordinate,
     /// The numbers in the file names, times this.
     FileNumbers(f64),
     /// [`TimeOptions::times`].
@@ -59,6 +65,8 @@ impl std::fmt::Display for TimesFrom {
         match self {
             TimesFrom::Pvd => f.write_str("the .pvd file"),
             TimesFrom::TimeValue => f.write_str("TimeValue in the files"),
+            TimesFrom::Steps => f.write_str("the time steps in the files"),
+            TimesFrom::Coordinate => f.write_str("the coordinate of time in the files"),
             TimesFrom::FileNumbers(dt) => write!(f, "file numbers x {dt}"),
             TimesFrom::Case => f.write_str("the case file"),
             TimesFrom::SingleFrame => f.write_str("a single frame"),
@@ -75,12 +83,51 @@ impl Serialize for TimesFrom {
     }
 }
 
-/// Files with their strictly increasing times.
+/// Frames with their strictly increasing times.
 #[derive(Debug)]
 pub(super) struct Timeline {
+    /// The file of each frame.
     pub paths: Vec<PathBuf>,
+    /// The index of each frame among the times of its file; 0 in files of one time.
+    pub steps: Vec<usize>,
     pub times: Vec<f64>,
     pub from: TimesFrom,
+}
+
+impl Timeline {
+    /// No frames.
+    pub fn empty() -> Timeline {
+        let (paths, steps, times) = (Vec::new(), Vec::new(), Vec::new());
+        Timeline { paths, steps, times, from: TimesFrom::SingleFrame }
+    }
+
+    /// Opens the file of a frame, which is a VTK file, at its time step.
+    pub fn open(&self, frame: usize) -> Result<VtkFile> {
+        let missing = || Error::Index { what: "frame", index: frame, count: self.paths.len() };
+        let at = self.paths.get(frame).zip(self.steps.get(frame));
+        let (path, step) = at.ok_or_else(missing)?;
+        Ok(burntrace_vtk::open_step(path, *step)?)
+    }
+
+    /// Whether a frame is the first one, or the same step of the same file.
+    pub fn is_first(&self, frame: usize) -> bool {
+        self.paths.get(frame) == self.paths.first() && self.steps.get(frame) == self.steps.first()
+    }
+
+    /// The error of a frame that differs from the first one.
+    pub fn frame_differs(&self, frame: usize, on: &'static str, difference: String) -> Error {
+        frame_differs(&self.paths, frame, on, difference)
+    }
+
+    /// The frames with these indices.
+    pub fn select(&self, frames: &[usize]) -> Timeline {
+        Timeline {
+            paths: frames.iter().map(|&frame| self.paths[frame].clone()).collect(),
+            steps: frames.iter().map(|&frame| self.steps[frame]).collect(),
+            times: frames.iter().map(|&frame| self.times[frame]).collect(),
+            from: self.from,
+        }
+    }
 }
 
 /// Determines the time of each file; `in_pvd` are the times in a `.pvd` file.
@@ -89,15 +136,78 @@ pub(super) fn resolve(
     in_pvd: Option<Vec<f64>>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
-    let (times, from) = find(&paths, in_pvd, options)?;
-    let mut files: Vec<(PathBuf, f64)> = paths.into_iter().zip(times).collect();
+    let steps: Vec<Vec<f64>> = paths.iter().map(steps_of).collect::<Result<_>>()?;
+    if steps.iter().all(|times| times.len() <= 1) {
+        let times = find(&paths, in_pvd, options)?;
+        let steps = vec![0; paths.len()];
+        return in_order(paths, steps, times);
+    }
+    let lacks = steps.iter().position(Vec::is_empty);
+    match (lacks, in_pvd) {
+        (_, Some(_)) => Err(Error::Times(
+            "a file of the .pvd file has several time steps, and the .pvd file gives one time; give the \
+             file itself instead of the .pvd file"
+                .into(),
+        )),
+        (Some(lacks), None) => {
+            let has = steps.iter().position(|times| !times.is_empty()).unwrap_or(0);
+            Err(Error::TimeMissing { lacks: paths[lacks].clone(), has: paths[has].clone() })
+        }
+        (None, None) => {
+            let counts = paths.iter().zip(&steps);
+            let frames = counts.flat_map(|(path, times)| (0..times.len()).map(|i| (path.clone(), i)));
+            let known = (!options.ignore_file_times).then(|| (steps.concat(), TimesFrom::Steps));
+            resolve_frames(frames.collect(), known, options)
+        }
+    }
+}
+
+/// The times of the time steps of a VTKHDF file; none for other files.
+fn steps_of(path: &PathBuf) -> Result<Vec<f64>> {
+    match burntrace_vtk::is_hdf5(path) {
+        true => Ok(burntrace_vtk::open(path)?.steps().to_vec()),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Determines the time of each frame of files with several; `known` are the times in the files.
+pub(super) fn resolve_frames(
+    frames: Vec<(PathBuf, usize)>,
+    known: Option<(Vec<f64>, TimesFrom)>,
+    options: &TimeOptions,
+) -> Result<Timeline> {
+    let (paths, steps): (Vec<PathBuf>, Vec<usize>) = frames.into_iter().unzip();
+    let times = match known {
+        Some(known) => known,
+        None => given(&paths, options)?,
+    };
+    in_order(paths, steps, times)
+}
+
+/// Sorts frames by time, unless the case gives their times, and checks the times.
+fn in_order(
+    paths: Vec<PathBuf>,
+    steps: Vec<usize>,
+    (times, from): (Vec<f64>, TimesFrom),
+) -> Result<Timeline> {
+    let mut frames: Vec<(PathBuf, usize, f64)> = paths
+        .into_iter()
+        .zip(steps)
+        .zip(times)
+        .map(|((path, step), time)| (path, step, time))
+        .collect();
     if from != TimesFrom::Case {
         // Sorted by time, because a shell lists `u_10` before `u_2`.
-        files.sort_by(|a, b| a.1.total_cmp(&b.1));
+        frames.sort_by(|a, b| a.2.total_cmp(&b.2));
     }
-    check(&files, from)?;
-    let (paths, times) = files.into_iter().unzip();
-    Ok(Timeline { paths, times, from })
+    check(&frames, from)?;
+    let mut timeline = Timeline { paths: Vec::new(), steps: Vec::new(), times: Vec::new(), from };
+    for (path, step, time) in frames {
+        timeline.paths.push(path);
+        timeline.steps.push(step);
+        timeline.times.push(time);
+    }
+    Ok(timeline)
 }
 
 fn find(
@@ -113,6 +223,11 @@ fn find(
             return Ok((times, TimesFrom::TimeValue));
         }
     }
+    given(paths, options)
+}
+
+/// Times by the options, of frames whose files give none.
+fn given(paths: &[PathBuf], options: &TimeOptions) -> Result<(Vec<f64>, TimesFrom)> {
     if let Some(dt) = options.file_dt {
         return Ok((from_numbers(paths, dt)?, TimesFrom::FileNumbers(dt)));
     }
@@ -172,13 +287,13 @@ fn from_case(times: &CaseTimes, files: usize) -> Result<Vec<f64>> {
     }
 }
 
-fn check(files: &[(PathBuf, f64)], from: TimesFrom) -> Result<()> {
-    if let Some((path, time)) = files.iter().find(|(_, time)| !time.is_finite()) {
+fn check(files: &[(PathBuf, usize, f64)], from: TimesFrom) -> Result<()> {
+    if let Some((path, _, time)) = files.iter().find(|(.., time)| !time.is_finite()) {
         return Err(Error::Times(format!("`{}` is at time {time} ({from})", path.display())));
     }
-    match files.array_windows().find(|[(_, a), (_, b)]| a >= b) {
+    match files.array_windows().find(|[(.., a), (.., b)]| a >= b) {
         None => Ok(()),
-        Some([(first, a), (second, b)]) => {
+        Some([(first, _, a), (second, _, b)]) => {
             Err(Error::Times(not_increasing(first, *a, second, *b, from)))
         }
     }
@@ -186,7 +301,7 @@ fn check(files: &[(PathBuf, f64)], from: TimesFrom) -> Result<()> {
 
 fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) -> String {
     let remedy = match from {
-        TimesFrom::Pvd | TimesFrom::TimeValue => {
+        TimesFrom::Pvd | TimesFrom::TimeValue | TimesFrom::Steps | TimesFrom::Coordinate => {
             "correct them, or set `ignore_file_times = true` and give `file_dt` or `times`"
         }
         _ => "give times that increase strictly",

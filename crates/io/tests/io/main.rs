@@ -11,6 +11,7 @@ mod export;
 mod instances;
 mod killed;
 mod mesh;
+mod netcdf;
 mod play;
 mod points;
 #[path = "../../../../tests/support/requirements.rs"]

@@ -9,6 +9,7 @@ mod damaged;
 mod errors;
 mod fixtures;
 mod handwritten;
+mod hdf;
 mod parallel;
 mod real_files;
 #[path = "../../../../tests/support/requirements.rs"]

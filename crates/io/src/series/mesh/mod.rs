@@ -14,8 +14,8 @@ use super::points::first_moved;
 use super::times::Timeline;
 use super::velocity::{Association, VelocityInfo};
 use super::{
-    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference,
-    frame_differs, frame_path, implement_series, open_first,
+    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
+    implement_series, open_first,
 };
 use crate::{Error, Result, points::positions};
 use burntrace_core::{FrameData, MeshSource, Placement, mesh::Cells};
@@ -64,11 +64,12 @@ impl MeshSeries {
     /// finite, or the first file has no mesh cells, only ghost cells, or other cells that
     /// [`OtherCells`] does not skip.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
+        crop::refuse(options)?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let cells = FileCells::read(&file)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
         velocity.locate(&file)?;
-        check_frames(&timeline.paths, &velocity, ON, |other| Ok(size_difference(&file, other)))?;
+        check_frames(&timeline, &velocity, ON, |other| Ok(size_difference(&file, other)))?;
         let kinds = cells.count();
         let mesh = cells.select(&file, options.other_cells)?;
         let points = positions(&file)?;
@@ -88,12 +89,11 @@ impl MeshSeries {
     /// If the frame does not exist, its file has been removed or damaged, its points or cells differ
     /// from those of the first frame, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let paths = &self.timeline.paths;
-        let file = burntrace_vtk::open(frame_path(paths, frame)?)?;
-        if paths[frame] != paths[0]
+        let file = self.timeline.open(frame)?;
+        if !self.timeline.is_first(frame)
             && let Some(difference) = self.mesh.difference_of(&file, &self.points)?
         {
-            return Err(frame_differs(paths, frame, ON, difference));
+            return Err(self.timeline.frame_differs(frame, ON, difference));
         }
         let (count, selected) = match self.velocity.association {
             Association::Point => (self.points.len(), None),
@@ -123,11 +123,11 @@ impl MeshCells {
     /// Checks that all frames have the velocity and the mesh of the first one, with these points.
     pub(super) fn check_frames(
         &self,
-        paths: &[std::path::PathBuf],
+        timeline: &Timeline,
         velocity: &VelocityInfo,
         points: &[[f64; 3]],
     ) -> Result<()> {
-        check_frames(paths, velocity, ON, |other| self.difference_of(other, points)).map(drop)
+        check_frames(timeline, velocity, ON, |other| self.difference_of(other, points)).map(drop)
     }
 
     /// How the mesh of another file differs from this mesh with these points, if it does.
