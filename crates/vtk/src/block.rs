@@ -27,9 +27,16 @@ pub(crate) enum Encoding {
     BigEndian,
     /// A header with sizes, then bytes, in XML files.
     Binary(BinaryFormat),
+    /// Zeros that are not in the file.
+    Zeros,
 }
 
 impl Block {
+    /// Zeros that are not in the file.
+    pub(crate) fn zeros() -> Self {
+        Self { start: 0, end: 0, encoding: Encoding::Zeros }
+    }
+
     /// Decodes the values; there must be exactly `count`.
     pub(crate) fn decode(
         &self,
@@ -46,6 +53,12 @@ impl Block {
             Encoding::Ascii => self.decode_text(context, scalar, count),
             Encoding::BigEndian => self.decode_big_endian(context, scalar, count),
             Encoding::Binary(format) => self.decode_binary(context, format, scalar, count),
+            Encoding::Zeros => {
+                let mut zeros = Values::empty(scalar);
+                zeros.try_reserve(count).map_err(|_| context.out_of_memory(count))?;
+                zeros.resize(count);
+                Ok(zeros)
+            }
         }
     }
 
@@ -63,6 +76,7 @@ impl Block {
                 .map(|n| n as usize)
                 .map_err(|e| context.failed(e, "numbers")),
             Encoding::BigEndian => values_in(context, scalar, self.end.saturating_sub(self.start)),
+            Encoding::Zeros => Ok(0),
             Encoding::Binary(_) if self.start == self.end => Ok(0),
             Encoding::Binary(format) => {
                 let array = BinaryArray::open(context, self.start..self.end, format)?;
