@@ -8,6 +8,8 @@ All files hold the fields of crates/vtk/tests/make_fixtures.py, so that one form
     velocity (3 x float32) = (1 + 2x + 3y + 4z, -2 + x - y + 0.5z, 0.25 + 0.25x + 2y - z)
     p (point, float64) = u + 10 v           density (cells, float32) = 100 + cell number
 
+polyhedra.vtu and octree.vtu also have `rotation` (point, 3 x float64), a solid rotation about their centre.
+
 Duplicates (vtkGhostType = 1) have the value -1e9 instead, which no reader may use.
 """
 
@@ -175,6 +177,14 @@ def voronoi(count=3):
     number = {old: new for new, old in enumerate(used)}
     points = np.clip(diagram.vertices[used], 0.0, 1.0)
     return points, [[[number[v] for v in face] for face in ridges] for ridges in faces.values()]
+
+
+def add_rotation(data, centre):
+    """A solid rotation about a centre, in double precision."""
+    points = np.array([data.GetPoint(i) for i in range(data.GetNumberOfPoints())])
+    x, y, z = (points - centre).T
+    add_array(data.GetPointData(), "rotation", np.stack([-y + 0.3 * z, x - 0.2 * z, -0.3 * x + 0.2 * y], 1), np.float64)
+    return data
 
 
 def add_polyhedron(data, faces):
@@ -388,8 +398,8 @@ def main():
     write_grids(folder)
     write_blocks(folder)
     write_directions(folder)
-    write(polyhedra(), folder / "polyhedra.vtu", compressor=vtk.vtkZLibDataCompressor())
-    write(octree(), folder / "octree.vtu", "Ascii")
+    write(add_rotation(polyhedra(), [0.5, 0.5, 0.5]), folder / "polyhedra.vtu", compressor=vtk.vtkZLibDataCompressor())
+    write(add_rotation(octree(), [1.5, 1.0, 1.0]), folder / "octree.vtu", "Ascii")
     (folder / "octree-old.vtu").write_text(old_faces((folder / "octree.vtu").read_text()))
     write(quadratic(), folder / "quadratic.vtu")
     write(polygons(), folder / "polygons.vtp")

@@ -50,5 +50,5 @@ pub use error::{Error, Location};
 pub use file::{VtkFile, open, open_blocks};
 pub use geometry::{Geometry, Kind};
 pub use scalar::ScalarType;
-pub use split::{AddedPoints, SplitCells};
+pub use split::{AddedPoints, Parents, SplitCells};
 pub use values::Values;

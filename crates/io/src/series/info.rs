@@ -36,8 +36,11 @@ const ON_POINTS: [&str; 2] = ["nearest", "inverse-distance"];
 /// The description of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeriesInfo {
-    /// Files of the selected frames, in order of time.
+    /// Files of the selected frames, in order of time; the first one, if a frame has several parts.
     pub files: Vec<PathBuf>,
+    /// The other files of frames of several parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PathBuf>,
     /// Number of files before the selection of frames.
     pub files_found: usize,
     /// Kind of the data sets, e.g. `image data`.
@@ -85,6 +88,10 @@ pub struct SeriesInfo {
     pub device_bytes_f32: u64,
     /// Bytes of all selected frames on a device in double precision.
     pub device_bytes_f64: u64,
+    /// What is not used of the first frame, and why: blocks of lower dimension, and arrays that not all
+    /// blocks have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Problems that prevent tracing.
     pub problems: Vec<String>,
 }
@@ -129,6 +136,7 @@ impl SeriesInfo {
         let geometry = file.geometry();
         SeriesInfo {
             files: Vec::new(),
+            parts: Vec::new(),
             files_found: 0,
             kind: file.kind().to_string(),
             encoding: file.encoding(),
@@ -149,6 +157,7 @@ impl SeriesInfo {
             not_finite: None,
             device_bytes_f32: 0,
             device_bytes_f64: 0,
+            notes: file.notes().to_vec(),
             problems: Vec::new(),
         }
     }
@@ -157,6 +166,8 @@ impl SeriesInfo {
     /// selection.
     pub(super) fn set_times(&mut self, timeline: &Timeline, found: usize) {
         self.files = timeline.paths.clone();
+        let others = timeline.frames.iter().flat_map(|frame| frame.parts.iter().skip(1));
+        self.parts = others.map(|(_, path)| path.clone()).collect();
         self.files_found = found;
         self.times = timeline.times.clone();
         self.times_from = Some(timeline.from);
@@ -180,7 +191,7 @@ impl SeriesInfo {
             let is_plane = |array: &ArrayEntry| {
                 array.components == 2 && velocity.arrays == [array.name.as_str()]
             };
-            if self.arrays.iter().any(is_plane) {
+            if velocity.arrays.len() == 2 || self.arrays.iter().any(is_plane) {
                 self.velocity_axes = plane_axes(grid).map(|d| ['x', 'y', 'z'][d]).to_vec();
             }
             self.interpolations.push(ON_GRIDS);

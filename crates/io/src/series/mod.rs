@@ -2,6 +2,7 @@
 
 mod arrays;
 mod diffusivity;
+mod file_series;
 mod frames;
 mod ghosts;
 mod grid;
@@ -33,7 +34,7 @@ use ghosts::has_flags;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use times::Timeline;
+use times::{FrameFiles, Timeline};
 
 /// Options for reading a series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,7 +72,7 @@ macro_rules! implement_series {
                 self.timeline.from
             }
 
-            /// The file of each frame.
+            /// The file of each frame; the first one, if a frame has several parts.
             pub fn paths(&self) -> &[std::path::PathBuf] {
                 &self.timeline.paths
             }
@@ -90,10 +91,10 @@ macro_rules! implement_series {
                 if arrays.is_empty() {
                     return Ok(self);
                 }
-                let first = burntrace_vtk::open(&self.timeline.paths[0])?;
+                let first = self.timeline.open(0)?;
                 self.velocity = self.velocity.with_arrays(&first, arrays)?;
-                for path in self.timeline.paths.iter().skip(1) {
-                    self.velocity.locate_arrays(&burntrace_vtk::open(path)?)?;
+                for frame in self.timeline.frames.iter().skip(1) {
+                    self.velocity.locate_arrays(&frame.open()?)?;
                 }
                 Ok(self)
             }
@@ -183,7 +184,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file.
+    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` or `.series` file.
     ///
     /// Reads image data, rectilinear grids, and structured grids with nodes aligned along axes.
     /// Decreasing axes are reversed together with their data.
@@ -198,7 +199,7 @@ impl Series {
         let grid = Grid::read(&file)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
         velocity.locate(&file)?;
-        let has_flags = check_grids(&timeline.paths, &grid, &velocity)? || has_flags(&file);
+        let has_flags = check_grids(&timeline, &grid, &velocity)? || has_flags(&file);
         let on_points = velocity.association == Association::Point;
         info.add_grid(&grid, Some(&velocity), on_points);
         let hides = has_flags && !options.ignore_hidden;
@@ -221,7 +222,7 @@ impl Series {
     /// shape, a diffusivity is negative or not finite, or the velocity is at the points and a cell is
     /// hidden whose points are not.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
+        let file = self.timeline.open(frame)?;
         self.velocity.read(&file, &self.grid, self.hides)
     }
 }
@@ -241,7 +242,7 @@ implement_series!(Series);
 /// The selected files with their times, the first file, and the description so far.
 fn open_first(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFile, SeriesInfo)> {
     let (timeline, found) = select_frames(files, options)?;
-    let file = burntrace_vtk::open(&timeline.paths[0])?;
+    let file = timeline.open(0)?;
     let mut info = SeriesInfo::of(&file);
     info.set_times(&timeline, found);
     Ok((timeline, file, info))
@@ -249,64 +250,64 @@ fn open_first(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFi
 
 /// The selected files with their times, and the number of files before the selection.
 fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
-    let (paths, in_pvd) = find(files)?;
-    let all = times::resolve(paths, in_pvd, &options.time)?;
+    let (frames, listed) = find(files)?;
+    let all = times::resolve(frames, listed, &options.time)?;
     let selected = options.frames.select(&all.times)?;
-    let timeline = Timeline {
-        paths: selected.iter().map(|&i| all.paths[i].clone()).collect(),
-        times: selected.iter().map(|&i| all.times[i]).collect(),
-        from: all.from,
-    };
-    Ok((timeline, all.paths.len()))
+    let frames = selected.iter().map(|&i| all.frames[i].clone()).collect();
+    let times = selected.iter().map(|&i| all.times[i]).collect();
+    Ok((Timeline::new(frames, times, all.from), all.frames.len()))
 }
 
-/// The files, at least one, with their times in a `.pvd` file.
-fn find(files: &Files) -> Result<(Vec<PathBuf>, Option<Vec<f64>>)> {
+/// The frames, at least one, with their times in a `.pvd` or `.series` file.
+fn find(files: &Files) -> Result<(Vec<FrameFiles>, Option<(Vec<f64>, TimesFrom)>)> {
     let paths = files.paths()?;
-    match paths.iter().find(|path| is_pvd(path)) {
-        None => Ok((paths, None)),
-        Some(pvd) if paths.len() == 1 => {
-            let (paths, times) = pvd::read(pvd)?.into_iter().unzip();
-            Ok((paths, Some(times)))
-        }
-        Some(pvd) => Err(Error::Files(format!(
+    let collection = paths.iter().find_map(|path| Some((path, collection_times(path)?)));
+    let Some((path, from)) = collection else {
+        return Ok((paths.into_iter().map(FrameFiles::from).collect(), None));
+    };
+    if paths.len() > 1 {
+        return Err(Error::Files(format!(
             "`{}` is a collection among other files; give either the collection or the files",
-            pvd.display()
-        ))),
+            path.display()
+        )));
     }
+    let frames = match from {
+        TimesFrom::Series => file_series::read(path)?,
+        _ => pvd::read(path)?,
+    };
+    let (frames, times) = frames.into_iter().unzip();
+    Ok((frames, Some((times, from))))
 }
 
-fn is_pvd(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pvd"))
-}
-
-/// The file of a frame.
-fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
-    let missing = || Error::Index { what: "frame", index: frame, count: paths.len() };
-    paths.get(frame).map(PathBuf::as_path).ok_or_else(missing)
+/// Where the times of a collection of files are from; `None` if a file is not a collection.
+fn collection_times(path: &Path) -> Option<TimesFrom> {
+    let extension = path.extension()?;
+    let kinds = [("pvd", TimesFrom::Pvd), ("series", TimesFrom::Series)];
+    let kind = kinds.into_iter().find(|(name, _)| extension.eq_ignore_ascii_case(name));
+    kind.map(|(_, from)| from)
 }
 
 /// Checks that all frames have the velocity and the grid of the first one. Returns whether any of them,
 /// except for the first, has flags of hidden points or cells.
-fn check_grids(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<bool> {
-    check_frames(paths, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
+fn check_grids(timeline: &Timeline, grid: &Grid, velocity: &VelocityInfo) -> Result<bool> {
+    check_frames(timeline, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
 }
 
 /// Checks that all frames have the velocity, and the grid, mesh or points (`on`) of the first one:
 /// `difference` describes how a file differs. Returns whether any of them, except for the first, has
 /// flags of hidden points or cells.
 fn check_frames(
-    paths: &[PathBuf],
+    timeline: &Timeline,
     velocity: &VelocityInfo,
     on: &'static str,
     difference: impl Fn(&VtkFile) -> Result<Option<String>>,
 ) -> Result<bool> {
     let mut hides = false;
-    for (frame, path) in paths.iter().enumerate().skip(1) {
-        let file = burntrace_vtk::open(path)?;
+    for (frame, files) in timeline.frames.iter().enumerate().skip(1) {
+        let file = files.open()?;
         velocity.locate(&file)?;
         if let Some(difference) = difference(&file)? {
-            return Err(frame_differs(paths, frame, on, difference));
+            return Err(frame_differs(&timeline.paths, frame, on, difference));
         }
         hides |= has_flags(&file);
     }

@@ -3,12 +3,13 @@
 use super::names::last_number;
 use crate::listing::counted;
 use crate::{Error, Result};
+use burntrace_vtk::VtkFile;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Options for the times of the files.
 ///
-/// The times are taken from the first of these sources that is available: the `.pvd` file;
+/// The times are taken from the first of these sources that is available: the `.pvd` or `.series` file;
 /// `TimeValue` (or `TIME`) field data in every file; the number in each file name times `file_dt`;
 /// `times`. A single file without any of them is at time 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,7 +20,7 @@ pub struct TimeOptions {
     /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
     /// last one in the file name, before the extension.
     pub file_dt: Option<f64>,
-    /// Ignores the times in `.pvd` and VTK files.
+    /// Ignores the times in `.pvd`, `.series` and VTK files.
     pub ignore_file_times: bool,
 }
 
@@ -43,6 +44,8 @@ pub enum CaseTimes {
 pub enum TimesFrom {
     /// The timesteps of a `.pvd` file.
     Pvd,
+    /// The times in a `.series` file.
+    Series,
     /// Field data of the VTK files.
     TimeValue,
     /// The numbers in the file names, times this.
@@ -58,6 +61,7 @@ impl std::fmt::Display for TimesFrom {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             TimesFrom::Pvd => f.write_str("the .pvd file"),
+            TimesFrom::Series => f.write_str("the .series file"),
             TimesFrom::TimeValue => f.write_str("TimeValue in the files"),
             TimesFrom::FileNumbers(dt) => write!(f, "file numbers x {dt}"),
             TimesFrom::Case => f.write_str("the case file"),
@@ -75,44 +79,88 @@ impl Serialize for TimesFrom {
     }
 }
 
-/// Files with their strictly increasing times.
+/// Frames with their strictly increasing times.
 #[derive(Debug)]
 pub(super) struct Timeline {
+    pub frames: Vec<FrameFiles>,
+    /// The first file of each frame.
     pub paths: Vec<PathBuf>,
     pub times: Vec<f64>,
     pub from: TimesFrom,
 }
 
-/// Determines the time of each file; `in_pvd` are the times in a `.pvd` file.
+impl Timeline {
+    pub fn new(frames: Vec<FrameFiles>, times: Vec<f64>, from: TimesFrom) -> Self {
+        let paths = frames.iter().map(|frame| frame.path.clone()).collect();
+        Timeline { frames, paths, times, from }
+    }
+
+    /// Opens the files of a frame.
+    pub fn open(&self, frame: usize) -> Result<VtkFile> {
+        let count = self.frames.len();
+        let missing = || Error::Index { what: "frame", index: frame, count };
+        self.frames.get(frame).ok_or_else(missing)?.open()
+    }
+}
+
+/// The files of a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FrameFiles {
+    /// The first file.
+    pub path: PathBuf,
+    /// All files with their names, if the frame has several parts.
+    pub parts: Vec<(String, PathBuf)>,
+}
+
+impl FrameFiles {
+    /// Opens the data set that the files form.
+    pub fn open(&self) -> Result<VtkFile> {
+        Ok(match self.parts.as_slice() {
+            [] => burntrace_vtk::open(&self.path)?,
+            parts => burntrace_vtk::open_blocks(parts)?,
+        })
+    }
+}
+
+/// A frame of one file.
+impl From<PathBuf> for FrameFiles {
+    fn from(path: PathBuf) -> Self {
+        FrameFiles { path, parts: Vec::new() }
+    }
+}
+
+/// Determines the time of each frame; `listed` are the times in a `.pvd` or `.series` file.
 pub(super) fn resolve(
-    paths: Vec<PathBuf>,
-    in_pvd: Option<Vec<f64>>,
+    frames: Vec<FrameFiles>,
+    listed: Option<(Vec<f64>, TimesFrom)>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
-    let (times, from) = find(&paths, in_pvd, options)?;
-    let mut files: Vec<(PathBuf, f64)> = paths.into_iter().zip(times).collect();
+    let (times, from) = find(&frames, listed, options)?;
+    let mut files: Vec<(FrameFiles, f64)> = frames.into_iter().zip(times).collect();
     if from != TimesFrom::Case {
         // Sorted by time, because a shell lists `u_10` before `u_2`.
         files.sort_by(|a, b| a.1.total_cmp(&b.1));
     }
     check(&files, from)?;
-    let (paths, times) = files.into_iter().unzip();
-    Ok(Timeline { paths, times, from })
+    let (frames, times) = files.into_iter().unzip();
+    Ok(Timeline::new(frames, times, from))
 }
 
 fn find(
-    paths: &[PathBuf],
-    in_pvd: Option<Vec<f64>>,
+    frames: &[FrameFiles],
+    listed: Option<(Vec<f64>, TimesFrom)>,
     options: &TimeOptions,
 ) -> Result<(Vec<f64>, TimesFrom)> {
     if !options.ignore_file_times {
-        if let Some(times) = in_pvd {
-            return Ok((times, TimesFrom::Pvd));
+        if let Some(listed) = listed {
+            return Ok(listed);
         }
-        if let Some(times) = in_files(paths)? {
+        if let Some(times) = in_files(frames)? {
             return Ok((times, TimesFrom::TimeValue));
         }
     }
+    let paths: Vec<PathBuf> = frames.iter().map(|frame| frame.path.clone()).collect();
+    let paths = paths.as_slice();
     if let Some(dt) = options.file_dt {
         return Ok((from_numbers(paths, dt)?, TimesFrom::FileNumbers(dt)));
     }
@@ -127,17 +175,18 @@ fn find(
 }
 
 /// Times in the VTK files; `None` if no file has one.
-fn in_files(paths: &[PathBuf]) -> Result<Option<Vec<f64>>> {
-    let mut times = Vec::with_capacity(paths.len());
-    for path in paths {
-        times.push(burntrace_vtk::open(path)?.time_value()?);
+fn in_files(frames: &[FrameFiles]) -> Result<Option<Vec<f64>>> {
+    let mut times = Vec::with_capacity(frames.len());
+    for frame in frames {
+        times.push(frame.open()?.time_value()?);
     }
     let lacks = times.iter().position(Option::is_none);
     let has = times.iter().position(Option::is_some);
     match (lacks, has) {
-        (Some(lacks), Some(has)) => {
-            Err(Error::TimeMissing { lacks: paths[lacks].clone(), has: paths[has].clone() })
-        }
+        (Some(lacks), Some(has)) => Err(Error::TimeMissing {
+            lacks: frames[lacks].path.clone(),
+            has: frames[has].path.clone(),
+        }),
         _ => Ok(times.into_iter().collect()),
     }
 }
@@ -172,21 +221,22 @@ fn from_case(times: &CaseTimes, files: usize) -> Result<Vec<f64>> {
     }
 }
 
-fn check(files: &[(PathBuf, f64)], from: TimesFrom) -> Result<()> {
-    if let Some((path, time)) = files.iter().find(|(_, time)| !time.is_finite()) {
-        return Err(Error::Times(format!("`{}` is at time {time} ({from})", path.display())));
+fn check(files: &[(FrameFiles, f64)], from: TimesFrom) -> Result<()> {
+    if let Some((frame, time)) = files.iter().find(|(_, time)| !time.is_finite()) {
+        let path = frame.path.display();
+        return Err(Error::Times(format!("`{path}` is at time {time} ({from})")));
     }
     match files.array_windows().find(|[(_, a), (_, b)]| a >= b) {
         None => Ok(()),
         Some([(first, a), (second, b)]) => {
-            Err(Error::Times(not_increasing(first, *a, second, *b, from)))
+            Err(Error::Times(not_increasing(&first.path, *a, &second.path, *b, from)))
         }
     }
 }
 
 fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) -> String {
     let remedy = match from {
-        TimesFrom::Pvd | TimesFrom::TimeValue => {
+        TimesFrom::Pvd | TimesFrom::Series | TimesFrom::TimeValue => {
             "correct them, or set `ignore_file_times = true` and give `file_dt` or `times`"
         }
         _ => "give times that increase strictly",
@@ -202,8 +252,8 @@ fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) 
 mod tests {
     use super::*;
 
-    fn paths(names: &[&str]) -> Vec<PathBuf> {
-        names.iter().map(PathBuf::from).collect()
+    fn paths(names: &[&str]) -> Vec<FrameFiles> {
+        names.iter().map(|name| PathBuf::from(name).into()).collect()
     }
 
     fn options(times: Option<CaseTimes>, file_dt: Option<f64>) -> TimeOptions {
@@ -215,7 +265,7 @@ mod tests {
         let options = options(None, Some(0.5));
         let line = resolve(paths(&["u_10", "u_2"]), None, &options).unwrap();
         assert_eq!((line.times, line.from), (vec![1.0, 5.0], TimesFrom::FileNumbers(0.5)));
-        assert_eq!(line.paths, paths(&["u_2", "u_10"]));
+        assert_eq!(line.frames, paths(&["u_2", "u_10"]));
         let error = |names: &[&str]| resolve(paths(names), None, &options).unwrap_err().to_string();
         assert!(error(&["u_1", "u"]).contains("`u` has no number"));
         assert!(error(&["a_1", "b_1"]).contains("`a_1` is at 0.5 and the next file `b_1` at 0.5"));
@@ -259,7 +309,7 @@ mod tests {
         for source in ["file_dt", "times", ".pvd", "TimeValue"] {
             assert!(error.contains(source), "{error}");
         }
-        let pvd = Some(vec![2.0, 1.0]);
+        let pvd = Some((vec![2.0, 1.0], TimesFrom::Pvd));
         let error = resolve(paths(&["a", "b"]), pvd.clone(), &none);
         assert!(error.is_err(), "times in the .pvd are ignored");
         let line = resolve(paths(&["a", "b"]), pvd, &TimeOptions::default()).unwrap();

@@ -41,11 +41,19 @@ mod kind {
 pub struct SplitCells {
     /// All cells. Points beyond those of the file are the added ones.
     pub cells: CellArray,
-    /// For each cell, the index of the cell of the file that it is or is part of; `None` if all cells are
-    /// those of the file.
-    pub parents: Option<Vec<u32>>,
+    /// The cells of the file that they are or are part of; `None` if all cells are those of the file.
+    pub parents: Option<Parents>,
     /// The added points.
     pub added: AddedPoints,
+}
+
+/// The cells of a file, some of which are divided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parents {
+    /// For each cell, the index of the cell of the file; increasing.
+    pub indices: Vec<u32>,
+    /// The VTK type of each cell of the file.
+    pub types: Vec<u8>,
 }
 
 /// A cell that cannot be divided.
@@ -103,8 +111,9 @@ pub(crate) fn split(
             return Err(Indivisible { cell, reason });
         }
     }
-    let Splitter { cells, parents, added, .. } = splitter;
-    Ok(SplitCells { cells, parents: Some(parents), added })
+    let (types, ..) = cells.into_parts();
+    let Splitter { cells, parents: indices, added, .. } = splitter;
+    Ok(SplitCells { cells, parents: Some(Parents { indices, types }), added })
 }
 
 /// The cells that have been divided so far.

@@ -106,8 +106,8 @@ fn polyhedra_fill_space_without_gaps() {
         if boundary > 0.0 {
             assert!((open.iter().map(area).sum::<f64>() - boundary).abs() < 1e-9, "{name}");
         }
-        assert_eq!(split.parents.as_ref().unwrap().len(), split.cells.len());
-        let parents = split.parents.as_ref().unwrap();
+        assert_eq!(split.parents.as_ref().unwrap().indices.len(), split.cells.len());
+        let parents = &split.parents.as_ref().unwrap().indices;
         assert!(
             parents.is_sorted()
                 && *parents.last().unwrap() as usize + 1 == file.cells().unwrap().len()
@@ -148,7 +148,9 @@ fn values_at_added_points_are_exact_for_linear_fields() {
 fn quadratic_cells_become_quadratic_tetrahedra() {
     let (file, split, positions) = split("quadratic.vtu");
     assert_eq!(split.cells.types(), [24; 8]);
-    assert_eq!(split.parents.as_deref(), Some(&[0, 0, 0, 1, 1, 1, 2, 2][..]));
+    let parents = split.parents.as_ref().unwrap();
+    assert_eq!(parents.indices, [0, 0, 0, 1, 1, 1, 2, 2]);
+    assert_eq!(parents.types, [26, 26, 27]);
     // Six faces with four sides, of which the pyramid shares one.
     assert_eq!(split.added.len(), 6);
     let edges = [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]];
@@ -194,7 +196,7 @@ fn polygons_are_divided_unless_they_are_convex_quads() {
         })
         .sum();
     assert!((area - 16.0).abs() < 1e-12, "{area}");
-    let parents = split.parents.unwrap();
+    let parents = split.parents.unwrap().indices;
     let parts = |cell: u32| parents.iter().filter(|parent| **parent == cell).count();
     // A quad with three corners in a line is divided, a convex one is not.
     assert_eq!([0, 1, 2, 3, 4, 5].map(parts), [4, 1, 1, 1, 3, 2]);
