@@ -48,10 +48,12 @@ impl Fingerprint {
     pub fn of(case: &Case, base: &Path, loaded: &LoadedField, seeds: &Seeds) -> Result<Self> {
         let series = loaded.description.series();
         let of_field = series.map_or(&[][..], |series| &series.files).iter().cloned();
+        let of_parts = series.map_or(&[][..], |series| &series.parts).iter().cloned();
         let of_arrays = loaded.sampled.iter().flat_map(|sampled| &sampled.files).cloned();
         let of_points = case.clone().within(base).point_files();
         let mut known = HashSet::new();
-        let of_fields = of_field.chain(of_arrays).filter(|path| known.insert(path.clone()));
+        let of_fields =
+            of_field.chain(of_parts).chain(of_arrays).filter(|path| known.insert(path.clone()));
         let paths: Vec<PathBuf> = of_fields.chain(of_points).flat_map(files_of).collect();
         let blocks = (ALL_BLOCKS / paths.len().max(1) as u64).clamp(2, BLOCKS);
         let files = paths.into_iter().map(|path| FileFingerprint::of(path, blocks));

@@ -63,17 +63,18 @@ pub fn files(names: &[String]) -> io::Files {
     }
 }
 
-/// Parses the name of the velocity array, or three component names separated by commas.
+/// Parses the name of the velocity array, or two or three component names separated by commas.
 fn velocity(names: Option<&str>) -> Result<io::VelocityName> {
     let Some(names) = names else {
         return Ok(io::VelocityName::Auto);
     };
     let names: Vec<String> = names.split(',').map(|name| name.trim().into()).collect();
-    match <[String; 3]>::try_from(names) {
-        Ok(three) => Ok(io::VelocityName::Components(three)),
-        Err(mut names) if names.len() == 1 => Ok(io::VelocityName::Array(names.remove(0))),
-        Err(names) => Err(Misuse::error(format!(
-            "--velocity has {} names; give one name, or three separated by commas",
+    match names.as_slice() {
+        [name] => Ok(io::VelocityName::Array(name.clone())),
+        [u, v] => Ok(io::VelocityName::Plane([u, v].map(String::clone))),
+        [u, v, w] => Ok(io::VelocityName::Components([u, v, w].map(String::clone))),
+        _ => Err(Misuse::error(format!(
+            "--velocity has {} names; give one name, or two or three separated by commas",
             names.len()
         ))),
     }
@@ -162,7 +163,11 @@ fn describe(array: &ArrayEntry) -> String {
 /// Numbers of cells by kind, and of irregular ones.
 fn cells(mesh: &MeshInfo) -> String {
     let mut text: Vec<String> = mesh.kinds.iter().map(|count| count.to_string()).collect();
-    let mut counts = vec![(mesh.hidden, "ghosts or hidden"), (mesh.skipped, "skipped")];
+    let mut counts = vec![
+        (mesh.hidden, "ghosts or hidden"),
+        (mesh.skipped, "skipped"),
+        (mesh.parts, "parts of divided cells"),
+    ];
     if let Some(all) = &mesh.counts {
         counts.extend([
             (all.merged_points, "merged points"),

@@ -59,6 +59,8 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
         }));
         warnings.extend(series.notes.iter().map(|note| format!("field.files: {note}")));
     }
+    let series = loaded.description.series();
+    warnings.extend(series.into_iter().flat_map(|series| series.notes.iter().cloned()));
     warnings.extend(domain_warning(case, &*loaded.field)?);
     Ok(warnings)
 }

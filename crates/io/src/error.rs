@@ -72,7 +72,7 @@ pub enum Error {
     #[error("the files are not a series: {0}")]
     Files(String),
 
-    /// A `.pvd` file is not valid.
+    /// A `.pvd` or `.series` file is not valid.
     #[error("`{}`, {location}: {reason}", path.display())]
     Pvd {
         /// The file.

@@ -30,12 +30,19 @@ pub(crate) enum Encoding {
     Binary(BinaryFormat),
     /// Rows of a dataset, in HDF5 files.
     Hdf(HdfRows),
+    /// Zeros that are not in the file.
+    Zeros,
 }
 
 impl Block {
     /// Rows of a dataset of an HDF5 file.
     pub(crate) fn of_hdf(rows: HdfRows) -> Self {
         Self { start: 0, end: 0, encoding: Encoding::Hdf(rows) }
+    }
+
+    /// Zeros that are not in the file.
+    pub(crate) fn zeros() -> Self {
+        Self { start: 0, end: 0, encoding: Encoding::Zeros }
     }
 
     /// Decodes the values; there must be exactly `count`.
@@ -58,6 +65,12 @@ impl Block {
                 Some(data) => data.read(context, rows, scalar, count),
                 None => Err(context.malformed("no datasets", "an HDF5 file")),
             },
+            Encoding::Zeros => {
+                let mut zeros = Values::empty(scalar);
+                zeros.try_reserve(count).map_err(|_| context.out_of_memory(count))?;
+                zeros.resize(count);
+                Ok(zeros)
+            }
         }
     }
 
@@ -77,6 +90,7 @@ impl Block {
             Encoding::BigEndian => values_in(context, scalar, self.end.saturating_sub(self.start)),
             Encoding::Hdf(rows) => usize::try_from(rows.rows)
                 .map_err(|_| context.malformed(format!("`{}` rows", rows.rows), "fewer rows")),
+            Encoding::Zeros => Ok(0),
             Encoding::Binary(_) if self.start == self.end => Ok(0),
             Encoding::Binary(format) => {
                 let array = BinaryArray::open(context, self.start..self.end, format)?;

@@ -76,7 +76,7 @@ pub struct InfoArgs {
     /// folder of a run
     #[arg(required = true)]
     pub files: Vec<String>,
-    /// Name of the velocity array, or of three component arrays: `u,v,w`
+    /// Name of the velocity array, or of its component arrays: `u,v,w` or `u,v`
     #[arg(long)]
     pub velocity: Option<String>,
     /// Time between files without a time; multiplies the numbers in their names

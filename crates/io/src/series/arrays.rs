@@ -1,12 +1,12 @@
 //! Arrays of files beside the velocity, which are sampled along tracks.
 
 use super::SeriesOptions;
+use super::times::Timeline;
 use super::values::floats;
 use super::velocity::{Association, VelocityInfo, VelocityName, error, with_name};
 use crate::Result;
 use burntrace_core::{FieldArray, Floats};
 use burntrace_vtk::{ArrayInfo, VtkFile};
-use std::path::PathBuf;
 
 /// An array of files, and the name under which it is sampled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,15 +57,15 @@ impl VelocityInfo {
     /// Adds arrays of the same association, which all of the files must have.
     pub(super) fn with_arrays_of(
         self,
-        paths: &[PathBuf],
+        timeline: &Timeline,
         arrays: &[NamedArray],
     ) -> Result<VelocityInfo> {
-        if burntrace_cf::is_cf(&paths[0]) {
-            return self.with_cf_arrays(paths, arrays);
+        if burntrace_cf::is_cf(&timeline.paths[0]) {
+            return self.with_cf_arrays(&timeline.paths, arrays);
         }
-        let velocity = self.with_arrays(&burntrace_vtk::open(&paths[0])?, arrays)?;
-        for path in &paths[1..] {
-            velocity.locate_arrays(&burntrace_vtk::open(path)?)?;
+        let velocity = self.with_arrays(&timeline.open(0)?, arrays)?;
+        for frame in timeline.frames.iter().skip(1) {
+            velocity.locate_arrays(&frame.open()?)?;
         }
         Ok(velocity)
     }

@@ -2,7 +2,7 @@
 
 use super::crop::GridPart;
 use super::grid::{Grid, flip};
-use super::times::{Timeline, TimesFrom, resolve_frames};
+use super::times::{FrameFiles, Timeline, TimesFrom, resolve_frames};
 use super::values::{along, flip_floats, plane_axes, without_hidden};
 use super::velocity::{Association, VelocityInfo, VelocityName};
 use super::{
@@ -21,15 +21,28 @@ const OPEN_FILES: usize = 4;
 
 /// Whether the first of the files is a NetCDF file or a Zarr group.
 pub(super) fn is_cf(files: &Files) -> Result<bool> {
-    Ok(burntrace_cf::is_cf(&find(files)?.0[0]))
+    Ok(burntrace_cf::is_cf(&find(files)?.0[0].path))
 }
 
 /// The error of files that are used as points or as a mesh.
 pub(super) fn not_on_grid(files: &Files) -> Result<Error> {
-    let path = find(files)?.0.swap_remove(0);
+    let path = find(files)?.0.swap_remove(0).path;
     let reason = "it holds a grid with axes, and no list of points or cells; set \
                   `field.interpolation = \"grid\"`";
     Ok(file_error(&path, reason))
+}
+
+/// The files, which no collection may list.
+fn paths_of(files: &Files) -> Result<Vec<PathBuf>> {
+    let (frames, listed) = find(files)?;
+    let paths: Vec<PathBuf> = frames.into_iter().map(|frame| frame.path).collect();
+    match listed {
+        None => Ok(paths),
+        Some((_, from)) => Err(file_error(
+            &paths[0],
+            format!("it has times of its own, and {from} gives one; list the files themselves"),
+        )),
+    }
 }
 
 fn file_error(path: &Path, reason: impl Into<String>) -> Error {
@@ -51,7 +64,7 @@ pub(super) fn open(files: &Files, options: &SeriesOptions) -> Result<Series> {
 
 /// Describes a series, which may have problems.
 pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesInfo> {
-    let paths = find(files)?.0;
+    let paths = paths_of(files)?;
     let mut info = SeriesInfo::of_cf(&*burntrace_cf::open(&paths[0])?);
     let survey = Survey::of(files, options);
     let Ok(survey) = survey.map_err(|problem| info.problems.push(problem.to_string())) else {
@@ -61,8 +74,8 @@ pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesIn
     };
     survey.describe(&mut info, &survey.grid);
     let Survey { timeline, grid, velocity, .. } = survey;
-    let (path, step) = (&timeline.paths[0], timeline.steps[0]);
-    match CfFiles::default().read(path, step, &velocity, (&grid, None), !options.ignore_hidden) {
+    let FrameFiles { path, step, .. } = &timeline.frames[0];
+    match CfFiles::default().read(path, *step, &velocity, (&grid, None), !options.ignore_hidden) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }
@@ -89,7 +102,7 @@ struct Survey {
 
 impl Survey {
     fn of(files: &Files, options: &SeriesOptions) -> Result<Survey> {
-        let paths = find(files)?.0;
+        let paths = paths_of(files)?;
         if options.prefer == Some(Association::Cell) {
             let reason =
                 "its values are at the nodes, and `prefer` asks for those of cells; omit it";
@@ -215,10 +228,10 @@ impl VelocityInfo {
 }
 
 /// The file and the index of each frame.
-fn frames(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Vec<(PathBuf, usize)> {
+fn frames(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Vec<FrameFiles> {
     let of_file = |(path, time): (&PathBuf, &Option<TimeAxis>)| {
         let count = time.as_ref().map_or(1, |time| time.len);
-        (0..count).map(|step| (path.clone(), step)).collect::<Vec<_>>()
+        (0..count).map(|step| FrameFiles::at(path.clone(), step)).collect::<Vec<_>>()
     };
     paths.iter().zip(times).flat_map(of_file).collect()
 }

@@ -38,8 +38,12 @@ const ON_POINTS: [&str; 2] = ["nearest", "inverse-distance"];
 /// The description of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeriesInfo {
-    /// Files of the selected frames, in order of time; a file of several frames is repeated.
+    /// Files of the selected frames, in order of time: the first one, if a frame has several parts; a file
+    /// of several frames is repeated.
     pub files: Vec<PathBuf>,
+    /// The other files of frames of several parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PathBuf>,
     /// Number of frames before their selection, or of files if their times are unknown.
     pub files_found: usize,
     /// Kind of the data sets, e.g. `image data`.
@@ -91,7 +95,8 @@ pub struct SeriesInfo {
     /// `seconds since 2000-01-01T06:00:00 (calendar noleap)`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_origin: Option<String>,
-    /// What of the files is converted or assumed, for example `` `x` is converted from km to m ``.
+    /// What of the files is converted or assumed, for example `` `x` is converted from km to m ``, and what is
+    /// not used of the first frame, and why: blocks of lower dimension, and arrays that not all blocks have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Problems that prevent tracing.
@@ -148,6 +153,7 @@ impl SeriesInfo {
             cells: geometry.num_cells(),
             dims: geometry.dims(),
             arrays: file.arrays().iter().map(entry).collect(),
+            notes: file.notes().to_vec(),
             ..SeriesInfo::empty(file.kind().to_string(), file.encoding())
         }
     }
@@ -163,6 +169,7 @@ impl SeriesInfo {
     fn empty(kind: String, encoding: String) -> SeriesInfo {
         SeriesInfo {
             files: Vec::new(),
+            parts: Vec::new(),
             files_found: 0,
             kind,
             encoding,
@@ -193,6 +200,8 @@ impl SeriesInfo {
     /// selection.
     pub(super) fn set_times(&mut self, timeline: &Timeline, found: usize) {
         self.files = timeline.paths.clone();
+        let others = timeline.frames.iter().flat_map(|frame| frame.parts.iter().skip(1));
+        self.parts = others.map(|(_, path)| path.clone()).collect();
         self.files_found = found;
         self.times = timeline.times.clone();
         self.times_from = Some(timeline.from);
@@ -228,7 +237,7 @@ impl SeriesInfo {
             let is_plane = |array: &ArrayEntry| {
                 array.components == 2 && velocity.arrays == [array.name.as_str()]
             };
-            if self.arrays.iter().any(is_plane) {
+            if velocity.arrays.len() == 2 || self.arrays.iter().any(is_plane) {
                 self.velocity_axes = plane_axes(grid).map(|d| ['x', 'y', 'z'][d]).to_vec();
             }
             self.interpolations.push(ON_GRIDS);

@@ -6,8 +6,11 @@ use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
 use super::points::DistinctPoints;
 use super::times::Timeline;
+use super::values::Selection;
 use super::velocity::{Association, VelocityInfo};
-use super::{ArrayEntry, Files, SeriesInfo, SeriesOptions, check_grids, find, select_frames};
+use super::{
+    ArrayEntry, Files, SeriesInfo, SeriesOptions, TimesFrom, check_grids, find, select_frames,
+};
 use crate::{Error, Result, points::positions};
 use burntrace_vtk::{Kind, VtkFile};
 use std::path::PathBuf;
@@ -27,23 +30,28 @@ pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<Serie
         Ok(selected) => (Some(selected), None),
         Err(problem) => (None, Some(problem)),
     };
-    let file = match &selected {
-        Some((timeline, _)) => timeline.open(0)?,
-        None => burntrace_vtk::open(&find(&files)?.0[0])?,
-    };
-    let mut info = SeriesInfo::of(&file);
-    match &selected {
-        Some((timeline, found)) => info.set_times(timeline, *found),
+    let (timeline, found) = match selected {
+        Some(selected) => selected,
+        // The files without times, of which the first one is described.
         None => {
-            info.files = find(&files)?.0;
-            info.files_found = info.files.len();
+            let frames = find(&files)?.0;
+            let found = frames.len();
+            (Timeline::new(frames, Vec::new(), TimesFrom::SingleFrame), found)
         }
+    };
+    let file = timeline.open(0)?;
+    let mut info = SeriesInfo::of(&file);
+    info.set_times(&timeline, found);
+    if problem.is_some() {
+        info.times_from = None;
     }
+    let is_selected = problem.is_none();
     info.problems.extend(problem.map(|problem| problem.to_string()));
-    let timeline = selected.map_or_else(Timeline::empty, |(timeline, _)| timeline);
+    let none = Timeline::empty();
+    let checked = if is_selected { &timeline } else { &none };
     match Grid::read(&file) {
-        Ok(grid) => describe_grid(&mut info, &file, &grid, &timeline, options),
-        Err(_) => describe_points(&mut info, &file, &timeline, options),
+        Ok(grid) => describe_grid(&mut info, &file, &grid, checked, options),
+        Err(_) => describe_points(&mut info, &file, checked, options),
     }
     Ok(info)
 }
@@ -65,12 +73,12 @@ pub struct FileContents {
 ///
 /// If no file is found, or the first one cannot be read.
 pub fn contents(files: &Files) -> Result<FileContents> {
-    let path = find(files)?.0.swap_remove(0);
-    if burntrace_cf::is_cf(&path) {
-        return cf::contents(path);
+    let frame = find(files)?.0.swap_remove(0);
+    if burntrace_cf::is_cf(&frame.path) {
+        return cf::contents(frame.path);
     }
-    let file = burntrace_vtk::open(&path)?;
-    Ok(FileContents { path, kind: file.kind(), arrays: SeriesInfo::of(&file).arrays })
+    let file = frame.open()?;
+    Ok(FileContents { path: frame.path, kind: file.kind(), arrays: SeriesInfo::of(&file).arrays })
 }
 
 /// Describes a grid with axes.
@@ -160,7 +168,7 @@ fn add_frame(info: &mut SeriesInfo, file: &VtkFile, velocity: &VelocityInfo, hid
         Association::Point => geometry.num_points(),
         Association::Cell => geometry.num_cells(),
     };
-    match velocity.read_selected(file, (count, None), hides) {
+    match velocity.read_selected(file, (count, Selection::All), hides) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }

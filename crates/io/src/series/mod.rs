@@ -4,6 +4,7 @@ mod arrays;
 mod cf;
 mod crop;
 mod diffusivity;
+mod file_series;
 mod frames;
 mod ghosts;
 mod grid;
@@ -38,7 +39,7 @@ use ghosts::has_flags;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use times::Timeline;
+use times::{FrameFiles, Timeline};
 
 /// Options for reading a series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -81,7 +82,7 @@ macro_rules! implement_series {
                 self.timeline.from
             }
 
-            /// The file of each frame.
+            /// The file of each frame; the first one, if a frame has several parts.
             pub fn paths(&self) -> &[std::path::PathBuf] {
                 &self.timeline.paths
             }
@@ -100,7 +101,7 @@ macro_rules! implement_series {
                 if arrays.is_empty() {
                     return Ok(self);
                 }
-                self.velocity = self.velocity.with_arrays_of(&self.timeline.paths, arrays)?;
+                self.velocity = self.velocity.with_arrays_of(&self.timeline, arrays)?;
                 Ok(self)
             }
 
@@ -195,7 +196,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Opens a series: one VTK file, NetCDF file or Zarr group, a pattern, a list, or a `.pvd` file.
+    /// Opens a series: one VTK file, NetCDF file or Zarr group, a pattern, a list, or a `.pvd` or `.series` file.
     ///
     /// Reads image data, rectilinear grids, and structured grids with nodes aligned along axes, and the
     /// grids of NetCDF files and Zarr groups, whose units are converted to metres and seconds. Decreasing
@@ -291,36 +292,39 @@ fn open_first(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFi
 
 /// The selected frames with their files and times, and the number of frames before the selection.
 fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
-    let (paths, in_pvd) = find(files)?;
-    let all = times::resolve(paths, in_pvd, &options.time)?;
+    let (frames, listed) = find(files)?;
+    let all = times::resolve(frames, listed, &options.time)?;
     let selected = options.frames.select(&all.times)?;
-    Ok((all.select(&selected), all.paths.len()))
+    Ok((all.select(&selected), all.frames.len()))
 }
 
-/// The files, at least one, with their times in a `.pvd` file.
-fn find(files: &Files) -> Result<(Vec<PathBuf>, Option<Vec<f64>>)> {
+/// The frames, at least one, with their times in a `.pvd` or `.series` file.
+fn find(files: &Files) -> Result<(Vec<FrameFiles>, Option<(Vec<f64>, TimesFrom)>)> {
     let paths = files.paths()?;
-    match paths.iter().find(|path| is_pvd(path)) {
-        None => Ok((paths, None)),
-        Some(pvd) if paths.len() == 1 => {
-            let (paths, times) = pvd::read(pvd)?.into_iter().unzip();
-            Ok((paths, Some(times)))
-        }
-        Some(pvd) => Err(Error::Files(format!(
+    let collection = paths.iter().find_map(|path| Some((path, collection_times(path)?)));
+    let Some((path, from)) = collection else {
+        return Ok((paths.into_iter().map(FrameFiles::from).collect(), None));
+    };
+    if paths.len() > 1 {
+        return Err(Error::Files(format!(
             "`{}` is a collection among other files; give either the collection or the files",
-            pvd.display()
-        ))),
+            path.display()
+        )));
     }
+    let frames = match from {
+        TimesFrom::Series => file_series::read(path)?,
+        _ => pvd::read(path)?,
+    };
+    let (frames, times) = frames.into_iter().unzip();
+    Ok((frames, Some((times, from))))
 }
 
-fn is_pvd(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pvd"))
-}
-
-/// The file of a frame.
-fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
-    let missing = || Error::Index { what: "frame", index: frame, count: paths.len() };
-    paths.get(frame).map(PathBuf::as_path).ok_or_else(missing)
+/// Where the times of a collection of files are from; `None` if a file is not a collection.
+fn collection_times(path: &Path) -> Option<TimesFrom> {
+    let extension = path.extension()?;
+    let kinds = [("pvd", TimesFrom::Pvd), ("series", TimesFrom::Series)];
+    let kind = kinds.into_iter().find(|(name, _)| extension.eq_ignore_ascii_case(name));
+    kind.map(|(_, from)| from)
 }
 
 /// Checks that all frames have the velocity and the grid of the first one. Returns whether any of them,
@@ -339,7 +343,7 @@ fn check_frames(
     difference: impl Fn(&VtkFile) -> Result<Option<String>>,
 ) -> Result<bool> {
     let mut hides = false;
-    for frame in 1..timeline.paths.len() {
+    for frame in 1..timeline.frames.len() {
         let file = timeline.open(frame)?;
         velocity.locate(&file)?;
         if let Some(difference) = difference(&file)? {

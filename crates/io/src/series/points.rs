@@ -2,6 +2,7 @@
 
 use super::ghosts::has_flags;
 use super::times::Timeline;
+use super::values::Selection;
 use super::velocity::VelocityInfo;
 use super::{
     Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
@@ -38,7 +39,7 @@ pub struct PointSeries {
 }
 
 impl PointSeries {
-    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file. All frames must have the
+    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` or `.series` file. All frames must have the
     /// same points in the same order.
     ///
     /// # Errors
@@ -70,7 +71,8 @@ impl PointSeries {
     /// number of points, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let file = self.timeline.open(frame)?;
-        let selected = (self.nodes.count, self.nodes.indices.as_deref());
+        let indices = self.nodes.indices.as_deref();
+        let selected = (self.nodes.count, indices.map_or(Selection::All, Selection::Indices));
         self.velocity.read_selected(&file, selected, self.hides)
     }
 }
@@ -184,7 +186,8 @@ mod tests {
         assert_eq!(first_occurrences(&[b, a, c, b, a]), Some(vec![0, 1]));
         let nodes = DistinctPoints { count: 5, positions: vec![b, a], indices: Some(vec![0, 3]) };
         let values = Floats::F32((0..15_u8).map(f32::from).collect());
-        let picked = select(values, 3, nodes.indices.as_deref());
+        let picked =
+            select(values, 3, nodes.indices.as_deref().map_or(Selection::All, Selection::Indices));
         assert_eq!(picked, Floats::F32(vec![0.0, 1.0, 2.0, 9.0, 10.0, 11.0]));
         assert_eq!(bounds(&nodes.positions), [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]]);
     }

@@ -5,6 +5,7 @@
 
 mod cf;
 mod checksums;
+mod composite;
 mod damaged;
 mod diffusivity;
 mod export;

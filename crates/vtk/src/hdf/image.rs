@@ -36,6 +36,7 @@ pub(super) fn read(
         }
     }
     Ok(Structure {
+        file: 0,
         geometry: Geometry::Image { extent, origin, spacing, direction },
         encoding: "VTKHDF".to_owned(),
         arrays,

@@ -47,6 +47,7 @@ pub(super) fn read(
         }
     }
     Ok(Structure {
+        file: 0,
         geometry: Geometry::Unstructured {
             points: total(&pieces.points),
             cells: total(&pieces.cells),

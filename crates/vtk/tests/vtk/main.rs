@@ -5,6 +5,7 @@
 mod bad_cells;
 mod cells;
 mod common;
+mod composite;
 mod damaged;
 mod errors;
 mod fixtures;
@@ -15,3 +16,4 @@ mod real_files;
 #[path = "../../../../tests/support/requirements.rs"]
 mod requirements;
 mod second_opinion;
+mod split;
