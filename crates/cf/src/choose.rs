@@ -21,7 +21,13 @@ pub(crate) fn velocity(store: &dyn Store) -> Result<Vec<String>> {
     let variables: Vec<&Variable> = on_grid.iter().map(|field| field.variable).collect();
     let found = by_standard_name(&variables).or_else(|| by_name(&variables));
     let found = found.map_or_else(|| only_vector(&on_grid), Ok);
-    found.map_err(|reason| choice(store, reason))
+    // A velocity that is not on a grid: the error that follows says why.
+    let elsewhere = || {
+        let numbers = store.variables().iter().filter(|variable| variable.scalar.is_some());
+        let numbers: Vec<&Variable> = numbers.collect();
+        by_standard_name(&numbers).or_else(|| by_name(&numbers))
+    };
+    found.or_else(|reason| elsewhere().ok_or(reason)).map_err(|reason| choice(store, reason))
 }
 
 /// The error of a missing or ambiguous variable, which lists those of the file.

@@ -56,7 +56,8 @@ impl Layout {
                 }
                 Some(Role::Time) => layout.time = Some((dimension.name.clone(), name)),
                 _ if dimension.len == 1 => {}
-                _ => unknown.push(d),
+                // A dimension of components has no positions.
+                _ => unknown.push((d, coordinate.is_none())),
             }
             let otherwise = if dimension.len == 1 { Role::Single } else { Role::Component };
             layout.roles.push(role.unwrap_or(otherwise));
@@ -82,18 +83,19 @@ impl Layout {
     fn check_unknown(
         &self,
         variable: &Variable,
-        unknown: &[usize],
+        unknown: &[(usize, bool)],
     ) -> std::result::Result<(), String> {
-        let is_component = |d: usize| (2..=3).contains(&variable.dimensions[d].len);
+        let is_component =
+            |(d, can_be): &(usize, bool)| *can_be && (2..=3).contains(&variable.dimensions[*d].len);
         match unknown {
             [] => Ok(()),
-            [d] if is_component(*d) => Ok(()),
+            [only] if is_component(only) => Ok(()),
             [first, ..] => {
-                let d = unknown.iter().find(|d| !is_component(**d)).unwrap_or(first);
+                let (d, _) = unknown.iter().find(|of| !is_component(of)).unwrap_or(first);
                 let dimension = &variable.dimensions[*d];
                 Err(format!(
                     "its dimension `{}` of {} is neither an axis, nor the time, nor the 2 or 3 components of \
-                     a vector; set the attribute `axis` of its coordinate to X, Y, Z or T, or select one \
+                     a vector, which have no coordinate; set the attribute `axis` of its coordinate to X, Y, Z or T, or select one \
                      index of it (in xarray: `ds.isel({}=0)`)",
                     dimension.name, dimension.len, dimension.name
                 ))

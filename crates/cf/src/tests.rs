@@ -1,6 +1,9 @@
 //! The fixtures of `tests/peers/cf.py`: one field in several encodings.
 
-use crate::{CfFrame, CfGrid, Error, Request, Span, Store, Times, Values, open};
+use crate::{
+    Attribute, CfFrame, CfGrid, Dimension, Error, Request, ScalarType, Span, Store, Times, Values,
+    Variable, open,
+};
 use std::path::{Path, PathBuf};
 
 const NODES: [usize; 3] = [5, 4, 3];
@@ -272,4 +275,121 @@ fn copy(from: &Path, to: &Path) {
         std::fs::create_dir_all(target.parent().unwrap()).unwrap();
         std::fs::copy(&file, target).unwrap();
     }
+}
+
+/// Variables in memory.
+#[derive(Debug)]
+struct Memory(Vec<Variable>);
+
+impl Store for Memory {
+    fn path(&self) -> &Path {
+        Path::new("memory.nc")
+    }
+
+    fn format(&self) -> &str {
+        "memory"
+    }
+
+    fn variables(&self) -> &[Variable] {
+        &self.0
+    }
+
+    fn read(&self, _: &Variable, slab: &[Span]) -> crate::Result<Values> {
+        Ok(Values::F64(
+            (0..slab.iter().map(|span| span.count).product()).map(|i| i as f64).collect(),
+        ))
+    }
+}
+
+/// A variable with dimensions `x 3` and attributes `units=m`.
+fn variable(name: &str, dimensions: &str, attributes: &str) -> Variable {
+    let dimensions = dimensions.split_whitespace().collect::<Vec<_>>();
+    let dimension = |of: &[&str]| Dimension { name: of[0].into(), len: of[1].parse().unwrap() };
+    let attribute = |of: &str| {
+        let (name, value) = of.split_once('=').unwrap();
+        (name.to_owned(), Attribute::Text(value.into()))
+    };
+    Variable {
+        name: name.into(),
+        dimensions: dimensions.chunks(2).map(dimension).collect(),
+        scalar: Some(ScalarType::F64),
+        attributes: attributes.split(", ").filter(|of| !of.is_empty()).map(attribute).collect(),
+    }
+}
+
+/// Opens variables in memory, `u` and `v` unless others are named, beside axes x and y.
+fn in_memory(variables: &[(&str, &str, &str)]) -> crate::Result<CfGrid> {
+    let axes = [("x", "x 5", "units=m"), ("y", "y 4", "units=m")];
+    let all = axes.iter().chain(variables).map(|(name, of, with)| variable(name, of, with));
+    CfGrid::of(Box::new(Memory(all.collect())), &Request::default())
+}
+
+#[test]
+fn a_level_is_neither_a_component_nor_an_axis() {
+    let on_levels = [
+        ("level", "level 3", "units=hPa"),
+        ("u", "level 3 y 4 x 5", "units=m s-1"),
+        ("v", "level 3 y 4 x 5", "units=m s-1"),
+    ];
+    let message = in_memory(&on_levels).unwrap_err().to_string();
+    assert!(message.contains("variable `u`") && message.contains("`level` of 3"), "{message}");
+    assert!(message.contains("isel"), "{message}");
+    let none = in_memory(&[("T", "y 4 x 5", "units=K")]).unwrap_err().to_string();
+    assert!(none.contains("no variables that are known as a velocity"), "{none}");
+    let one = [("velocity", "component 2 y 4 x 5", "units=m s-1")];
+    assert_eq!(in_memory(&one).unwrap().velocity_components(), 2);
+}
+
+#[test]
+fn units_are_all_or_none() {
+    let fields = |u: &str, v: &str| {
+        let [u, v] = [u, v]
+            .map(|units| if units.is_empty() { units.into() } else { format!("units={units}") });
+        in_memory(&[("u", "y 4 x 5", &u), ("v", "y 4 x 5", &v)])
+    };
+    assert!(fields("m s-1", "m/s").unwrap().notes().is_empty());
+    let assumed = fields("m s-1", "").unwrap();
+    assert_eq!(assumed.notes(), ["no units, and nothing converted: `v`"]);
+    let mixed = fields("cm s-1", "").unwrap_err().to_string();
+    assert!(
+        mixed.contains("variable `v`") && mixed.contains("`u` is converted from cm s-1"),
+        "{mixed}"
+    );
+    let unknown = fields("m s-1", "furlongs").unwrap_err().to_string();
+    assert!(unknown.contains("`furlongs`") && unknown.contains("km/h"), "{unknown}");
+}
+
+#[test]
+fn staggered_components_are_refused() {
+    let message = in_memory(&[
+        ("xf", "xf 6", "axis=X, units=m"),
+        ("u", "y 4 xf 6", "units=m s-1"),
+        ("v", "y 4 x 5", "units=m s-1"),
+    ]);
+    let message = message.unwrap_err().to_string();
+    assert!(message.contains("variable `v`") && message.contains("x axis is `x`"), "{message}");
+    assert!(message.contains("xgcm"), "{message}");
+}
+
+#[test]
+fn axes_are_known_by_attributes_before_names() {
+    let grid = in_memory(&[
+        ("a", "a 2", "axis=Y, units=m"),
+        ("b", "b 6", "standard_name=projection_x_coordinate, units=m"),
+        ("c", "c 3", "positive=down, units=m"),
+        ("u", "a 2 c 3 b 6", "units=m s-1"),
+        ("v", "a 2 c 3 b 6", "units=m s-1"),
+        ("drift", "a 2 c 3 b 6", "units=m s-1, standard_name=downward_sea_water_velocity"),
+    ]);
+    let grid = grid.unwrap();
+    assert_eq!(grid.axes().each_ref().map(Vec::len), [6, 2, 3]);
+    assert_eq!(grid.axes()[2], [-0.0, -1.0, -2.0]);
+    assert_eq!(grid.velocity(), ["u", "v"]);
+    let request =
+        Request { velocity: ["u", "v", "drift"].map(String::from).to_vec(), ..Request::default() };
+    let with = CfGrid::of(Box::new(Memory(grid.store().variables().to_vec())), &request).unwrap();
+    assert!(with.notes().contains(&"`drift` is downward: w = -drift".to_owned()));
+    let values = with.read(0, whole(&with)).unwrap().velocity.into_f64();
+    // The node at index (1, 0, 0) is the second along b, the dimension that varies fastest.
+    assert_eq!(values[3..6], [1.0, 1.0, -1.0]);
 }

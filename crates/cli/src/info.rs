@@ -201,8 +201,9 @@ fn frames(info: &SeriesInfo) -> String {
     };
     let count = match info.files.len() {
         frames if files.len() < frames || info.time_origin.is_some() => {
-            let plural = if files.len() == 1 { "" } else { "s" };
-            format!("{frames}{of} frames in {} file{plural}", files.len())
+            let plural = |count: usize| if count == 1 { "" } else { "s" };
+            let (of_frames, of_files) = (plural(frames), plural(files.len()));
+            format!("{frames}{of} frame{of_frames} in {} file{of_files}", files.len())
         }
         1 if info.files_found == 1 => "1 file".into(),
         n if n == info.files_found => format!("{n} files"),

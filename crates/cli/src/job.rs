@@ -57,6 +57,12 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
                  times in files)"
             )
         }));
+        let time = case.units.time.as_str();
+        if series.time_origin.is_some() && !["", "s", "sec", "second", "seconds"].contains(&time) {
+            warnings.push(format!(
+                "units.time is {time:?}, but the times of the field are in seconds; the tracks have no dates"
+            ));
+        }
         warnings.extend(series.notes.iter().map(|note| format!("field.files: {note}")));
     }
     let series = loaded.description.series();

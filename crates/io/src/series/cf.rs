@@ -9,6 +9,7 @@ use super::{
     FileContents, Files, NamedArray, Series, SeriesInfo, SeriesOptions, diffusivity, find,
     frame_differs,
 };
+use crate::tracks::TimeOrigin;
 use crate::{Error, Result};
 use burntrace_cf::{CfFrame, CfGrid, Request, Span, TimeAxis, Times, Values};
 use burntrace_core::{FieldArray, Floats, FrameData};
@@ -97,7 +98,7 @@ struct Survey {
     found: usize,
     grid: Grid,
     velocity: VelocityInfo,
-    time_origin: Option<String>,
+    time_origin: Option<TimeOrigin>,
 }
 
 impl Survey {
@@ -163,6 +164,7 @@ fn requested(options: &SeriesOptions) -> Request {
             VelocityName::Auto | VelocityName::None => Vec::new(),
             VelocityName::Array(name) => vec![name.clone()],
             VelocityName::Components(names) => names.to_vec(),
+            VelocityName::Plane(names) => names.to_vec(),
         },
         without_velocity: options.velocity == VelocityName::None,
         diffusivity: options.diffusivity.clone(),
@@ -236,7 +238,7 @@ fn frames(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Vec<FrameFiles> {
     paths.iter().zip(times).flat_map(of_file).collect()
 }
 
-type KnownTimes = (Option<Vec<f64>>, Option<String>);
+type KnownTimes = (Option<Vec<f64>>, Option<TimeOrigin>);
 
 /// The times in the files, in seconds, and their origin; `None` if no file has any.
 fn known_times(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Result<KnownTimes> {
@@ -265,9 +267,8 @@ fn known_times(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Result<KnownTim
                 seconds(first)?.into_iter().map(|times| times.first().copied().unwrap_or(0.0));
             let earliest = starts.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
             let origin = dated[earliest.map_or(0, |(file, _)| file)];
-            let (date, calendar) = (origin.first_date(), origin.calendar().name());
-            let text = format!("seconds since {date} (calendar {calendar})");
-            Ok((Some(seconds(origin)?.concat()), Some(text)))
+            let (date, calendar) = (origin.first_date(), origin.calendar().name().into());
+            Ok((Some(seconds(origin)?.concat()), Some(TimeOrigin { date, calendar })))
         }
         _ => Err(Error::Times(format!(
             "some of the files (`{}` and so on) have times from a date, and others have other times or none; \

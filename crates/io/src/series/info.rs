@@ -7,6 +7,7 @@ use super::points::{DistinctPoints, bounds};
 use super::times::{Timeline, TimesFrom};
 use super::values::plane_axes;
 use super::velocity::{Association, VelocityInfo};
+use crate::tracks::TimeOrigin;
 use burntrace_cf::Store;
 use burntrace_core::FrameData;
 use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
@@ -91,10 +92,10 @@ pub struct SeriesInfo {
     pub device_bytes_f32: u64,
     /// Bytes of all selected frames on a device in double precision.
     pub device_bytes_f64: u64,
-    /// The date of time 0, if the times in the files are from a date, for example
+    /// The date of time 0, if the times in the files are from a date. As text, for example
     /// `seconds since 2000-01-01T06:00:00 (calendar noleap)`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_origin: Option<String>,
+    pub time_origin: Option<TimeOrigin>,
     /// What of the files is converted or assumed, for example `` `x` is converted from km to m ``, and what is
     /// not used of the first frame, and why: blocks of lower dimension, and arrays that not all blocks have.
     #[serde(skip_serializing_if = "Vec::is_empty")]

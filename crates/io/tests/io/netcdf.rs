@@ -159,7 +159,10 @@ fn a_series_is_described_with_dimensions_units_and_origin() {
     let info = inspect(cf("packed.nc"), &options()).unwrap();
     assert_eq!(info.problems, [] as [String; 0]);
     assert_eq!((info.files_found, info.hidden, info.not_finite), (3, Some(1), Some(0)));
-    assert_eq!(info.time_origin.unwrap(), "seconds since 2000-01-01T00:00:00 (calendar 360_day)");
+    assert_eq!(
+        info.time_origin.unwrap().to_string(),
+        "seconds since 2000-01-01T00:00:00 (calendar 360_day)"
+    );
     let u = info.arrays.iter().find(|array| array.name == "u").unwrap();
     assert_eq!(u.units.as_deref(), Some("cm s-1"));
     assert_eq!(u.dimensions.as_ref().unwrap()[1], ("time".into(), 3));
