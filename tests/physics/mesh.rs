@@ -4,7 +4,7 @@ use super::{common::*, meshes::*};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     BoundaryCondition, CellKind, CellVelocity, Engine, Field, FieldOptions, Floats, FrameData,
-    FrameSource, MeshField, MeshSource, Placement, SaveAt, Scheme, Seeds, SourceError, Tracer,
+    FrameSource, MeshField, MeshSource, Placement, SaveAt, Scheme, Seeds, SourceError, Tracer, io,
     mesh::Cells,
 };
 
@@ -73,6 +73,50 @@ fn tracks_in_a_linear_velocity_are_exact_on_every_mesh() {
             let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
             let error = distance(run.last(), &expected);
             assert_below(&format!("{name}, {machine}"), error, 100.0 * machine.eps());
+        }
+    }
+}
+
+/// Polyhedra, alone and beside hexahedra, in files.
+const POLYHEDRA: [(&str, [f64; 3]); 2] =
+    [("polyhedra.vtu", [1.0, 1.0, 1.0]), ("octree.vtu", [3.0, 2.0, 2.0])];
+
+fn polyhedra(name: &str, machine: &Machine) -> MeshField {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/composite");
+    let velocity = io::VelocityName::Array("rotation".into());
+    let options = io::SeriesOptions { velocity, ..Default::default() };
+    let mut series = io::MeshSeries::open(path.join(name), &options).unwrap();
+    let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+    MeshField::load(&mut series, &machine.device, &options, CellVelocity::Constant).unwrap()
+}
+
+#[test]
+fn tracks_in_a_solid_rotation_are_exact_in_polyhedra() {
+    for (name, high) in POLYHEDRA {
+        let centre = high.map(|x| 0.5 * x);
+        let seeds = Dice(6).points(centre.map(|x| x - 0.25), centre.map(|x| x + 0.25), 60);
+        let velocity =
+            |p: [f64; 3], _: f64| linear(std::array::from_fn(|d| p[d] - centre[d] + 0.5), 0.0);
+        let expected: Vec<_> =
+            seeds.iter().map(|p| follow(velocity, *p, (0.0, 0.05, 40), 3)).collect();
+        for machine in machines_for(CellKind::Hexahedron) {
+            let field = polyhedra(name, &machine);
+            let tracer = Tracer::new(&field).span(steps(0.0, 2.0, 40));
+            let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
+            let error = distance(run.last(), &expected);
+            assert_below(&format!("{name}, {machine}"), error, 100.0 * machine.eps());
+        }
+    }
+}
+
+#[test]
+fn million_positions_in_polyhedra_are_located() {
+    for (name, high) in POLYHEDRA {
+        let positions = Dice(7).points([0.0; 3], high, 1_000_000);
+        for machine in machines().into_iter().filter(|machine| !machine.is_double()) {
+            let cells = located(&polyhedra(name, &machine), &machine, &positions);
+            let lost = cells.iter().filter(|cell| **cell < 0).count();
+            assert_eq!(lost, 0, "{name}, {machine}");
         }
     }
 }

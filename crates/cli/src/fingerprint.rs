@@ -48,11 +48,13 @@ impl Fingerprint {
     pub fn of(case: &Case, base: &Path, loaded: &LoadedField, seeds: &Seeds) -> Result<Self> {
         let series = loaded.description.series();
         let of_field = series.map_or(&[][..], |series| &series.files).iter().cloned();
+        let of_parts = series.map_or(&[][..], |series| &series.parts).iter().cloned();
         let of_arrays = loaded.sampled.iter().flat_map(|sampled| &sampled.files).cloned();
         let of_points = case.clone().within(base).point_files();
         let mut known = HashSet::new();
-        let of_fields = of_field.chain(of_arrays).filter(|path| known.insert(path.clone()));
-        let paths: Vec<PathBuf> = of_fields.chain(of_points).collect();
+        let of_fields =
+            of_field.chain(of_parts).chain(of_arrays).filter(|path| known.insert(path.clone()));
+        let paths: Vec<PathBuf> = of_fields.chain(of_points).flat_map(files_of).collect();
         let blocks = (ALL_BLOCKS / paths.len().max(1) as u64).clamp(2, BLOCKS);
         let files = paths.into_iter().map(|path| FileFingerprint::of(path, blocks));
         let times = series.map_or(&[][..], |series| &series.times);
@@ -112,6 +114,14 @@ impl FileFingerprint {
     }
 }
 
+/// The path itself, or the files in it if it is the folder of a Zarr group.
+fn files_of(path: PathBuf) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(&path) else { return vec![path] };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths.into_iter().flat_map(files_of).collect()
+}
+
 /// The length of a file, and the checksum of evenly spaced blocks of it.
 fn sample(path: &Path, blocks: u64) -> std::io::Result<(u64, u32)> {
     let mut file = File::open(path)?;
@@ -148,6 +158,16 @@ fn checksum_of_seeds(seeds: &Seeds) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_the_files_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("u")).unwrap();
+        let [first, second] = ["u/c", "zarr.json"].map(|name| folder.path().join(name));
+        [&second, &first].into_iter().for_each(|path| std::fs::write(path, "").unwrap());
+        assert_eq!(files_of(folder.path().into()), [first.clone(), second]);
+        assert_eq!(files_of(first.clone()), [first]);
+    }
 
     #[test]
     fn changes_at_start_and_end_of_file_are_detected() {

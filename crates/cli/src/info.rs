@@ -8,7 +8,10 @@ use crate::{
     run_info::RunInfo,
 };
 use anyhow::Result;
-use burntrace::io::{self, SeriesInfo, series::MeshInfo};
+use burntrace::io::{
+    self, SeriesInfo,
+    series::{ArrayEntry, MeshInfo},
+};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -60,17 +63,18 @@ pub fn files(names: &[String]) -> io::Files {
     }
 }
 
-/// Parses the name of the velocity array, or three component names separated by commas.
+/// Parses the name of the velocity array, or two or three component names separated by commas.
 fn velocity(names: Option<&str>) -> Result<io::VelocityName> {
     let Some(names) = names else {
         return Ok(io::VelocityName::Auto);
     };
     let names: Vec<String> = names.split(',').map(|name| name.trim().into()).collect();
-    match <[String; 3]>::try_from(names) {
-        Ok(three) => Ok(io::VelocityName::Components(three)),
-        Err(mut names) if names.len() == 1 => Ok(io::VelocityName::Array(names.remove(0))),
-        Err(names) => Err(Misuse::error(format!(
-            "--velocity has {} names; give one name, or three separated by commas",
+    match names.as_slice() {
+        [name] => Ok(io::VelocityName::Array(name.clone())),
+        [u, v] => Ok(io::VelocityName::Plane([u, v].map(String::clone))),
+        [u, v, w] => Ok(io::VelocityName::Components([u, v, w].map(String::clone))),
+        _ => Err(Misuse::error(format!(
+            "--velocity has {} names; give one name, or two or three separated by commas",
             names.len()
         ))),
     }
@@ -111,10 +115,7 @@ fn text(info: &SeriesInfo) -> String {
     for (i, array) in info.arrays.iter().enumerate() {
         line(
             if i == 0 { "arrays" } else { "" },
-            format!(
-                "{:<7} {} ({} x {}, {})",
-                array.association, array.name, array.tuples, array.components, array.scalar
-            ),
+            format!("{:<7} {}", array.association, describe(array)),
         );
     }
     let along = match info.velocity_axes[..] {
@@ -138,16 +139,35 @@ fn text(info: &SeriesInfo) -> String {
             with_prefix(info.device_bytes_f64 as f64)
         ),
     );
+    for note in &info.notes {
+        line("note", note.clone());
+    }
     for problem in &info.problems {
         line("problem", problem.clone());
     }
     text
 }
 
+/// An array with its size, or the dimensions and the unit of a variable.
+fn describe(array: &ArrayEntry) -> String {
+    let ArrayEntry { name, tuples, components, scalar, .. } = array;
+    let Some(dimensions) = &array.dimensions else {
+        return format!("{name} ({tuples} x {components}, {scalar})");
+    };
+    let dimensions: Vec<String> =
+        dimensions.iter().map(|(of, len)| format!("{of} {len}")).collect();
+    let units = array.units.as_ref().map_or(String::new(), |units| format!(", {units}"));
+    format!("{name} ({}; {scalar}{units})", dimensions.join(", "))
+}
+
 /// Numbers of cells by kind, and of irregular ones.
 fn cells(mesh: &MeshInfo) -> String {
     let mut text: Vec<String> = mesh.kinds.iter().map(|count| count.to_string()).collect();
-    let mut counts = vec![(mesh.hidden, "ghosts or hidden"), (mesh.skipped, "skipped")];
+    let mut counts = vec![
+        (mesh.hidden, "ghosts or hidden"),
+        (mesh.skipped, "skipped"),
+        (mesh.parts, "parts of divided cells"),
+    ];
     if let Some(all) = &mesh.counts {
         counts.extend([
             (all.merged_points, "merged points"),
@@ -173,7 +193,18 @@ fn uses(info: &SeriesInfo) -> String {
 }
 
 fn frames(info: &SeriesInfo) -> String {
+    let mut files = info.files.clone();
+    files.dedup();
+    let of = match info.files_found {
+        found if found == info.files.len() => String::new(),
+        found => format!(" of {found}"),
+    };
     let count = match info.files.len() {
+        frames if files.len() < frames || info.time_origin.is_some() => {
+            let plural = |count: usize| if count == 1 { "" } else { "s" };
+            let (of_frames, of_files) = (plural(frames), plural(files.len()));
+            format!("{frames}{of} frame{of_frames} in {} file{of_files}", files.len())
+        }
         1 if info.files_found == 1 => "1 file".into(),
         n if n == info.files_found => format!("{n} files"),
         n => format!("{n} of {} files", info.files_found),
@@ -181,7 +212,9 @@ fn frames(info: &SeriesInfo) -> String {
     match (info.times.first(), info.times.last(), &info.times_from) {
         (Some(first), Some(last), Some(from)) => {
             let [first, last] = [first, last].map(|time| twelve_digits(*time));
-            format!("{count}, t = {first} to {last}, times from {from}")
+            let origin = info.time_origin.as_ref();
+            let origin = origin.map_or(String::new(), |origin| format!("; {origin}"));
+            format!("{count}, t = {first} to {last}, times from {from}{origin}")
         }
         _ => count,
     }

@@ -39,7 +39,7 @@ pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
     Domain::new(low, high).map_err(Misuse::of)
 }
 
-/// Warnings about a loaded field: keys without effect, and a domain beyond the field.
+/// Warnings about a loaded field: keys without effect, what is converted, and a domain beyond the field.
 pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     if let (FieldSource::Files(given), Some(series)) =
@@ -57,7 +57,16 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
                  times in files)"
             )
         }));
+        let time = case.units.time.as_str();
+        if series.time_origin.is_some() && !["", "s", "sec", "second", "seconds"].contains(&time) {
+            warnings.push(format!(
+                "units.time is {time:?}, but the times of the field are in seconds; the tracks have no dates"
+            ));
+        }
+        warnings.extend(series.notes.iter().map(|note| format!("field.files: {note}")));
     }
+    let series = loaded.description.series();
+    warnings.extend(series.into_iter().flat_map(|series| series.notes.iter().cloned()));
     warnings.extend(domain_warning(case, &*loaded.field)?);
     Ok(warnings)
 }

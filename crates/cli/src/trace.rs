@@ -225,7 +225,8 @@ impl CaseRun<'_> {
             0 => io::TrackWriter::new(store),
             _ => io::TrackWriter::resume(store, watch.checkpoint.durable()),
         };
-        let writer = writer.units((&self.case.units).into());
+        let origin = self.loaded.description.series().and_then(|series| series.time_origin.clone());
+        let writer = writer.units(io::tracks::Units { origin, ..(&self.case.units).into() });
         let state = watch.checkpoint.take_state();
         let mut sink = CountingSink::new(writer, watch.shared);
         let prepared = match &state {

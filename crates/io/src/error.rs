@@ -14,6 +14,10 @@ pub enum Error {
     #[error(transparent)]
     Vtk(#[from] burntrace_vtk::Error),
 
+    /// A NetCDF file or a Zarr group cannot be read.
+    #[error(transparent)]
+    Cf(#[from] burntrace_cf::Error),
+
     /// An operation of the operating system failed.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     System {
@@ -68,7 +72,7 @@ pub enum Error {
     #[error("the files are not a series: {0}")]
     Files(String),
 
-    /// A `.pvd` file is not valid.
+    /// A `.pvd` or `.series` file is not valid.
     #[error("`{}`, {location}: {reason}", path.display())]
     Pvd {
         /// The file.
@@ -148,6 +152,15 @@ pub enum Error {
         /// The axis: x, y or z.
         axis: char,
         /// The problem.
+        reason: String,
+    },
+
+    /// The part of a grid that is asked for cannot be read.
+    #[error("`{}`: {reason}", path.display())]
+    Part {
+        /// The file.
+        path: PathBuf,
+        /// The problem, and what to give instead.
         reason: String,
     },
 

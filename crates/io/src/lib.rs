@@ -1,8 +1,8 @@
 //! Input and output files.
 //!
 //! * [`checkpoint`]: checkpoint files for resuming a stopped run.
-//! * [`series`]: a velocity field in one or several VTK files, on a grid, a mesh or scattered
-//!   points, as a [`FrameSource`](burntrace_core::FrameSource).
+//! * [`series`]: a velocity field in one or several files, on a grid, a mesh or scattered points, as a
+//!   [`FrameSource`](burntrace_core::FrameSource).
 //! * [`export`]: tracks as tables: Parquet and CSV files.
 //! * [`image`]: values on a regular grid as image data for ParaView and VTK.
 //! * [`points`]: seeds from CSV and VTK files.
@@ -32,8 +32,8 @@ pub use export::{Rows, Selection, write_csv, write_parquet};
 pub use image::{Image, write_image};
 pub use points::{SeedPoints, read_points};
 pub use series::{
-    Association, At, CaseTimes, Files, Frames, MeshSeries, NamedArray, OtherCells, PointSeries,
-    Series, SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
+    Association, At, CaseTimes, Crop, Files, Frames, MeshSeries, NamedArray, OtherCells,
+    PointSeries, Series, SeriesInfo, SeriesOptions, TimeOptions, TimesFrom, VelocityName, inspect,
 };
 pub use surface::{Triangles, read_surface, read_triangles};
 pub use tracks::{ParticleState, ParticleTimes, SavedStates, Track, TrackWriter, Tracks};

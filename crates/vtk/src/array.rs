@@ -1,6 +1,7 @@
 //! Descriptions of arrays.
 
 use crate::block::Block;
+use crate::geometry::{Extent, cell_dims, dims_of};
 use crate::scalar::ScalarType;
 use crate::values::Values;
 
@@ -92,6 +93,32 @@ pub(crate) enum Placement {
 }
 
 impl Placement {
+    /// The placement in a whole where `offset` is added to the indices of this piece.
+    pub(crate) fn after(self, offset: i64) -> Self {
+        match self {
+            Self::Append { index_offset } => {
+                Self::Append { index_offset: index_offset.saturating_add(offset) }
+            }
+            Self::Box(target) => Self::Box(target),
+        }
+    }
+
+    /// The box in a grid of a part of a piece, which has this box itself.
+    pub(crate) fn within(self, piece: GridBox) -> GridBox {
+        match self {
+            Self::Append { .. } => piece,
+            Self::Box(GridBox { start: [x, y, z], size, .. }) => {
+                let [piece_x, piece_y, piece_z] = piece.start;
+                let start = [
+                    piece_x.saturating_add(x),
+                    piece_y.saturating_add(y),
+                    piece_z.saturating_add(z),
+                ];
+                GridBox { start, size, grid_size: piece.grid_size }
+            }
+        }
+    }
+
     /// The offset added to each value.
     pub(crate) fn index_offset(self) -> usize {
         match self {
@@ -108,6 +135,39 @@ pub(crate) struct GridBox {
     pub(crate) size: [usize; 3],
     /// Size of the larger grid.
     pub(crate) grid_size: [usize; 3],
+}
+
+/// The tuples of an array on a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tuples {
+    /// One for each node.
+    Nodes,
+    /// One for each cell.
+    Cells,
+    /// One for each node along an axis: its coordinates.
+    Axis(usize),
+}
+
+impl GridBox {
+    /// The tuples of a piece in a whole grid; `None` if the piece is not inside it.
+    pub(crate) fn of_piece(piece: Extent, whole: Extent, tuples: Tuples) -> Option<Self> {
+        let ([x, _, y, _, z, _], [x0, _, y0, _, z0, _]) = (piece, whole);
+        let start = |own: i64, all: i64| usize::try_from(own.checked_sub(all)?).ok();
+        let start = [start(x, x0)?, start(y, y0)?, start(z, z0)?];
+        let (size, grid_size) = (dims_of(piece)?, dims_of(whole)?);
+        let along = |values: [usize; 3], axis: usize, rest| {
+            values.get(axis).map(|value| [*value, rest, rest])
+        };
+        Some(match tuples {
+            Tuples::Nodes => Self { start, size, grid_size },
+            Tuples::Cells => Self { start, size: cell_dims(size), grid_size: cell_dims(grid_size) },
+            Tuples::Axis(axis) => Self {
+                start: along(start, axis, 0)?,
+                size: along(size, axis, 1)?,
+                grid_size: along(grid_size, axis, 1)?,
+            },
+        })
+    }
 }
 
 /// Whether an array of [`Association::Topology`] can be joined over several pieces, by its name

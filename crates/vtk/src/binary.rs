@@ -33,22 +33,30 @@ pub(crate) enum HeaderType {
 pub(crate) enum Compressor {
     ZLib,
     Lz4,
+    /// Streams of the format XZ.
+    Lzma,
 }
+
+/// Maximum memory for the dictionary of an LZMA block, in KiB: that of the highest compression level.
+const LZMA_MEMORY_KB: u32 = 65 * 1024;
 
 impl Compressor {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ZLib => "zlib",
             Self::Lz4 => "lz4",
+            Self::Lzma => "LZMA",
         }
     }
 
     /// The maximum number of bytes that `compressed` bytes can decompress to. Deflate needs at
-    /// least two bits for 258 bytes, LZ4 at least one byte for 255, after a constant.
+    /// least two bits for 258 bytes, LZ4 at least one byte for 255, after a constant, and LZMA at
+    /// least 0.3 bits for 273 bytes.
     fn max_uncompressed(self, compressed: u64) -> u64 {
         match self {
             Self::ZLib => compressed.saturating_mul(1032),
             Self::Lz4 => compressed.saturating_mul(255).saturating_add(64),
+            Self::Lzma => compressed.saturating_mul(8192),
         }
     }
 
@@ -64,6 +72,16 @@ impl Compressor {
             }
             Self::Lz4 => {
                 lz4_flex::block::decompress_into(compressed, out).map_err(|e| e.to_string())? as u64
+            }
+            Self::Lzma => {
+                let mut stream =
+                    lzma_rust2::XzReader::new_mem_limit(compressed, false, LZMA_MEMORY_KB);
+                stream.read_exact(out).map_err(|e| e.to_string())?;
+                // Reading to the end verifies the checksum.
+                match stream.read(&mut [0]).map_err(|e| e.to_string())? {
+                    0 => out.len() as u64,
+                    _ => return Err("more bytes after decompression".to_owned()),
+                }
             }
         };
         match filled == out.len() as u64 {

@@ -2,6 +2,7 @@
 
 use crate::binary::{BinaryArray, BinaryFormat, read_plain};
 use crate::error::Error;
+use crate::hdf::HdfRows;
 use crate::scalar::{ByteOrder, ScalarType};
 use crate::source::{ErrorContext, quoted};
 use crate::text::TextReader;
@@ -27,9 +28,23 @@ pub(crate) enum Encoding {
     BigEndian,
     /// A header with sizes, then bytes, in XML files.
     Binary(BinaryFormat),
+    /// Rows of a dataset, in HDF5 files.
+    Hdf(HdfRows),
+    /// Zeros that are not in the file.
+    Zeros,
 }
 
 impl Block {
+    /// Rows of a dataset of an HDF5 file.
+    pub(crate) fn of_hdf(rows: HdfRows) -> Self {
+        Self { start: 0, end: 0, encoding: Encoding::Hdf(rows) }
+    }
+
+    /// Zeros that are not in the file.
+    pub(crate) fn zeros() -> Self {
+        Self { start: 0, end: 0, encoding: Encoding::Zeros }
+    }
+
     /// Decodes the values; there must be exactly `count`.
     pub(crate) fn decode(
         &self,
@@ -46,6 +61,16 @@ impl Block {
             Encoding::Ascii => self.decode_text(context, scalar, count),
             Encoding::BigEndian => self.decode_big_endian(context, scalar, count),
             Encoding::Binary(format) => self.decode_binary(context, format, scalar, count),
+            Encoding::Hdf(rows) => match context.source().hdf() {
+                Some(data) => data.read(context, rows, scalar, count),
+                None => Err(context.malformed("no datasets", "an HDF5 file")),
+            },
+            Encoding::Zeros => {
+                let mut zeros = Values::empty(scalar);
+                zeros.try_reserve(count).map_err(|_| context.out_of_memory(count))?;
+                zeros.resize(count);
+                Ok(zeros)
+            }
         }
     }
 
@@ -63,6 +88,9 @@ impl Block {
                 .map(|n| n as usize)
                 .map_err(|e| context.failed(e, "numbers")),
             Encoding::BigEndian => values_in(context, scalar, self.end.saturating_sub(self.start)),
+            Encoding::Hdf(rows) => usize::try_from(rows.rows)
+                .map_err(|_| context.malformed(format!("`{}` rows", rows.rows), "fewer rows")),
+            Encoding::Zeros => Ok(0),
             Encoding::Binary(_) if self.start == self.end => Ok(0),
             Encoding::Binary(format) => {
                 let array = BinaryArray::open(context, self.start..self.end, format)?;

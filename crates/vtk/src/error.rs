@@ -31,7 +31,8 @@ pub enum Error {
     /// The file is neither a legacy nor an XML VTK file.
     #[error(
         "`{}` {found}, expected `# vtk DataFile Version` or `<VTKFile`; \
-         pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvtu or .pvtp file", path.display()
+         pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvti, .pvtr, .pvts, .pvtu, .pvtp or \
+         .vtm file", path.display()
     )]
     NotVtk {
         /// The file.

@@ -1,111 +1,137 @@
 //! An open VTK file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::array::{Array, ArrayInfo, Association};
+use crate::axes::reorder;
+use crate::blocks::{self, BlockInfo};
 use crate::cells::{self, CellArray};
+use crate::coordinates;
+use crate::dataset::{self, DataSet};
 use crate::error::Error;
-use crate::geometry::{Geometry, Kind, UNIT_DIRECTION, dims_of};
-use crate::pieces::read_values;
+use crate::geometry::{Geometry, Kind, cell_dims};
+use crate::hdf;
+use crate::pieces::{read_members, read_values};
 use crate::source::Source;
-use crate::sources::Sources;
-use crate::structure::Structure;
-use crate::xml::Contents;
-use crate::{legacy, parallel, xml};
+use crate::split::{self, Indivisible, SplitCells};
+use crate::structure::{BlockFile, BlockIndex};
 
 /// Names of the field array with the time, in the order of preference.
 const TIME_NAMES: [&str; 2] = ["TimeValue", "TIME"];
-
-/// The first bytes of a legacy file, in lower case.
-const LEGACY_START: &[u8] = b"# vtk datafile version";
-
-/// Maximum number of nodes along an axis of an image per byte of the file: the maximum compression
-/// ratio of zlib.
-const MAX_NODES_PER_BYTE: u64 = 1032;
 
 /// An open VTK file. Its structure is in memory; arrays are read on demand.
 ///
 /// Reading takes `&self` and is thread-safe.
 #[derive(Debug)]
 pub struct VtkFile {
-    sources: Sources,
-    structure: Structure,
+    data: DataSet,
+    /// For each axis of an image with permuted axes, its axis in the file.
+    axes: Option<[usize; 3]>,
 }
 
-/// Opens a VTK file, legacy or XML, and reads its structure, but no arrays.
+/// Opens a VTK file, legacy or XML, and reads its structure, but no arrays (of data sets with several
+/// blocks, also the types of their cells).
 ///
-/// The index of a parallel data set (`.pvtu`, `.pvtp`) is opened with the files that it lists, as
-/// one data set: points, cells and arrays are concatenated in the order of the files.
+/// The index of a parallel data set (`.pvtu`, `.pvtp`, `.pvti`, `.pvtr`, `.pvts`) is opened with the files
+/// that it lists, as one data set: points, cells and arrays are concatenated in the order of the files, or
+/// put at their places in the grid. Where the pieces of a grid overlap, values that `vtkGhostType` marks
+/// as duplicates are ignored, and the others must agree.
+///
+/// A data set of several blocks (`.vtm`, `.vtpd`, `.vtpc`) is opened as one data set, too. The blocks of
+/// the highest dimension are used: as one grid, if they are the pieces of one, else as an unstructured
+/// grid with the points and the cells of all of them. [`VtkFile::blocks`] lists all blocks.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, is not a VTK file, is damaged, or uses a part of the format that is
 /// not supported.
 pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
-    let source = Source::open(path.as_ref())?;
-    let start = source.start_bytes()?;
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
-    let (structure, listed) = if start.to_ascii_lowercase().starts_with(LEGACY_START) {
-        (legacy::read_structure(&source)?, Vec::new())
-    } else if text.starts_with(b"<") {
-        match xml::read_contents(&source)? {
-            Contents::DataSet(structure) => (*structure, Vec::new()),
-            Contents::Index(index) => parallel::open(&source, index)?,
-        }
-    } else {
-        let found = match kind(&start) {
-            Some(kind) => format!("is {kind}"),
-            None => format!("starts with `{}`", crate::source::shortened(&start)),
-        };
-        return Err(Error::NotVtk { path: source.path().to_path_buf(), found });
-    };
-    Ok(VtkFile { sources: Sources::new(source, listed), structure })
+    open_step(path, 0)
 }
 
-/// The kind of a file of another format, by its first bytes.
-fn kind(start: &[u8]) -> Option<&'static str> {
-    const KINDS: [(&[u8], &str); 8] = [
-        (b"CDF\x01", "a NetCDF file (classic)"),
-        (b"CDF\x02", "a NetCDF file (64-bit offsets)"),
-        (b"CDF\x05", "a NetCDF file (64-bit data)"),
-        (b"\x89HDF\r\n\x1a\n", "an HDF5 file (as NetCDF-4 and VTKHDF files are)"),
-        (b"\x1f\x8b", "compressed by gzip; decompress it first"),
-        (b"PK\x03\x04", "a ZIP archive"),
-        (
-            b"version https://git-lfs",
-            "a Git LFS pointer to a file that was not fetched (`git lfs pull`)",
-        ),
-        (b"solid ", "an STL file, as surfaces of obstacles are"),
-    ];
-    KINDS.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| *kind)
+/// Opens a VTK file as [`open`] does, at one of the time steps that a VTKHDF file can have, from 0.
+/// [`VtkFile::steps`] has their times. Other files have one step.
+///
+/// # Errors
+///
+/// As for [`open`], and if there is no such step.
+pub fn open_step(path: impl AsRef<Path>, step: usize) -> Result<VtkFile, Error> {
+    Ok(VtkFile::new(dataset::open(path.as_ref(), step, false)?))
+}
+
+/// Whether a file is an HDF5 file by its first bytes, as VTKHDF files are.
+pub fn is_hdf5(path: impl AsRef<Path>) -> bool {
+    let start = Source::open(path.as_ref()).and_then(|source| source.start_bytes());
+    start.is_ok_and(|start| start.starts_with(hdf::START))
+}
+
+/// Opens several files as the blocks of one data set, each with its name: the parts of a time in a
+/// `.pvd`. One file is opened as [`open`] does.
+///
+/// # Errors
+///
+/// As for [`open`], and if there is no file.
+pub fn open_blocks(files: &[(String, PathBuf)]) -> Result<VtkFile, Error> {
+    match files {
+        [] => {
+            let source = std::io::ErrorKind::NotFound.into();
+            Err(Error::Open { path: PathBuf::new(), source })
+        }
+        [(_, path)] => open(path),
+        [(_, first), ..] => {
+            let file = |(name, path): &(String, PathBuf)| BlockFile {
+                name: name.clone(),
+                path: path.clone(),
+            };
+            let files = files.iter().map(file).collect();
+            let index = BlockIndex { files, fields: Vec::new() };
+            Ok(VtkFile::new(blocks::open(Source::open(first)?, index)?))
+        }
+    }
 }
 
 impl VtkFile {
+    fn new(mut data: DataSet) -> Self {
+        let axes = data.structure.geometry.sort_axes();
+        Self { data, axes }
+    }
+
     /// The path of the file.
     pub fn path(&self) -> &Path {
-        self.sources.main().path()
+        self.data.sources.main().path()
+    }
+
+    /// The blocks of a data set of several blocks; empty for others.
+    pub fn blocks(&self) -> &[BlockInfo] {
+        &self.data.blocks
+    }
+
+    /// What is not used of the files, and why: blocks of lower dimension, and arrays that not all blocks
+    /// have.
+    pub fn notes(&self) -> &[String] {
+        &self.data.notes
     }
 
     /// The kind of the data set.
     pub fn kind(&self) -> Kind {
-        self.structure.geometry.kind()
+        self.data.structure.geometry.kind()
     }
 
     /// A description of the encoding, e.g. `legacy, ASCII` or `XML, appended raw, zlib`.
     pub fn encoding(&self) -> String {
-        self.structure.encoding.clone()
+        self.data.structure.encoding.clone()
     }
 
     /// Size and position of the data set.
     pub fn geometry(&self) -> &Geometry {
-        &self.structure.geometry
+        &self.data.structure.geometry
     }
 
     /// The point, cell and field arrays, in the order of the file. Excluded are arrays of strings,
     /// and cell arrays of poly data with several pieces and several kinds of cells, since joining
     /// the pieces changes the order of the cells.
     pub fn arrays(&self) -> &[ArrayInfo] {
-        &self.structure.arrays
+        &self.data.structure.arrays
     }
 
     /// The arrays that define the cells by their points.
@@ -116,16 +142,25 @@ impl VtkFile {
     /// 0. Older legacy files have `cells` instead: for each cell its number of points, then the
     /// points.
     pub fn topology(&self) -> &[ArrayInfo] {
-        &self.structure.topology
+        &self.data.structure.topology
     }
 
-    /// The time: the first value of the field array `TimeValue` or `TIME`, in the units of the
-    /// file; `None` without such an array.
+    /// The times of the time steps of a VTKHDF file, in the units of the file; empty without steps.
+    pub fn steps(&self) -> &[f64] {
+        &self.data.steps.0
+    }
+
+    /// The time: that of the open time step, or the first value of the field array `TimeValue` or `TIME`, in
+    /// the units of the file; `None` without either.
     ///
     /// # Errors
     ///
     /// If the array cannot be read.
     pub fn time_value(&self) -> Result<Option<f64>, Error> {
+        let (times, step) = &self.data.steps;
+        if let Some(time) = times.get(*step) {
+            return Ok(Some(*time));
+        }
         let fields =
             || self.arrays().iter().filter(|array| array.association == Association::Field);
         let time = TIME_NAMES
@@ -157,22 +192,7 @@ impl VtkFile {
     ///
     /// If the data set has no axes along x, y and z, or its coordinates cannot be read.
     pub fn coordinates(&self) -> Result<[Vec<f64>; 3], Error> {
-        match self.geometry() {
-            Geometry::Image { extent, origin, spacing, direction } => {
-                if *direction != UNIT_DIRECTION {
-                    return Err(self.absent(
-                        "axes along x, y and z: it is rotated",
-                        "resample it to an image without `Direction`",
-                    ));
-                }
-                self.image_coordinates(*extent, *origin, *spacing)
-            }
-            Geometry::Rectilinear { .. } => match self.structure.coordinates.as_slice() {
-                [x, y, z] => Ok([self.axis(x)?, self.axis(y)?, self.axis(z)?]),
-                _ => Err(self.absent("coordinate arrays", "check how it was written")),
-            },
-            _ => Err(self.absent("coordinates along axes", "use `points()`")),
-        }
+        coordinates::along_axes(&self.data.sources, &self.data.structure)
     }
 
     /// The points of a structured grid, an unstructured grid or poly data, with three components,
@@ -182,9 +202,17 @@ impl VtkFile {
     ///
     /// If the data set has no explicit points, or they cannot be read.
     pub fn points(&self) -> Result<Array, Error> {
-        match &self.structure.points {
+        let DataSet { sources, structure, members, .. } = &self.data;
+        if !members.is_empty() {
+            let values = coordinates::points_of_all(sources, members)?;
+            return Ok(Array { name: "Points".to_owned(), components: 3, values });
+        }
+        match &structure.points {
             Some(points) => self.decode(points),
-            None => Err(self.absent("explicit points", "use `coordinates()`")),
+            None => {
+                let remedy = "use `coordinates()`";
+                Err(coordinates::absent(sources, structure, "explicit points", remedy))
+            }
         }
     }
 
@@ -200,7 +228,36 @@ impl VtkFile {
     /// If the data set is of another kind or has no 2-D or 3-D cells, if there are 2^32 points or
     /// more, or if the cells cannot be read or are invalid.
     pub fn cells(&self) -> Result<CellArray, Error> {
-        cells::read(&self.sources, &self.structure)
+        cells::read(&self.data.sources, &self.data.structure, &self.data.members)
+    }
+
+    /// Reads the cells as [`cells`](Self::cells) does, and divides those that are polyhedra, polygons,
+    /// triangle strips, quadratic wedges or quadratic pyramids. Also reads those of poly data without
+    /// vertices and lines. `points` are the positions of all points.
+    ///
+    /// # Errors
+    ///
+    /// As for `cells`, and if the faces of polyhedra are missing or invalid, or have more than 64
+    /// corners.
+    pub fn split_cells(&self, points: &[[f64; 3]]) -> Result<SplitCells, Error> {
+        let DataSet { sources, structure, members, .. } = &self.data;
+        let source = sources.main();
+        if points.len() != self.geometry().num_points() {
+            let found = format!("`{}` positions", points.len());
+            let expected = format!("`{}`, one for each point", self.geometry().num_points());
+            return Err(source.context(0, "the points").malformed(found, expected));
+        }
+        let cells = match self.kind() {
+            Kind::PolyData => cells::read_block(sources, structure)?,
+            _ => self.cells()?,
+        };
+        let own = std::slice::from_ref(structure);
+        let polyhedra =
+            cells::read_polyhedra(sources, if members.is_empty() { own } else { members })?;
+        split::split(cells, &polyhedra, points).map_err(|Indivisible { cell, reason }| {
+            let found = format!("the cell `{cell}`, which cannot be divided: {reason}");
+            source.context(0, "the cells").malformed(found, "a cell of fewer parts")
+        })
     }
 
     /// Reads the polygons of poly data (type 7), followed by its triangle strips (type 6). Vertices
@@ -211,43 +268,34 @@ impl VtkFile {
     /// If the data set is of another kind, if there are 2^32 points or more, or if the polygons
     /// cannot be read or are invalid.
     pub fn faces(&self) -> Result<CellArray, Error> {
-        cells::read_faces(&self.sources, &self.structure)
+        cells::read_faces(&self.data.sources, &self.data.structure)
     }
 
     fn decode(&self, array: &ArrayInfo) -> Result<Array, Error> {
-        let values = read_values(&self.sources, array)?;
+        let DataSet { sources, structure, members, .. } = &self.data;
+        let is_in_members = matches!(array.association, Association::Point | Association::Cell);
+        let mut values = match is_in_members && !members.is_empty() {
+            true => read_members(sources, members, array)?,
+            false => read_values(sources, structure, array)?,
+        };
+        if let Some(axes) = self.axes
+            && let Some(dims) = self.dims_of(array.association)
+        {
+            let element = array.element();
+            let context = sources.main().context(0, &element);
+            values = reorder(values, array.components, dims, axes)
+                .ok_or_else(|| context.out_of_memory(array.tuples))?;
+        }
         Ok(Array { name: array.name.clone(), components: array.components, values })
     }
 
-    fn axis(&self, array: &ArrayInfo) -> Result<Vec<f64>, Error> {
-        Ok(self.decode(array)?.values.into_f64())
-    }
-
-    /// Computes the coordinates, after checking that the file can hold data for that number of
-    /// nodes.
-    fn image_coordinates(
-        &self,
-        extent: [i64; 6],
-        origin: [f64; 3],
-        spacing: [f64; 3],
-    ) -> Result<[Vec<f64>; 3], Error> {
-        let dims = dims_of(extent).unwrap_or_default();
-        let source = self.sources.main();
-        let max_nodes = source.len().saturating_mul(MAX_NODES_PER_BYTE);
-        if let Some(nodes) = dims.into_iter().find(|nodes| *nodes as u64 > max_nodes) {
-            let context = source.context(0, "the extent of the image");
-            return Err(context.truncated(format!("data for an axis of `{nodes}` nodes")));
+    /// Number of the values of an array along each axis of a grid.
+    fn dims_of(&self, association: Association) -> Option<[usize; 3]> {
+        let dims = self.geometry().dims()?;
+        match association {
+            Association::Point => Some(dims),
+            Association::Cell => Some(cell_dims(dims)),
+            Association::Field | Association::Topology => None,
         }
-        let [x, _, y, _, z, _] = extent;
-        let axis = |nodes: usize, first: i64, origin: f64, spacing: f64| {
-            (first..).take(nodes).map(|index| origin + index as f64 * spacing).collect()
-        };
-        let [nx, ny, nz] = dims;
-        let ([ox, oy, oz], [sx, sy, sz]) = (origin, spacing);
-        Ok([axis(nx, x, ox, sx), axis(ny, y, oy, sy), axis(nz, z, oz, sz)])
-    }
-
-    fn absent(&self, what: &'static str, remedy: &'static str) -> Error {
-        Error::Absent { path: self.path().to_path_buf(), kind: self.kind(), what, remedy }
     }
 }

@@ -134,6 +134,16 @@ impl Geometry {
         }
     }
 
+    /// First and last node index along each axis; `None` for unstructured grids and poly data.
+    pub(crate) fn extent(&self) -> Option<Extent> {
+        match self {
+            Self::Image { extent, .. }
+            | Self::Rectilinear { extent, .. }
+            | Self::Structured { extent, .. } => Some(*extent),
+            Self::Unstructured { .. } | Self::PolyData { .. } => None,
+        }
+    }
+
     /// Whether there is more than one kind of cells. Cell arrays are ordered by kind, so the
     /// arrays of several pieces cannot be joined by concatenation.
     pub(crate) fn has_cells_of_several_kinds(&self) -> bool {
@@ -185,6 +195,36 @@ pub(crate) fn product([x, y, z]: [usize; 3]) -> Option<usize> {
         return Some(0);
     }
     x.checked_mul(y)?.checked_mul(z)
+}
+
+/// The extent of the grid that pieces form, and its number of nodes along each axis. The error says what
+/// was found and what was expected.
+pub(crate) fn whole_extent(
+    pieces: &[Extent],
+) -> Result<(Extent, [usize; 3]), (String, &'static str)> {
+    let whole = pieces.iter().copied().reduce(union).unwrap_or_default();
+    let dims =
+        dims_of(whole).ok_or((format!("pieces in the extent `{whole:?}`"), "a valid extent"))?;
+    let dims_of_piece = |piece: &Extent| dims_of(*piece).unwrap_or_default();
+    let is_flat = |piece: &Extent| {
+        dims_of_piece(piece).iter().zip(dims).any(|(own, all)| *own == 1 && all > 1)
+    };
+    if pieces.iter().any(is_flat) {
+        let found = "a piece with a single layer of nodes".to_owned();
+        return Err((found, "at least two layers, so that it has cells"));
+    }
+    let nodes = |piece: &Extent| product(dims_of_piece(piece)).unwrap_or(0);
+    let nodes = pieces.iter().fold(0_usize, |sum, piece| sum.saturating_add(nodes(piece)));
+    if Some(nodes) < product(dims) {
+        let found = format!("pieces with `{nodes}` nodes for the extent `{whole:?}`");
+        return Err((found, "pieces that cover it"));
+    }
+    Ok((whole, dims))
+}
+
+/// The smallest extent that contains two extents.
+fn union([a0, a1, b0, b1, c0, c1]: Extent, [p0, p1, q0, q1, r0, r1]: Extent) -> Extent {
+    [a0.min(p0), a1.max(p1), b0.min(q0), b1.max(q1), c0.min(r0), c1.max(r1)]
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Reader for VTK files: legacy `.vtk`, XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`, and parallel
-//! `.pvtu` and `.pvtp`.
+//! Reader for VTK files: legacy `.vtk`, XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`, parallel `.pvti`,
+//! `.pvtr`, `.pvts`, `.pvtu` and `.pvtp`, data sets of several blocks, `.vtm`, `.vtpd` and `.vtpc`, and VTKHDF
+//! (`.vtkhdf`) with image data or an unstructured grid.
 //!
 //! [`open`] reads the structure of a file: the kind of data set, its size, and the list of its
 //! arrays. [`VtkFile::read`] reads the values of one array, and only the bytes of that array.
@@ -18,28 +19,38 @@
 //! ```
 
 mod array;
+mod axes;
 mod base64;
 mod binary;
 mod block;
+mod blocks;
 mod cells;
+mod coordinates;
+mod dataset;
 mod error;
 mod file;
 mod geometry;
+mod grids;
+mod hdf;
 mod legacy;
+mod merge;
 mod parallel;
 mod pieces;
 mod scalar;
 mod source;
 mod sources;
+mod split;
 mod structure;
 mod text;
 mod values;
 mod xml;
 
 pub use array::{Array, ArrayInfo, Association, Attribute};
+pub use blocks::BlockInfo;
 pub use cells::CellArray;
 pub use error::{Error, Location};
-pub use file::{VtkFile, open};
+pub use file::{VtkFile, is_hdf5, open, open_blocks, open_step};
 pub use geometry::{Geometry, Kind};
 pub use scalar::ScalarType;
+pub use split::{AddedPoints, Parents, SplitCells};
 pub use values::Values;

@@ -1,29 +1,39 @@
 //! Parallel data sets: an index with the pieces in separate files.
 
-use crate::array::{ArrayInfo, Association, Part, Placement, is_joinable_topology};
+use crate::array::{
+    ArrayInfo, Association, GridBox, Part, Placement, Tuples, is_joinable_topology,
+};
+use crate::cells;
+use crate::dataset::DataSet;
 use crate::error::Error;
-use crate::geometry::{Geometry, Kind};
-use crate::source::Source;
+use crate::geometry::{Extent, Geometry, Kind, product};
+use crate::grids;
+use crate::source::{ErrorContext, Source};
+use crate::sources::Sources;
 use crate::structure::{Index, Structure};
 use crate::xml::{Contents, read_contents};
 
-/// A file of the data set.
-struct Piece<'a> {
-    /// Its index, as in [`Part::file`].
-    number: usize,
-    source: &'a Source,
-    structure: Structure,
+/// A file of the data set, or several that form a part of it.
+pub(crate) struct Piece<'a> {
+    /// The index of its first file, as in [`Part::file`].
+    pub(crate) number: usize,
+    pub(crate) source: &'a Source,
+    pub(crate) structure: Structure,
 }
 
 /// Opens the files of an index and joins them.
-pub(crate) fn open(source: &Source, index: Index) -> Result<(Structure, Vec<Source>), Error> {
+pub(crate) fn open(source: Source, index: Index) -> Result<DataSet, Error> {
     let mut sources = Vec::new();
     for path in &index.files {
         sources.push(Source::open(path)?);
     }
     let mut pieces = Vec::new();
     for (i, source) in sources.iter().enumerate() {
-        pieces.push(Piece { number: i + 1, source, structure: read_piece(source, index.kind)? });
+        let piece = Piece { number: i + 1, source, structure: read_piece(source, index.kind)? };
+        if let Some(grid) = &index.grid {
+            grids::check_piece(&piece, grid, i)?;
+        }
+        pieces.push(piece);
     }
     // Pieces without points are ignored: they may lack the arrays of the others.
     if pieces.iter().any(|piece| piece.num_points() > 0) {
@@ -31,8 +41,11 @@ pub(crate) fn open(source: &Source, index: Index) -> Result<(Structure, Vec<Sour
     } else {
         pieces.truncate(1);
     }
-    let structure = join(source, index, &pieces)?;
-    Ok((structure, sources))
+    let structure = join(&source, index, &pieces)?;
+    let has_faces = pieces.iter().any(|piece| cells::has_faces(&piece.structure));
+    let members = pieces.into_iter().filter(|_| has_faces);
+    let members = members.map(|piece| piece.structure.shifted(piece.number)).collect();
+    Ok(DataSet { members, ..DataSet::new(Sources::new(source, sources), structure) })
 }
 
 fn read_piece(source: &Source, kind: Kind) -> Result<Structure, Error> {
@@ -43,7 +56,7 @@ fn read_piece(source: &Source, kind: Kind) -> Result<Structure, Error> {
             let found = structure.geometry.kind().to_string();
             Err(context.malformed(found, format!("{kind}, the kind in the index")))
         }
-        Contents::Index(_) => {
+        Contents::Index(_) | Contents::Blocks(_) => {
             Err(context.unsupported("an index inside an index", "list its files instead"))
         }
     }
@@ -53,28 +66,79 @@ fn join(source: &Source, index: Index, pieces: &[Piece<'_>]) -> Result<Structure
     let Some(first) = pieces.first() else {
         return Err(source.context(0, "the elements").malformed("no piece", "at least one"));
     };
-    let geometry = joined_geometry(source, index.kind, pieces)?;
+    let geometry = match &index.grid {
+        Some(grid) => grids::joined_geometry(source, grid, pieces)?,
+        None => joined_geometry(source, index.kind, pieces)?,
+    };
     let encoding = format!("{}, in {} files", first.structure.encoding, index.files.len());
-    let mut arrays = index.fields;
+    join_pieces(geometry, encoding, index.fields, pieces)
+}
+
+/// Joins the arrays of at least one piece of a data set, with its field data.
+pub(crate) fn join_pieces(
+    geometry: Geometry,
+    encoding: String,
+    fields: Vec<ArrayInfo>,
+    pieces: &[Piece<'_>],
+) -> Result<Structure, Error> {
+    let whole = geometry.extent();
+    let mut joined = Structure {
+        file: 0,
+        geometry,
+        encoding,
+        arrays: fields,
+        topology: Vec::new(),
+        coordinates: Vec::new(),
+        points: None,
+    };
+    let Some(first) = pieces.first() else { return Ok(joined) };
+    let several_kinds = joined.geometry.has_cells_of_several_kinds() && pieces.len() > 1;
     for array in &first.structure.arrays {
         match array.association {
-            Association::Field if arrays.iter().any(|field| field.name == array.name) => {}
-            Association::Field => arrays.push(with_file(array, first.number, 0)),
-            Association::Cell if geometry.has_cells_of_several_kinds() && pieces.len() > 1 => {}
-            _ => arrays.push(joined(array, pieces, |piece| named(&piece.arrays, array))?),
+            Association::Field if named(&joined.arrays, array).is_some() => {}
+            Association::Field => joined.arrays.push(shifted(array, first.number)),
+            Association::Cell if several_kinds => {}
+            on => {
+                let is_cell = on == Association::Cell;
+                let tuples = if is_cell { Tuples::Cells } else { Tuples::Nodes };
+                joined.arrays.push(join_array(
+                    array,
+                    pieces,
+                    Place::new(whole, tuples),
+                    |piece| named(&piece.arrays, array),
+                )?);
+            }
         }
     }
-    let mut topology = Vec::new();
+    join_topology(&mut joined, first, pieces)?;
+    Ok(joined)
+}
+
+/// Joins the arrays that define the geometry and the cells.
+fn join_topology(
+    joined: &mut Structure,
+    first: &Piece<'_>,
+    pieces: &[Piece<'_>],
+) -> Result<(), Error> {
+    let whole = joined.geometry.extent();
     for array in &first.structure.topology {
         if pieces.len() == 1 || is_joinable_topology(split(&array.name).1) {
-            topology.push(joined(array, pieces, |piece| named(&piece.topology, array))?);
+            joined.topology.push(join_array(array, pieces, Place::Append, |piece| {
+                named(&piece.topology, array)
+            })?);
         }
     }
-    let points = match &first.structure.points {
-        Some(points) => Some(joined(points, pieces, |piece| piece.points.as_ref())?),
-        None => None,
-    };
-    Ok(Structure { geometry, encoding, arrays, topology, coordinates: Vec::new(), points })
+    for (axis, array) in first.structure.coordinates.iter().enumerate() {
+        let place = Place::new(whole, Tuples::Axis(axis));
+        joined
+            .coordinates
+            .push(join_array(array, pieces, place, |piece| piece.coordinates.get(axis))?);
+    }
+    if let Some(points) = &first.structure.points {
+        let place = Place::new(whole, Tuples::Nodes);
+        joined.points = Some(join_array(points, pieces, place, |piece| piece.points.as_ref())?);
+    }
+    Ok(())
 }
 
 /// The array with the name and the association of another one.
@@ -105,10 +169,26 @@ fn joined_geometry(source: &Source, kind: Kind, pieces: &[Piece<'_>]) -> Result<
     })
 }
 
+/// Where the tuples of the pieces are in the whole.
+#[derive(Clone, Copy)]
+enum Place {
+    /// After those of the previous piece.
+    Append,
+    /// In the box of the piece in the grid with this extent.
+    Grid(Extent, Tuples),
+}
+
+impl Place {
+    fn new(whole: Option<Extent>, tuples: Tuples) -> Self {
+        whole.map_or(Self::Append, |whole| Self::Grid(whole, tuples))
+    }
+}
+
 /// An array of the first piece, with its parts in all pieces; `find` gives the array in a piece.
-fn joined<'a>(
+fn join_array<'a>(
     template: &ArrayInfo,
     pieces: &'a [Piece<'_>],
+    place: Place,
     find: impl Fn(&'a Structure) -> Option<&'a ArrayInfo>,
 ) -> Result<ArrayInfo, Error> {
     let element = template.element();
@@ -116,29 +196,51 @@ fn joined<'a>(
     let mut index_offset = 0_i64;
     for piece in pieces {
         let context = piece.source.context(0, &element);
-        let Some(array) = find(&piece.structure) else {
-            return Err(
-                context.malformed("a piece without this array", "one like the first piece's")
-            );
-        };
-        if (array.scalar, array.components) != (template.scalar, template.components) {
-            let found = format!("`{}` numbers of type {}", array.components, array.scalar);
-            let expected = format!("`{}` of type {}", template.components, template.scalar);
-            return Err(context.malformed(found, format!("{expected}, as in the first piece")));
+        let array = find(&piece.structure);
+        let array = matching(array, template, context)?;
+        let outside = || context.malformed("a piece outside the grid", "pieces inside it");
+        let mut placed = shifted(array, piece.number);
+        for part in &mut placed.parts {
+            part.placement = match place {
+                Place::Append => part.placement.after(index_offset),
+                Place::Grid(whole, tuples) => {
+                    let extent = piece.structure.geometry.extent().ok_or_else(outside)?;
+                    let target = GridBox::of_piece(extent, whole, tuples).ok_or_else(outside)?;
+                    Placement::Box(part.placement.within(target))
+                }
+            };
         }
-        joined.parts.extend(with_file(array, piece.number, index_offset).parts);
-        joined.tuples = joined
-            .tuples
-            .checked_add(array.tuples)
-            .filter(|tuples| tuples.checked_mul(joined.components).is_some())
-            .ok_or_else(|| context.out_of_memory(usize::MAX))?;
+        joined.tuples = match placed.parts.first().map(|part| part.placement) {
+            Some(Placement::Box(target)) => product(target.grid_size),
+            _ => joined.tuples.checked_add(array.tuples),
+        }
+        .filter(|tuples| tuples.checked_mul(joined.components).is_some())
+        .ok_or_else(|| context.out_of_memory(usize::MAX))?;
+        joined.parts.extend(placed.parts);
         index_offset = index_offset.saturating_add(piece.next_index_offset(template));
     }
     Ok(joined)
 }
 
+/// The array of a piece, which must be like that of the first one.
+fn matching<'a>(
+    array: Option<&'a ArrayInfo>,
+    template: &ArrayInfo,
+    context: ErrorContext<'_>,
+) -> Result<&'a ArrayInfo, Error> {
+    let Some(array) = array else {
+        return Err(context.malformed("a piece without this array", "one like the first piece's"));
+    };
+    if (array.scalar, array.components) != (template.scalar, template.components) {
+        let found = format!("`{}` numbers of type {}", array.components, array.scalar);
+        let expected = format!("`{}` of type {}", template.components, template.scalar);
+        return Err(context.malformed(found, format!("{expected}, as in the first piece")));
+    }
+    Ok(array)
+}
+
 impl Piece<'_> {
-    fn num_points(&self) -> usize {
+    pub(crate) fn num_points(&self) -> usize {
         self.structure.geometry.num_points()
     }
 
@@ -165,16 +267,8 @@ fn split(name: &str) -> (&str, &str) {
     name.rfind('/').map_or(("", name), |slash| name.split_at(slash + 1))
 }
 
-/// An array with its parts in a file, and with an index offset added.
-fn with_file(array: &ArrayInfo, file: usize, offset: i64) -> ArrayInfo {
-    let part = |part: &Part| {
-        let placement = match part.placement {
-            Placement::Append { index_offset } => {
-                Placement::Append { index_offset: index_offset.saturating_add(offset) }
-            }
-            Placement::Box(target) => Placement::Box(target),
-        };
-        Part { file, placement, ..part.clone() }
-    };
+/// An array of a piece whose first file has this index.
+pub(crate) fn shifted(array: &ArrayInfo, number: usize) -> ArrayInfo {
+    let part = |part: &Part| Part { file: part.file + number, ..part.clone() };
     ArrayInfo { parts: array.parts.iter().map(part).collect(), ..array.clone() }
 }

@@ -1,24 +1,87 @@
 //! Reads arrays and joins their parts.
 
-use crate::array::{ArrayInfo, GridBox, Part, Placement};
+use crate::array::{ArrayInfo, Part, Placement};
 use crate::error::Error;
+use crate::merge::{duplicates, join};
 use crate::source::ErrorContext;
 use crate::sources::Sources;
+use crate::structure::Structure;
 use crate::values::Values;
 
-/// Reads all values of an array.
-pub(crate) fn read_values(sources: &Sources, info: &ArrayInfo) -> Result<Values, Error> {
+/// Names of the arrays that mark duplicates, and whether their numbers are levels, not flags.
+pub(crate) const GHOSTS: [(&str, bool); 2] = [("vtkGhostType", false), ("vtkGhostLevels", true)];
+
+/// Reads all values of an array of a data set.
+pub(crate) fn read_values(
+    sources: &Sources,
+    structure: &Structure,
+    info: &ArrayInfo,
+) -> Result<Values, Error> {
     let element = info.element();
     let context = sources.main().context(0, &element);
     let mut parts = Vec::new();
     for part in &info.parts {
         let context = sources.of(part).context(part.block.start, &element);
-        parts.push((part, read_part(context, info, part)?));
+        parts.push((part, context, read_part(context, info, part)?));
     }
     match parts.len() {
-        1 => Ok(parts.pop().map_or(Values::empty(info.scalar), |(_, values)| values)),
-        _ => join(context, info, &parts),
+        1 => Ok(parts.pop().map_or(Values::empty(info.scalar), |(.., values)| values)),
+        _ => join(context, info, parts, &masks(sources, structure, info)?),
     }
+}
+
+/// Reads all values of an array that all blocks of a data set have.
+pub(crate) fn read_members(
+    sources: &Sources,
+    members: &[Structure],
+    info: &ArrayInfo,
+) -> Result<Values, Error> {
+    let element = info.element();
+    let mut all = Values::empty(info.scalar);
+    for member in members {
+        let context = sources.of_structure(member).context(0, &element);
+        let own = member
+            .arrays
+            .iter()
+            .find(|own| own.name == info.name && own.association == info.association);
+        let own =
+            own.ok_or_else(|| context.malformed("a block without this array", "one in each"))?;
+        let values = read_values(sources, member, own)?;
+        all.try_reserve(values.len()).map_err(|_| context.out_of_memory(values.len()))?;
+        let (before, count) = (all.len(), values.len());
+        all.resize(before + count);
+        all.copy_run(before, &values, 0, count)
+            .ok_or_else(|| context.malformed("another type", info.scalar.to_string()))?;
+    }
+    Ok(all)
+}
+
+/// Which tuples of each part are duplicates; empty if none can be.
+fn masks(
+    sources: &Sources,
+    structure: &Structure,
+    info: &ArrayInfo,
+) -> Result<Vec<Vec<bool>>, Error> {
+    let is_in_box = |part: &Part| matches!(part.placement, Placement::Box(_));
+    if !info.parts.iter().all(is_in_box) {
+        return Ok(Vec::new());
+    }
+    let find = |(name, are_levels)| {
+        let mut arrays = structure.arrays.iter();
+        let found = arrays.find(|array| {
+            array.name == name && array.association == info.association && array.components == 1
+        });
+        found.map(|array| (array, are_levels))
+    };
+    let Some((array, are_levels)) = GHOSTS.into_iter().find_map(find) else {
+        return Ok(Vec::new());
+    };
+    let element = array.element();
+    let mask = |part: &Part| {
+        let context = sources.of(part).context(part.block.start, &element);
+        Ok(duplicates(&stored_values(context, array, part)?, are_levels))
+    };
+    array.parts.iter().map(mask).collect()
 }
 
 /// Reads the values of a part as stored, without the index offset.
@@ -45,60 +108,4 @@ fn read_part(context: ErrorContext<'_>, info: &ArrayInfo, part: &Part) -> Result
         })?;
     }
     Ok(values)
-}
-
-fn join(
-    context: ErrorContext<'_>,
-    info: &ArrayInfo,
-    parts: &[(&Part, Values)],
-) -> Result<Values, Error> {
-    let count = info.tuples.saturating_mul(info.components);
-    let mut joined = Values::empty(info.scalar);
-    joined.try_reserve(count).map_err(|_| context.out_of_memory(count))?;
-    joined.resize(count);
-    let mut filled = vec![false; info.tuples];
-    let mut next = 0;
-    for (part, values) in parts {
-        let target = match part.placement {
-            Placement::Box(target) => target,
-            Placement::Append { .. } => {
-                let target = GridBox {
-                    start: [next, 0, 0],
-                    size: [part.tuples, 1, 1],
-                    grid_size: [info.tuples, 1, 1],
-                };
-                next += part.tuples;
-                target
-            }
-        };
-        copy_box(&mut joined, &mut filled, values, info.components, target)
-            .ok_or_else(|| context.malformed("a piece outside the data set", "pieces inside it"))?;
-    }
-    match filled.iter().position(|done| !done) {
-        None => Ok(joined),
-        Some(tuple) => {
-            let found = format!("no piece with tuple `{tuple}`");
-            Err(context.malformed(found, "pieces that cover the data set"))
-        }
-    }
-}
-
-/// Copies the tuples of a part into a box of the joined array; `None` if it is out of bounds.
-fn copy_box(
-    joined: &mut Values,
-    filled: &mut [bool],
-    part: &Values,
-    components: usize,
-    target: GridBox,
-) -> Option<()> {
-    let [start_x, start_y, start_z] = target.start;
-    let [row, rows, layers] = target.size;
-    let [size_x, size_y, _] = target.grid_size;
-    for line in 0..rows * layers {
-        let (y, z) = (start_y + line % rows, start_z + line / rows);
-        let first = (z * size_y + y) * size_x + start_x;
-        joined.copy_run(first * components, part, line * row * components, row * components)?;
-        filled.get_mut(first..first + row)?.fill(true);
-    }
-    Some(())
 }

@@ -78,6 +78,15 @@ impl ScalarType {
         usize::try_from(values).ok()
     }
 
+    /// The relative distance of neighbouring numbers of a floating point type; 0 for integers.
+    pub(crate) fn epsilon(self) -> f64 {
+        match self {
+            Self::F32 => f64::from(f32::EPSILON),
+            Self::F64 => f64::EPSILON,
+            _ => 0.0,
+        }
+    }
+
     /// Size of one decoded value, in bytes.
     pub fn size(self) -> usize {
         match self {

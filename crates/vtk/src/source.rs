@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Location};
+use crate::hdf::HdfData;
 
 /// Locations beyond this offset have no line number, since counting lines requires reading
 /// everything before.
@@ -26,6 +27,8 @@ pub(crate) struct Source {
     path: PathBuf,
     file: File,
     len: u64,
+    /// The datasets of an HDF5 file.
+    hdf: Option<HdfData>,
 }
 
 impl Source {
@@ -37,7 +40,23 @@ impl Source {
         if metadata.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        Ok(Self { path: path.to_path_buf(), file, len: metadata.len() })
+        Ok(Self { path: path.to_path_buf(), file, len: metadata.len(), hdf: None })
+    }
+
+    /// The file with its datasets, if it is an HDF5 file.
+    pub(crate) fn with_hdf(self, data: HdfData) -> Self {
+        Self { hdf: Some(data), ..self }
+    }
+
+    /// The datasets of an HDF5 file.
+    pub(crate) fn hdf(&self) -> Option<&HdfData> {
+        self.hdf.as_ref()
+    }
+
+    /// Positional reads of the file by the reader of HDF5.
+    pub(crate) fn hdf_storage(&self) -> io::Result<hdf5_reader::FileStorage> {
+        let storage = hdf5_reader::FileStorage::from_file(self.file.try_clone()?);
+        storage.map_err(|error| io::Error::other(error.to_string()))
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -2,6 +2,7 @@
 
 use crate::array::Part;
 use crate::source::Source;
+use crate::structure::Structure;
 
 /// The opened file and, if it is an index, the files that it lists.
 #[derive(Debug)]
@@ -22,7 +23,27 @@ impl Sources {
 
     /// The file of a part of an array.
     pub(crate) fn of(&self, part: &Part) -> &Source {
-        let listed = part.file.checked_sub(1).and_then(|number| self.listed.get(number));
+        self.file(part.file)
+    }
+
+    /// The file that describes a structure.
+    pub(crate) fn of_structure(&self, structure: &Structure) -> &Source {
+        self.file(structure.file)
+    }
+
+    /// The files, the opened one first.
+    pub(crate) fn into_files(self) -> impl Iterator<Item = Source> {
+        std::iter::once(self.main).chain(self.listed)
+    }
+
+    /// Number of bytes of all files.
+    pub(crate) fn total_len(&self) -> u64 {
+        let listed = self.listed.iter().map(Source::len);
+        listed.fold(self.main.len(), u64::saturating_add)
+    }
+
+    fn file(&self, number: usize) -> &Source {
+        let listed = number.checked_sub(1).and_then(|number| self.listed.get(number));
         listed.unwrap_or(&self.main)
     }
 }

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use crate::array::ArrayInfo;
-use crate::geometry::{Geometry, Kind};
+use crate::geometry::{Extent, Geometry, Kind};
 
 /// The structure of a data set.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Structure {
+    /// Index of the file that describes it, as in [`Part::file`](crate::array::Part::file).
+    pub(crate) file: usize,
     pub(crate) geometry: Geometry,
     /// A description of the encoding.
     pub(crate) encoding: String,
@@ -25,4 +27,30 @@ pub(crate) struct Index {
     pub(crate) files: Vec<PathBuf>,
     /// Field data in the index itself.
     pub(crate) fields: Vec<ArrayInfo>,
+    /// The grid that the files form, for grids.
+    pub(crate) grid: Option<IndexGrid>,
+}
+
+/// The grid of an index.
+pub(crate) struct IndexGrid {
+    /// The extent of all pieces.
+    pub(crate) whole: Extent,
+    /// The extent of each piece, where the index has it.
+    pub(crate) extents: Vec<Option<Extent>>,
+    /// The geometry of an image.
+    pub(crate) image: Option<Geometry>,
+}
+
+/// The files of a data set of several blocks.
+pub(crate) struct BlockIndex {
+    pub(crate) files: Vec<BlockFile>,
+    /// Field data in the index itself.
+    pub(crate) fields: Vec<ArrayInfo>,
+}
+
+/// A block in a file of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct BlockFile {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
 }

@@ -64,6 +64,22 @@ impl Values {
         }
     }
 
+    /// An empty vector of the same type.
+    pub(crate) fn like(&self) -> Self {
+        match self {
+            Self::I8(_) => Self::I8(Vec::new()),
+            Self::U8(_) => Self::U8(Vec::new()),
+            Self::I16(_) => Self::I16(Vec::new()),
+            Self::U16(_) => Self::U16(Vec::new()),
+            Self::I32(_) => Self::I32(Vec::new()),
+            Self::U32(_) => Self::U32(Vec::new()),
+            Self::I64(_) => Self::I64(Vec::new()),
+            Self::U64(_) => Self::U64(Vec::new()),
+            Self::F32(_) => Self::F32(Vec::new()),
+            Self::F64(_) => Self::F64(Vec::new()),
+        }
+    }
+
     /// Number of values: tuples times components.
     pub fn len(&self) -> usize {
         with_vector!(self, v => v.len())
@@ -165,6 +181,17 @@ impl Values {
             (Self::F64(a), Self::F64(b)) => copy(a, to, b, from, count),
             _ => None,
         }
+    }
+
+    /// The value at an index, rounded to the nearest `f64`.
+    pub(crate) fn get(&self, index: usize) -> Option<f64> {
+        with_vector!(self, v => v.get(index).map(|x| x.to_f64()))
+    }
+
+    /// The largest absolute value, without those that are not finite.
+    pub(crate) fn magnitude(&self) -> f64 {
+        let larger = |max: f64, x: f64| if x.is_finite() { max.max(x.abs()) } else { max };
+        with_vector!(self, v => v.iter().fold(0.0, |max, x| larger(max, x.to_f64())))
     }
 
     fn extend_from_bytes(&mut self, bytes: &[u8], order: ByteOrder) {

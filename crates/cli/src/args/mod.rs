@@ -72,10 +72,11 @@ pub struct DemoArgs {
 
 #[derive(Args)]
 pub struct InfoArgs {
-    /// A file, a pattern such as `run/u_*.vti`, several files, a .pvd, or the folder of a run
+    /// A VTK or NetCDF file, a Zarr group, a pattern such as `run/u_*.vti`, several files, a .pvd, or the
+    /// folder of a run
     #[arg(required = true)]
     pub files: Vec<String>,
-    /// Name of the velocity array, or of three component arrays: `u,v,w`
+    /// Name of the velocity array, or of its component arrays: `u,v,w` or `u,v`
     #[arg(long)]
     pub velocity: Option<String>,
     /// Time between files without a time; multiplies the numbers in their names

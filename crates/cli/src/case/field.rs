@@ -58,6 +58,12 @@ pub struct FileField {
     pub file_dt: Option<f64>,
     pub times: Option<io::CaseTimes>,
     pub frames: Option<io::Frames>,
+    /// The box of which a grid is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crop: Option<io::Crop>,
+    /// Every how many nodes of a grid are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<[usize; 3]>,
     /// Whether to use hidden values of grids and points.
     #[serde(skip_serializing_if = "super::is_default")]
     pub ignore_hidden: bool,
@@ -128,13 +134,15 @@ kinds! {
 }
 
 /// The keys for reading files, accepted without effect with a flow.
-const READING: [&str; 8] = [
+const READING: [&str; 10] = [
     "velocity",
     "prefer",
     "ignore_file_times",
     "file_dt",
     "times",
     "frames",
+    "crop",
+    "every",
     "ignore_hidden",
     "periodic_axes",
 ];
@@ -181,6 +189,8 @@ fn file_field(interpolation: &str, keys: &mut Keys) -> Result<FileField, KeyErro
         file_dt: keys.get("file_dt")?,
         times: keys.get("times")?,
         frames: keys.get("frames")?,
+        crop: keys.get("crop")?,
+        every: keys.get("every")?,
         ignore_hidden: keys.or_default("ignore_hidden")?,
         periodic_axes: keys.or_default("periodic_axes")?,
         interpolation: Interpolation::read(interpolation, keys)?,

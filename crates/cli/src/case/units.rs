@@ -40,7 +40,7 @@ impl Units {
 
 impl From<&Units> for io::tracks::Units {
     fn from(units: &Units) -> Self {
-        Self { length: units.length.clone(), time: units.time.clone() }
+        Self { length: units.length.clone(), time: units.time.clone(), origin: None }
     }
 }
 

@@ -215,6 +215,14 @@ fn check_keys(case: &Case, given: &FileField) -> Result<()> {
             given.interpolation.name()
         )));
     }
+    if (given.crop.is_some() || given.every.is_some())
+        && given.interpolation != (Interpolation::Grid {})
+    {
+        return Err(Misuse::error(format!(
+            "field.crop and field.every need interpolation = \"grid\", not {:?}; omit them",
+            given.interpolation.name()
+        )));
+    }
     if given.ignore_hidden && case.is_on_mesh() {
         return Err(Misuse::error(
             "field.ignore_hidden is for grids and points; a mesh leaves hidden cells out: omit the key",
@@ -333,6 +341,8 @@ fn series_options(field: &FileField) -> io::SeriesOptions {
             ignore_file_times: field.ignore_file_times,
         },
         frames: field.frames.unwrap_or_default(),
+        crop: field.crop,
+        every: field.every,
         velocity: field.velocity.clone().unwrap_or_default(),
         prefer: field.prefer,
         diffusivity: field.diffusivity.clone(),

@@ -147,6 +147,12 @@ impl Group {
         Ok(SampledInput { names, files, input })
     }
 
+    /// Whether the arrays are at the nodes of the grid of the velocity.
+    fn is_own_grid(&self) -> bool {
+        let is_mesh = matches!(self.contents.kind, Kind::UnstructuredGrid | Kind::PolyData);
+        self.are_own && !is_mesh && self.association == Association::Point
+    }
+
     fn options(&self, own: Option<&FileField>) -> io::SeriesOptions {
         let other_cells = match own.map(|own| &own.interpolation) {
             Some(Interpolation::Mesh { other_cells, .. }) => other_cells.unwrap_or_default(),
@@ -159,6 +165,8 @@ impl Group {
                 ignore_file_times: own.is_some_and(|own| own.ignore_file_times),
             },
             frames: own.filter(|_| self.are_own).and_then(|own| own.frames).unwrap_or_default(),
+            crop: own.filter(|_| self.is_own_grid()).and_then(|own| own.crop),
+            every: own.filter(|_| self.is_own_grid()).and_then(|own| own.every),
             velocity: io::VelocityName::None,
             prefer: Some(self.association),
             arrays: self.arrays.clone(),

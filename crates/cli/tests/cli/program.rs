@@ -438,8 +438,8 @@ fn other_things_than_fields_and_folders_are_named() {
     );
     assert_refused(&burntrace(path, &["info", "."]), 2, &["it is a folder with case.toml"]);
     for (bytes, kind) in [
-        (&b"CDF\x01...."[..], "is a NetCDF file (classic)"),
-        (b"\x89HDF\r\n\x1a\n....", "is an HDF5 file"),
+        (&b"CDF\x01...."[..], "cannot be read as NetCDF"),
+        (b"\x89HDF\r\n\x1a\n....", "cannot be read as NetCDF"),
         (b"\x1f\x8b\x08....", "is compressed by gzip"),
         (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer"),
     ] {

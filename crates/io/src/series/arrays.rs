@@ -1,6 +1,7 @@
 //! Arrays of files beside the velocity, which are sampled along tracks.
 
 use super::SeriesOptions;
+use super::times::Timeline;
 use super::values::floats;
 use super::velocity::{Association, VelocityInfo, VelocityName, error, with_name};
 use crate::Result;
@@ -28,7 +29,7 @@ impl NamedArray {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SampledArrays {
     /// Names in the files.
-    in_files: Vec<String>,
+    pub in_files: Vec<String>,
     /// Names in the field, and components.
     pub arrays: Vec<FieldArray>,
 }
@@ -51,6 +52,22 @@ impl VelocityInfo {
                 .with_diffusivity(file, options.diffusivity.as_ref())?,
         };
         velocity.with_arrays(file, &options.arrays)
+    }
+
+    /// Adds arrays of the same association, which all of the files must have.
+    pub(super) fn with_arrays_of(
+        self,
+        timeline: &Timeline,
+        arrays: &[NamedArray],
+    ) -> Result<VelocityInfo> {
+        if burntrace_cf::is_cf(&timeline.paths[0]) {
+            return self.with_cf_arrays(&timeline.paths, arrays);
+        }
+        let velocity = self.with_arrays(&timeline.open(0)?, arrays)?;
+        for frame in timeline.frames.iter().skip(1) {
+            velocity.locate_arrays(&frame.open()?)?;
+        }
+        Ok(velocity)
     }
 
     /// Adds arrays of the same association, which the file must have.

@@ -64,16 +64,20 @@ impl VelocityInfo {
         let Some(array) = self.locate_diffusivity(file)? else { return Ok(None) };
         self.check_count(file, array, expected)?;
         let values = arrange(floats(array, file.read(array)?.values));
-        let numbers = (0..values.len()).map(|i| values.get(i));
-        let mut bad = numbers.filter(|k| !k.is_finite() || *k < 0.0);
-        let Some(first) = bad.next() else { return Ok(Some(values)) };
-        let problem = format!(
-            "the diffusivity `{}` is negative or not finite in {} of {} values, the first of them \
-             {first}; it must be 0 or more",
-            array.name,
-            1 + bad.count(),
-            values.len()
-        );
-        Err(error(file, problem))
+        check(&values, &array.name).map_err(|problem| error(file, problem))?;
+        Ok(Some(values))
     }
+}
+
+/// Refuses diffusivities that are negative or not finite.
+pub(super) fn check(values: &Floats, name: &str) -> std::result::Result<(), String> {
+    let numbers = (0..values.len()).map(|i| values.get(i));
+    let mut bad = numbers.filter(|k| !k.is_finite() || *k < 0.0);
+    let Some(first) = bad.next() else { return Ok(()) };
+    Err(format!(
+        "the diffusivity `{name}` is negative or not finite in {} of {} values, the first of them \
+         {first}; it must be 0 or more",
+        1 + bad.count(),
+        values.len()
+    ))
 }

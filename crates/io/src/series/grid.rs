@@ -2,8 +2,9 @@
 
 use crate::{Error, Result};
 use burntrace_vtk::{Geometry, VtkFile};
+use std::path::Path;
 
-const AXES: [char; 3] = ['x', 'y', 'z'];
+pub(super) const AXES: [char; 3] = ['x', 'y', 'z'];
 
 /// Maximum distance of a node from its position on the axes, relative to the minimum spacing.
 const TOLERANCE: f64 = 1e-6;
@@ -24,13 +25,22 @@ impl Grid {
     ///
     /// If the data set has no axes along x, y and z, or an axis is not strictly monotonic.
     pub fn read(file: &VtkFile) -> Result<Grid> {
-        let mut axes = match file.geometry() {
+        let axes = match file.geometry() {
             Geometry::Image { .. } | Geometry::Rectilinear { .. } => file.coordinates()?,
             Geometry::Structured { dims, .. } => structured_axes(file, *dims)?,
             Geometry::Unstructured { .. } | Geometry::PolyData { .. } => {
                 return Err(without_axes(file, String::new()));
             }
         };
+        Grid::of(axes, file.path())
+    }
+
+    /// The grid with these axes in the order of a file.
+    ///
+    /// # Errors
+    ///
+    /// If an axis is not strictly monotonic.
+    pub fn of(mut axes: [Vec<f64>; 3], path: &Path) -> Result<Grid> {
         let mut flipped = [false; 3];
         for (d, axis) in axes.iter_mut().enumerate() {
             flipped[d] = matches!(axis.as_slice(), [first, .., last] if first > last);
@@ -38,7 +48,7 @@ impl Grid {
                 axis.reverse();
             }
             if let Some(reason) = unusable(axis) {
-                return Err(Error::Axis { path: file.path().into(), axis: AXES[d], reason });
+                return Err(Error::Axis { path: path.into(), axis: AXES[d], reason });
             }
         }
         Ok(Grid { axes, flipped })

@@ -1,13 +1,16 @@
 //! Description of a series before its frames are read.
 
+use super::crop::{Crop, GridPart};
 use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
 use super::points::{DistinctPoints, bounds};
 use super::times::{Timeline, TimesFrom};
 use super::values::plane_axes;
 use super::velocity::{Association, VelocityInfo};
+use crate::tracks::TimeOrigin;
+use burntrace_cf::Store;
 use burntrace_core::FrameData;
-use burntrace_vtk::{ArrayInfo, VtkFile};
+use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -36,9 +39,13 @@ const ON_POINTS: [&str; 2] = ["nearest", "inverse-distance"];
 /// The description of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeriesInfo {
-    /// Files of the selected frames, in order of time.
+    /// Files of the selected frames, in order of time: the first one, if a frame has several parts; a file
+    /// of several frames is repeated.
     pub files: Vec<PathBuf>,
-    /// Number of files before the selection of frames.
+    /// The other files of frames of several parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PathBuf>,
+    /// Number of frames before their selection, or of files if their times are unknown.
     pub files_found: usize,
     /// Kind of the data sets, e.g. `image data`.
     pub kind: String,
@@ -85,6 +92,14 @@ pub struct SeriesInfo {
     pub device_bytes_f32: u64,
     /// Bytes of all selected frames on a device in double precision.
     pub device_bytes_f64: u64,
+    /// The date of time 0, if the times in the files are from a date. As text, for example
+    /// `seconds since 2000-01-01T06:00:00 (calendar noleap)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_origin: Option<TimeOrigin>,
+    /// What of the files is converted or assumed, for example `` `x` is converted from km to m ``, and what is
+    /// not used of the first frame, and why: blocks of lower dimension, and arrays that not all blocks have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Problems that prevent tracing.
     pub problems: Vec<String>,
 }
@@ -119,8 +134,15 @@ pub struct ArrayEntry {
     pub components: usize,
     /// Type of the numbers, e.g. `Float32`.
     pub scalar: String,
-    /// Number of values.
+    /// Number of values in a frame.
     pub tuples: usize,
+    /// The dimensions of a variable of a NetCDF file or a Zarr group, with their lengths; the last one varies
+    /// fastest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<Vec<(String, usize)>>,
+    /// Its attribute `units` in a NetCDF file or a Zarr group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units: Option<String>,
 }
 
 impl SeriesInfo {
@@ -128,19 +150,39 @@ impl SeriesInfo {
     pub(super) fn of(file: &VtkFile) -> SeriesInfo {
         let geometry = file.geometry();
         SeriesInfo {
-            files: Vec::new(),
-            files_found: 0,
-            kind: file.kind().to_string(),
-            encoding: file.encoding(),
             points: geometry.num_points(),
             cells: geometry.num_cells(),
             dims: geometry.dims(),
+            arrays: file.arrays().iter().map(entry).collect(),
+            notes: file.notes().to_vec(),
+            ..SeriesInfo::empty(file.kind().to_string(), file.encoding())
+        }
+    }
+
+    /// Describes the variables of the first file, except for its grid.
+    pub(super) fn of_cf(file: &dyn Store) -> SeriesInfo {
+        SeriesInfo {
+            arrays: burntrace_cf::fields(file).iter().map(cf_entry).collect(),
+            ..SeriesInfo::empty(Kind::RectilinearGrid.to_string(), file.format().into())
+        }
+    }
+
+    fn empty(kind: String, encoding: String) -> SeriesInfo {
+        SeriesInfo {
+            files: Vec::new(),
+            parts: Vec::new(),
+            files_found: 0,
+            kind,
+            encoding,
+            points: 0,
+            cells: 0,
+            dims: None,
             axes: Vec::new(),
             bounds: None,
             distinct_points: None,
             mesh: None,
             interpolations: Vec::new(),
-            arrays: file.arrays().iter().map(entry).collect(),
+            arrays: Vec::new(),
             times: Vec::new(),
             times_from: None,
             velocity: None,
@@ -149,6 +191,8 @@ impl SeriesInfo {
             not_finite: None,
             device_bytes_f32: 0,
             device_bytes_f64: 0,
+            time_origin: None,
+            notes: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -157,9 +201,23 @@ impl SeriesInfo {
     /// selection.
     pub(super) fn set_times(&mut self, timeline: &Timeline, found: usize) {
         self.files = timeline.paths.clone();
+        let others = timeline.frames.iter().flat_map(|frame| frame.parts.iter().skip(1));
+        self.parts = others.map(|(_, path)| path.clone()).collect();
         self.files_found = found;
         self.times = timeline.times.clone();
         self.times_from = Some(timeline.from);
+    }
+
+    /// The grid that is read, of a whole grid, and notes on the part that is left out.
+    pub(super) fn add_part(
+        &mut self,
+        whole: Grid,
+        part: Option<GridPart>,
+        crop: Option<Crop>,
+    ) -> (Grid, Option<(Grid, GridPart)>) {
+        let Some(part) = part else { return (whole, None) };
+        self.notes.extend(part.notes(&whole, crop));
+        (part.grid(&whole), Some((whole, part)))
     }
 
     /// Adds a grid and the interpolation on it; if the velocity is `on_points`, also the
@@ -180,7 +238,7 @@ impl SeriesInfo {
             let is_plane = |array: &ArrayEntry| {
                 array.components == 2 && velocity.arrays == [array.name.as_str()]
             };
-            if self.arrays.iter().any(is_plane) {
+            if velocity.arrays.len() == 2 || self.arrays.iter().any(is_plane) {
                 self.velocity_axes = plane_axes(grid).map(|d| ['x', 'y', 'z'][d]).to_vec();
             }
             self.interpolations.push(ON_GRIDS);
@@ -276,6 +334,22 @@ fn entry(array: &ArrayInfo) -> ArrayEntry {
         components: array.components,
         scalar: array.scalar.to_string(),
         tuples: array.tuples,
+        dimensions: None,
+        units: None,
+    }
+}
+
+fn cf_entry(field: &burntrace_cf::Field) -> ArrayEntry {
+    let variable = field.variable;
+    let dimensions = variable.dimensions.iter();
+    ArrayEntry {
+        name: variable.name.clone(),
+        association: if field.is_on_grid { "point" } else { "field" }.into(),
+        components: field.components,
+        scalar: variable.scalar.map_or("not numbers".into(), |scalar| scalar.to_string()),
+        tuples: field.tuples,
+        dimensions: Some(dimensions.map(|of| (of.name.clone(), of.len)).collect()),
+        units: variable.text("units").map(str::to_owned),
     }
 }
 

@@ -1,11 +1,16 @@
 //! Inspection of series, including files that cannot be traced.
 
+use super::cf;
 use super::ghosts::has_flags;
 use super::grid::Grid;
 use super::mesh::{MeshCells, MeshInfo};
 use super::points::DistinctPoints;
+use super::times::Timeline;
+use super::values::Selection;
 use super::velocity::{Association, VelocityInfo};
-use super::{ArrayEntry, Files, SeriesInfo, SeriesOptions, check_grids, find, select_frames};
+use super::{
+    ArrayEntry, Files, SeriesInfo, SeriesOptions, TimesFrom, check_grids, find, select_frames,
+};
 use crate::{Error, Result, points::positions};
 use burntrace_vtk::{Kind, VtkFile};
 use std::path::PathBuf;
@@ -18,28 +23,35 @@ use std::path::PathBuf;
 /// If no file is found, or the first one cannot be read.
 pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesInfo> {
     let files = files.into();
+    if cf::is_cf(&files)? {
+        return cf::inspect(&files, options);
+    }
     let (selected, problem) = match select_frames(&files, options) {
         Ok(selected) => (Some(selected), None),
         Err(problem) => (None, Some(problem)),
     };
-    let first = match &selected {
-        Some((timeline, _)) => timeline.paths[0].clone(),
-        None => find(&files)?.0.swap_remove(0),
-    };
-    let file = burntrace_vtk::open(&first)?;
-    let mut info = SeriesInfo::of(&file);
-    match &selected {
-        Some((timeline, found)) => info.set_times(timeline, *found),
+    let (timeline, found) = match selected {
+        Some(selected) => selected,
+        // The files without times, of which the first one is described.
         None => {
-            info.files = find(&files)?.0;
-            info.files_found = info.files.len();
+            let frames = find(&files)?.0;
+            let found = frames.len();
+            (Timeline::new(frames, Vec::new(), TimesFrom::SingleFrame), found)
         }
+    };
+    let file = timeline.open(0)?;
+    let mut info = SeriesInfo::of(&file);
+    info.set_times(&timeline, found);
+    if problem.is_some() {
+        info.times_from = None;
     }
+    let is_selected = problem.is_none();
     info.problems.extend(problem.map(|problem| problem.to_string()));
-    let paths = selected.map(|(timeline, _)| timeline.paths).unwrap_or_default();
+    let none = Timeline::empty();
+    let checked = if is_selected { &timeline } else { &none };
     match Grid::read(&file) {
-        Ok(grid) => describe_grid(&mut info, &file, &grid, &paths, options),
-        Err(_) => describe_points(&mut info, &file, &paths, options),
+        Ok(grid) => describe_grid(&mut info, &file, &grid, checked, options),
+        Err(_) => describe_points(&mut info, &file, checked, options),
     }
     Ok(info)
 }
@@ -61,9 +73,12 @@ pub struct FileContents {
 ///
 /// If no file is found, or the first one cannot be read.
 pub fn contents(files: &Files) -> Result<FileContents> {
-    let path = find(files)?.0.swap_remove(0);
-    let file = burntrace_vtk::open(&path)?;
-    Ok(FileContents { path, kind: file.kind(), arrays: SeriesInfo::of(&file).arrays })
+    let frame = find(files)?.0.swap_remove(0);
+    if burntrace_cf::is_cf(&frame.path) {
+        return cf::contents(frame.path);
+    }
+    let file = frame.open()?;
+    Ok(FileContents { path: frame.path, kind: file.kind(), arrays: SeriesInfo::of(&file).arrays })
 }
 
 /// Describes a grid with axes.
@@ -71,7 +86,7 @@ fn describe_grid(
     info: &mut SeriesInfo,
     file: &VtkFile,
     grid: &Grid,
-    paths: &[PathBuf],
+    timeline: &Timeline,
     options: &SeriesOptions,
 ) {
     let on_points = VelocityInfo::choose_on_points(file, &options.velocity, options.prefer).is_ok();
@@ -80,7 +95,7 @@ fn describe_grid(
     let velocity = velocity.map_err(&mut add_problem).ok();
     let mut frame = None;
     if let Some(velocity) = &velocity {
-        let _ = check_grids(paths, grid, velocity).map_err(&mut add_problem);
+        let _ = check_grids(timeline, grid, velocity).map_err(&mut add_problem);
         frame = velocity.read(file, grid, has_flags(file)).map_err(&mut add_problem).ok();
     }
     if let Some(frame) = &frame {
@@ -93,7 +108,7 @@ fn describe_grid(
 fn describe_points(
     info: &mut SeriesInfo,
     file: &VtkFile,
-    paths: &[PathBuf],
+    timeline: &Timeline,
     options: &SeriesOptions,
 ) {
     let on_points = VelocityInfo::choose_on_points(file, &options.velocity, options.prefer);
@@ -108,7 +123,7 @@ fn describe_points(
     let (cells, mesh) = cells.map_or((None, None), |(cells, mesh)| (Some(cells), mesh));
     info.mesh = cells;
     if let Some(mesh) = &mesh {
-        describe_mesh(info, file, mesh, &positions, paths, options);
+        describe_mesh(info, file, mesh, &positions, timeline, options);
     }
     let nodes = DistinctPoints::of(positions);
     info.set_points(&nodes);
@@ -117,7 +132,7 @@ fn describe_points(
         Ok(velocity) => {
             // With the same velocity, the check of the mesh has included the points.
             if info.velocity.as_ref() != Some(&velocity) {
-                let _ = nodes.check_frames(paths, &velocity).map_err(&mut add_problem);
+                let _ = nodes.check_frames(timeline, &velocity).map_err(&mut add_problem);
             }
             info.add_points(&nodes, &velocity);
             add_frame(info, file, &velocity, has_flags(file));
@@ -134,13 +149,13 @@ fn describe_mesh(
     file: &VtkFile,
     mesh: &MeshCells,
     points: &[[f64; 3]],
-    paths: &[PathBuf],
+    timeline: &Timeline,
     options: &SeriesOptions,
 ) {
     let mut add_problem = |problem: Error| info.problems.push(problem.to_string());
     let velocity = VelocityInfo::choose(file, &options.velocity, options.prefer);
     let Ok(velocity) = velocity.map_err(&mut add_problem) else { return };
-    let _ = mesh.check_frames(paths, &velocity, points).map_err(&mut add_problem);
+    let _ = mesh.check_frames(timeline, &velocity, points).map_err(&mut add_problem);
     info.add_mesh(points, mesh, &velocity);
     // Hidden cells are not in the mesh.
     add_frame(info, file, &velocity, false);
@@ -153,7 +168,7 @@ fn add_frame(info: &mut SeriesInfo, file: &VtkFile, velocity: &VelocityInfo, hid
         Association::Point => geometry.num_points(),
         Association::Cell => geometry.num_cells(),
     };
-    match velocity.read_selected(file, (count, None), hides) {
+    match velocity.read_selected(file, (count, Selection::All), hides) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }

@@ -1,7 +1,10 @@
-//! Velocity fields in one or several VTK files.
+//! Velocity fields in one or several files.
 
 mod arrays;
+mod cf;
+mod crop;
 mod diffusivity;
+mod file_series;
 mod frames;
 mod ghosts;
 mod grid;
@@ -17,6 +20,7 @@ mod velocity;
 
 pub use arrays::NamedArray;
 pub use burntrace_vtk::Kind;
+pub use crop::Crop;
 pub use frames::{At, Frames};
 pub use info::{ArrayEntry, AxisInfo, SeriesInfo};
 pub use inspect::{FileContents, contents, inspect};
@@ -29,11 +33,13 @@ pub use velocity::{Association, VelocityInfo, VelocityName};
 use crate::{Error, Result, listing::counted};
 use burntrace_core::{FrameData, GridSource, Placement};
 use burntrace_vtk::VtkFile;
+use cf::CfFiles;
+use crop::GridPart;
 use ghosts::has_flags;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use times::Timeline;
+use times::{FrameFiles, Timeline};
 
 /// Options for reading a series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,6 +60,11 @@ pub struct SeriesOptions {
     /// tensors, which can be sampled along tracks.
     #[serde(skip)]
     pub arrays: Vec<NamedArray>,
+    /// The box of which a grid is read; the whole grid if omitted. Only for a [`Series`].
+    pub crop: Option<Crop>,
+    /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node
+    /// on; all if omitted. Only for a [`Series`].
+    pub every: Option<[usize; 3]>,
     /// Whether to use the values of points and cells that `vtkGhostType` hides; not for a
     /// [`MeshSeries`].
     pub ignore_hidden: bool,
@@ -71,7 +82,7 @@ macro_rules! implement_series {
                 self.timeline.from
             }
 
-            /// The file of each frame.
+            /// The file of each frame; the first one, if a frame has several parts.
             pub fn paths(&self) -> &[std::path::PathBuf] {
                 &self.timeline.paths
             }
@@ -90,11 +101,7 @@ macro_rules! implement_series {
                 if arrays.is_empty() {
                     return Ok(self);
                 }
-                let first = burntrace_vtk::open(&self.timeline.paths[0])?;
-                self.velocity = self.velocity.with_arrays(&first, arrays)?;
-                for path in self.timeline.paths.iter().skip(1) {
-                    self.velocity.locate_arrays(&burntrace_vtk::open(path)?)?;
-                }
+                self.velocity = self.velocity.with_arrays_of(&self.timeline, arrays)?;
                 Ok(self)
             }
 
@@ -155,7 +162,8 @@ fn read_concurrently<T: Send>(
     })
 }
 
-/// A velocity field on a grid in one or several VTK files, one frame each.
+/// A velocity field on a grid in one or several VTK files, one frame each, or in NetCDF files or Zarr
+/// groups with one or several frames each.
 ///
 /// [`open`](Series::open) reads the structure of all files, so that problems are found before a run.
 /// [`read_frame`](Series::read_frame) reads the velocities.
@@ -175,18 +183,24 @@ fn read_concurrently<T: Send>(
 #[derive(Debug)]
 pub struct Series {
     timeline: Timeline,
+    /// The grid of the frames.
     grid: Grid,
+    /// The grid of the files, and the part of it that is read; `None` for all of it.
+    part: Option<(Grid, GridPart)>,
     velocity: VelocityInfo,
     /// Whether any file may hide values.
     hides: bool,
+    /// The open NetCDF files or Zarr groups; `None` for VTK files.
+    cf: Option<CfFiles>,
     info: SeriesInfo,
 }
 
 impl Series {
-    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file.
+    /// Opens a series: one VTK file, NetCDF file or Zarr group, a pattern, a list, or a `.pvd` or `.series` file.
     ///
-    /// Reads image data, rectilinear grids, and structured grids with nodes aligned along axes.
-    /// Decreasing axes are reversed together with their data.
+    /// Reads image data, rectilinear grids, and structured grids with nodes aligned along axes, and the
+    /// grids of NetCDF files and Zarr groups, whose units are converted to metres and seconds. Decreasing
+    /// axes are reversed together with their data.
     ///
     /// # Errors
     ///
@@ -194,15 +208,21 @@ impl Series {
     /// selected, the velocity is missing or ambiguous, the diffusivity is missing, or the frames are
     /// not all on one grid with axes.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<Series> {
-        let (timeline, file, mut info) = open_first(&files.into(), options)?;
+        let files = files.into();
+        if cf::is_cf(&files)? {
+            return cf::open(&files, options);
+        }
+        let (timeline, file, mut info) = open_first(&files, options)?;
         let grid = Grid::read(&file)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
         velocity.locate(&file)?;
-        let has_flags = check_grids(&timeline.paths, &grid, &velocity)? || has_flags(&file);
+        let has_flags = check_grids(&timeline, &grid, &velocity)? || has_flags(&file);
         let on_points = velocity.association == Association::Point;
-        info.add_grid(&grid, Some(&velocity), on_points);
         let hides = has_flags && !options.ignore_hidden;
-        Ok(Series { timeline, grid, velocity, hides, info })
+        let part = GridPart::of(&grid, options, velocity.association, file.path())?;
+        let (grid, part) = info.add_part(grid, part, options.crop);
+        info.add_grid(&grid, Some(&velocity), on_points);
+        Ok(Series { timeline, grid, part, velocity, hides, cf: None, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
@@ -210,7 +230,8 @@ impl Series {
     /// concurrently.
     ///
     /// Points and cells that the array `vtkGhostType` hides (bit 2 of a point, or of a point of the cell,
-    /// bit 32 of a cell) are [hidden](FrameData::hidden), unless the options ignore that.
+    /// bit 32 of a cell) are [hidden](FrameData::hidden), unless the options ignore that, as are nodes whose
+    /// velocity is a missing value of a NetCDF file or a Zarr group.
     ///
     /// Arrays of a type that single precision represents exactly are returned in single precision,
     /// all others in double precision.
@@ -221,8 +242,27 @@ impl Series {
     /// shape, a diffusivity is negative or not finite, or the velocity is at the points and a cell is
     /// hidden whose points are not.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
-        self.velocity.read(&file, &self.grid, self.hides)
+        let path = frame_path(&self.timeline.paths, frame)?;
+        match &self.cf {
+            Some(files) => {
+                let step = self.timeline.steps[frame];
+                files.read(path, step, &self.velocity, (&self.grid, self.part.as_ref()), self.hides)
+            }
+            None => self.read_vtk(frame),
+        }
+    }
+}
+
+impl Series {
+    fn read_vtk(&self, frame: usize) -> Result<FrameData> {
+        let file = self.timeline.open(frame)?;
+        match &self.part {
+            None => self.velocity.read(&file, &self.grid, self.hides),
+            Some((whole, part)) => {
+                let widths = self.velocity.sampled.arrays.iter().map(|array| array.components);
+                Ok(part.take(self.velocity.read(&file, whole, self.hides)?, widths))
+            }
+        }
     }
 }
 
@@ -240,73 +280,74 @@ implement_series!(Series);
 
 /// The selected files with their times, the first file, and the description so far.
 fn open_first(files: &Files, options: &SeriesOptions) -> Result<(Timeline, VtkFile, SeriesInfo)> {
+    if cf::is_cf(files)? {
+        return Err(cf::not_on_grid(files)?);
+    }
     let (timeline, found) = select_frames(files, options)?;
-    let file = burntrace_vtk::open(&timeline.paths[0])?;
+    let file = timeline.open(0)?;
     let mut info = SeriesInfo::of(&file);
     info.set_times(&timeline, found);
     Ok((timeline, file, info))
 }
 
-/// The selected files with their times, and the number of files before the selection.
+/// The selected frames with their files and times, and the number of frames before the selection.
 fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
-    let (paths, in_pvd) = find(files)?;
-    let all = times::resolve(paths, in_pvd, &options.time)?;
+    let (frames, listed) = find(files)?;
+    let all = times::resolve(frames, listed, &options.time)?;
     let selected = options.frames.select(&all.times)?;
-    let timeline = Timeline {
-        paths: selected.iter().map(|&i| all.paths[i].clone()).collect(),
-        times: selected.iter().map(|&i| all.times[i]).collect(),
-        from: all.from,
-    };
-    Ok((timeline, all.paths.len()))
+    Ok((all.select(&selected), all.frames.len()))
 }
 
-/// The files, at least one, with their times in a `.pvd` file.
-fn find(files: &Files) -> Result<(Vec<PathBuf>, Option<Vec<f64>>)> {
+/// The frames, at least one, with their times in a `.pvd` or `.series` file.
+fn find(files: &Files) -> Result<(Vec<FrameFiles>, Option<(Vec<f64>, TimesFrom)>)> {
     let paths = files.paths()?;
-    match paths.iter().find(|path| is_pvd(path)) {
-        None => Ok((paths, None)),
-        Some(pvd) if paths.len() == 1 => {
-            let (paths, times) = pvd::read(pvd)?.into_iter().unzip();
-            Ok((paths, Some(times)))
-        }
-        Some(pvd) => Err(Error::Files(format!(
+    let collection = paths.iter().find_map(|path| Some((path, collection_times(path)?)));
+    let Some((path, from)) = collection else {
+        return Ok((paths.into_iter().map(FrameFiles::from).collect(), None));
+    };
+    if paths.len() > 1 {
+        return Err(Error::Files(format!(
             "`{}` is a collection among other files; give either the collection or the files",
-            pvd.display()
-        ))),
+            path.display()
+        )));
     }
+    let frames = match from {
+        TimesFrom::Series => file_series::read(path)?,
+        _ => pvd::read(path)?,
+    };
+    let (frames, times) = frames.into_iter().unzip();
+    Ok((frames, Some((times, from))))
 }
 
-fn is_pvd(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pvd"))
-}
-
-/// The file of a frame.
-fn frame_path(paths: &[PathBuf], frame: usize) -> Result<&Path> {
-    let missing = || Error::Index { what: "frame", index: frame, count: paths.len() };
-    paths.get(frame).map(PathBuf::as_path).ok_or_else(missing)
+/// Where the times of a collection of files are from; `None` if a file is not a collection.
+fn collection_times(path: &Path) -> Option<TimesFrom> {
+    let extension = path.extension()?;
+    let kinds = [("pvd", TimesFrom::Pvd), ("series", TimesFrom::Series)];
+    let kind = kinds.into_iter().find(|(name, _)| extension.eq_ignore_ascii_case(name));
+    kind.map(|(_, from)| from)
 }
 
 /// Checks that all frames have the velocity and the grid of the first one. Returns whether any of them,
 /// except for the first, has flags of hidden points or cells.
-fn check_grids(paths: &[PathBuf], grid: &Grid, velocity: &VelocityInfo) -> Result<bool> {
-    check_frames(paths, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
+fn check_grids(timeline: &Timeline, grid: &Grid, velocity: &VelocityInfo) -> Result<bool> {
+    check_frames(timeline, velocity, "grid", |file| Ok(grid.difference(&Grid::read(file)?)))
 }
 
 /// Checks that all frames have the velocity, and the grid, mesh or points (`on`) of the first one:
 /// `difference` describes how a file differs. Returns whether any of them, except for the first, has
 /// flags of hidden points or cells.
 fn check_frames(
-    paths: &[PathBuf],
+    timeline: &Timeline,
     velocity: &VelocityInfo,
     on: &'static str,
     difference: impl Fn(&VtkFile) -> Result<Option<String>>,
 ) -> Result<bool> {
     let mut hides = false;
-    for (frame, path) in paths.iter().enumerate().skip(1) {
-        let file = burntrace_vtk::open(path)?;
+    for frame in 1..timeline.frames.len() {
+        let file = timeline.open(frame)?;
         velocity.locate(&file)?;
         if let Some(difference) = difference(&file)? {
-            return Err(frame_differs(paths, frame, on, difference));
+            return Err(timeline.frame_differs(frame, on, difference));
         }
         hides |= has_flags(&file);
     }

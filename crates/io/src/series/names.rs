@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-/// The files of a series as given by the user: a path, a pattern, a `.pvd` file, or a list.
+/// The files of a series as given by the user: a path, a pattern, a `.pvd` file, or a list. A path may be
+/// the folder of a Zarr group.
 ///
 /// A name that contains `*`, `?` or `[` and is not the name of an existing file is a pattern, as
 /// in `run/u_*.vti`. Its matches are sorted in natural order: `u_2` before `u_10`. A list keeps its
@@ -72,7 +73,7 @@ impl From<Vec<PathBuf>> for Files {
 
 /// The files of a name or pattern, in natural order.
 fn expand(name: &Path) -> Result<Vec<PathBuf>> {
-    if name.is_file() {
+    if is_data(name) {
         return Ok(vec![name.to_path_buf()]);
     }
     let Some(pattern) = name.to_str().filter(|name| is_pattern(name)) else {
@@ -82,7 +83,7 @@ fn expand(name: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for path in glob::glob(pattern).map_err(|e| refused(e.to_string()))? {
         let path = path.map_err(|e| refused(e.to_string()))?;
-        if path.is_file() {
+        if is_data(&path) {
             paths.push(path);
         }
     }
@@ -91,6 +92,11 @@ fn expand(name: &Path) -> Result<Vec<PathBuf>> {
     }
     paths.sort_by(|a, b| natural_order(&a.to_string_lossy(), &b.to_string_lossy()));
     Ok(paths)
+}
+
+/// Whether a path is a file or the folder of a Zarr group.
+fn is_data(path: &Path) -> bool {
+    path.is_file() || (path.is_dir() && burntrace_cf::is_cf(path))
 }
 
 fn is_pattern(name: &str) -> bool {

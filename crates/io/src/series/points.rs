@@ -2,16 +2,16 @@
 
 use super::ghosts::has_flags;
 use super::times::Timeline;
+use super::values::Selection;
 use super::velocity::VelocityInfo;
 use super::{
-    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference,
-    frame_path, implement_series, open_first,
+    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
+    implement_series, open_first,
 };
 use crate::{Result, points::positions};
 use burntrace_core::{FrameData, PointSource};
 use burntrace_vtk::VtkFile;
 use std::cmp::Ordering;
-use std::path::PathBuf;
 
 /// A velocity field on scattered points in one or several VTK files, one frame each.
 ///
@@ -39,7 +39,7 @@ pub struct PointSeries {
 }
 
 impl PointSeries {
-    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file. All frames must have the
+    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` or `.series` file. All frames must have the
     /// same points in the same order.
     ///
     /// # Errors
@@ -48,12 +48,13 @@ impl PointSeries {
     /// selected, the velocity is missing, ambiguous or in the cells, the diffusivity is missing, the
     /// frames do not all have the same points, or a point is not finite.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<PointSeries> {
+        crop::refuse(options)?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose_on_points)?;
         velocity.check_on_points(&file)?;
         velocity.locate(&file)?;
         let nodes = DistinctPoints::read(&file)?;
-        let has_flags = nodes.check_frames(&timeline.paths, &velocity)? || has_flags(&file);
+        let has_flags = nodes.check_frames(&timeline, &velocity)? || has_flags(&file);
         let hides = has_flags && !options.ignore_hidden;
         info.set_points(&nodes);
         info.add_points(&nodes, &velocity);
@@ -69,8 +70,9 @@ impl PointSeries {
     /// If the frame does not exist, its file has been removed, damaged or replaced by one with another
     /// number of points, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let file = burntrace_vtk::open(frame_path(&self.timeline.paths, frame)?)?;
-        let selected = (self.nodes.count, self.nodes.indices.as_deref());
+        let file = self.timeline.open(frame)?;
+        let indices = self.nodes.indices.as_deref();
+        let selected = (self.nodes.count, indices.map_or(Selection::All, Selection::Indices));
         self.velocity.read_selected(&file, selected, self.hides)
     }
 }
@@ -116,8 +118,8 @@ impl DistinctPoints {
 
     /// Checks that all frames have these points and the velocity. Returns whether any of them, except for
     /// the first, has flags of hidden points or cells.
-    pub fn check_frames(&self, paths: &[PathBuf], velocity: &VelocityInfo) -> Result<bool> {
-        check_frames(paths, velocity, "points", |file| Ok(self.difference(&positions(file)?)))
+    pub fn check_frames(&self, timeline: &Timeline, velocity: &VelocityInfo) -> Result<bool> {
+        check_frames(timeline, velocity, "points", |file| Ok(self.difference(&positions(file)?)))
     }
 
     /// How the points of another file differ from these, if they do.
@@ -184,7 +186,8 @@ mod tests {
         assert_eq!(first_occurrences(&[b, a, c, b, a]), Some(vec![0, 1]));
         let nodes = DistinctPoints { count: 5, positions: vec![b, a], indices: Some(vec![0, 3]) };
         let values = Floats::F32((0..15_u8).map(f32::from).collect());
-        let picked = select(values, 3, nodes.indices.as_deref());
+        let picked =
+            select(values, 3, nodes.indices.as_deref().map_or(Selection::All, Selection::Indices));
         assert_eq!(picked, Floats::F32(vec![0.0, 1.0, 2.0, 9.0, 10.0, 11.0]));
         assert_eq!(bounds(&nodes.positions), [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]]);
     }

@@ -1,5 +1,6 @@
 //! Collections of files with times: `.pvd` files.
 
+use super::times::FrameFiles;
 use crate::{Error, Result};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -9,38 +10,45 @@ use std::path::{Path, PathBuf};
 struct Entry {
     time: f64,
     path: PathBuf,
+    /// The name of the part, for messages.
     part: String,
 }
 
-/// The files of a collection with their times, in the order of the times.
+/// The frames of a collection with their times, in the order of the times. Entries with the same time are
+/// the parts of a frame, in the order of the file.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, is not a collection, is empty, or has an entry without a time or
-/// several entries with the same time.
-pub(super) fn read(path: &Path) -> Result<Vec<(PathBuf, f64)>> {
+/// If the file cannot be read, is not a collection, is empty, or has an entry without a time or a file
+/// twice at the same time.
+pub(super) fn read(path: &Path) -> Result<Vec<(FrameFiles, f64)>> {
     let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
     let mut entries = entries(path, &text)?;
     if entries.is_empty() {
         return Err(wrong(path, "<Collection>", "it has no <DataSet timestep=.. file=..> entry"));
     }
     entries.sort_by(|a, b| a.time.total_cmp(&b.time));
-    if let Some([a, b]) = entries.array_windows().find(|[a, b]| a.time == b.time) {
-        let location = format!("timestep {}", a.time);
-        return Err(wrong(path, location, several_parts(a, b)));
-    }
-    Ok(entries.into_iter().map(|entry| (entry.path, entry.time)).collect())
+    entries.chunk_by(|a, b| a.time == b.time).map(|parts| frame(path, parts)).collect()
 }
 
-fn several_parts(a: &Entry, b: &Entry) -> String {
-    format!(
-        "it has several parts, `{}` ({}) and `{}` ({}), and a frame is one file; merge the parts, or \
-         list only one",
-        a.path.display(),
-        a.part,
-        b.path.display(),
-        b.part
-    )
+/// The frame of the entries with one time.
+fn frame(pvd: &Path, entries: &[Entry]) -> Result<(FrameFiles, f64)> {
+    let [first, rest @ ..] = entries else {
+        return Err(wrong(pvd, "<Collection>", "it has a time without an entry"));
+    };
+    if rest.is_empty() {
+        return Ok((first.path.clone().into(), first.time));
+    }
+    let is_twice = |(i, entry): (usize, &Entry)| {
+        entries.iter().take(i).any(|before| before.path == entry.path)
+    };
+    if let Some(i) = (0..entries.len()).find(|i| is_twice((*i, &entries[*i]))) {
+        let file = entries[i].path.display();
+        let reason = format!("it lists `{file}` twice; list each part of a time once");
+        return Err(wrong(pvd, format!("timestep {}", first.time), reason));
+    }
+    let parts = entries.iter().map(|entry| (entry.part.clone(), entry.path.clone()));
+    Ok((FrameFiles { path: first.path.clone(), parts: parts.collect() }, first.time))
 }
 
 /// The text of a `.pvd` file and the current position of the reader.
@@ -94,7 +102,10 @@ impl Document<'_> {
         let part = self.attribute(tag, "part")?.unwrap_or_default();
         let group = self.attribute(tag, "group")?.unwrap_or_default();
         let path = self.path.parent().unwrap_or(Path::new("")).join(file);
-        Ok(Entry { time: number, path, part: format!("part `{part}`, group `{group}`") })
+        let names =
+            [("group", group), ("part", part)].into_iter().filter(|(_, name)| !name.is_empty());
+        let names: Vec<String> = names.map(|(what, name)| format!("{what} {name}")).collect();
+        Ok(Entry { time: number, path, part: names.join(", ") })
     }
 
     fn attribute(&self, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
@@ -127,17 +138,19 @@ fn wrong(path: &Path, location: impl Into<String>, reason: impl Into<String>) ->
 mod tests {
     use super::*;
 
-    fn parse(body: &str) -> Result<Vec<(PathBuf, f64)>> {
+    /// The files of each frame in the folder, and its time.
+    fn parse(body: &str) -> Result<Vec<(Vec<PathBuf>, f64)>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.pvd");
         let text =
             format!("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\">{body}</VTKFile>");
         std::fs::write(&path, text).unwrap();
-        let mut files = read(&path)?;
-        for (path, _) in &mut files {
-            *path = path.strip_prefix(folder.path()).unwrap().into();
-        }
-        Ok(files)
+        let name = |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().to_path_buf();
+        let of_frame = |(frame, time): (FrameFiles, f64)| {
+            let parts: Vec<PathBuf> = frame.parts.iter().map(|(_, path)| name(path)).collect();
+            (if parts.is_empty() { vec![name(&frame.path)] } else { parts }, time)
+        };
+        Ok(read(&path)?.into_iter().map(of_frame).collect())
     }
 
     #[test]
@@ -146,13 +159,29 @@ mod tests {
             "<Collection><DataSet timestep=\"0.5\" part=\"0\" file=\"sub/b &amp; c.vti\"/>\
              <DataSet timestep=\"-1e-1\" group=\"\" file=\"a.vti\"></DataSet></Collection>",
         );
-        assert_eq!(files.unwrap(), [("a.vti".into(), -0.1), ("sub/b & c.vti".into(), 0.5)]);
+        let one = |name: &str| vec![PathBuf::from(name)];
+        assert_eq!(files.unwrap(), [(one("a.vti"), -0.1), (one("sub/b & c.vti"), 0.5)]);
+    }
+
+    #[test]
+    fn entries_with_the_same_time_are_parts_of_a_frame() {
+        let entry = |time: &str, part: &str, file: &str| {
+            format!("<DataSet timestep=\"{time}\" part=\"{part}\" file=\"{file}\"/>")
+        };
+        let (a, b) = (entry("1", "0", "a.vti"), entry("1", "1", "b.vti"));
+        let body = format!("<Collection>{b}{}{a}</Collection>", entry("0", "0", "c.vti"));
+        let expected = [(vec!["c.vti".into()], 0.0), (vec!["b.vti".into(), "a.vti".into()], 1.0)];
+        assert_eq!(parse(&body).unwrap(), expected);
+        let twice = parse(&format!("<Collection>{a}{a}</Collection>")).unwrap_err().to_string();
+        assert!(
+            twice.contains("timestep 1: it lists `") && twice.contains("a.vti` twice"),
+            "{twice}"
+        );
     }
 
     #[test]
     fn errors_name_the_file_and_the_problem() {
         let one = "<DataSet timestep=\"1\" part=\"0\" file=\"a.vti\"/>";
-        let two = "<DataSet timestep=\"1\" part=\"1\" file=\"b.vti\"/>";
         for (body, message) in [
             ("<Other/>", "no <Collection>"),
             ("<Collection></Collection>", "no <DataSet"),
@@ -162,7 +191,7 @@ mod tests {
             ("<Collection><DataSet timestep=1 /></Collection>", "invalid XML"),
             ("<Collection", "no <Collection>"),
             ("<Collection><!-- ", "invalid XML"),
-            (&format!("<Collection>{one}{two}</Collection>"), "timestep 1: it has several parts"),
+            (&format!("<Collection>{one}{one}</Collection>"), "timestep 1: it lists"),
         ] {
             let error = parse(body).unwrap_err().to_string();
             assert!(error.contains(message) && error.contains("run.pvd"), "{body}: {error}");

@@ -1,16 +1,18 @@
 //! Times of files.
 
+use super::frame_differs;
 use super::names::last_number;
 use crate::listing::counted;
 use crate::{Error, Result};
+use burntrace_vtk::VtkFile;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Options for the times of the files.
 ///
-/// The times are taken from the first of these sources that is available: the `.pvd` file;
-/// `TimeValue` (or `TIME`) field data in every file; the number in each file name times `file_dt`;
-/// `times`. A single file without any of them is at time 0.
+/// The times are taken from the first of these sources that is available: the `.pvd` or `.series` file;
+/// `TimeValue` (or `TIME`) field data in every file, or the times in NetCDF files and Zarr groups; the
+/// number in each file name times `file_dt`; `times`. A single frame without any of them is at time 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeOptions {
@@ -19,7 +21,7 @@ pub struct TimeOptions {
     /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
     /// last one in the file name, before the extension.
     pub file_dt: Option<f64>,
-    /// Ignores the times in `.pvd` and VTK files.
+    /// Ignores the times in all files.
     pub ignore_file_times: bool,
 }
 
@@ -43,8 +45,14 @@ pub enum CaseTimes {
 pub enum TimesFrom {
     /// The timesteps of a `.pvd` file.
     Pvd,
+    /// The times in a `.series` file.
+    Series,
     /// Field data of the VTK files.
     TimeValue,
+    /// The time steps of VTKHDF files.
+    Steps,
+    /// The coordinate of time of NetCDF files or Zarr groups, in seconds.
+    Coordinate,
     /// The numbers in the file names, times this.
     FileNumbers(f64),
     /// [`TimeOptions::times`].
@@ -58,7 +66,10 @@ impl std::fmt::Display for TimesFrom {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             TimesFrom::Pvd => f.write_str("the .pvd file"),
+            TimesFrom::Series => f.write_str("the .series file"),
             TimesFrom::TimeValue => f.write_str("TimeValue in the files"),
+            TimesFrom::Steps => f.write_str("the time steps in the files"),
+            TimesFrom::Coordinate => f.write_str("the coordinate of time in the files"),
             TimesFrom::FileNumbers(dt) => write!(f, "file numbers x {dt}"),
             TimesFrom::Case => f.write_str("the case file"),
             TimesFrom::SingleFrame => f.write_str("a single frame"),
@@ -75,44 +86,173 @@ impl Serialize for TimesFrom {
     }
 }
 
-/// Files with their strictly increasing times.
+/// Frames with their strictly increasing times.
 #[derive(Debug)]
 pub(super) struct Timeline {
+    pub frames: Vec<FrameFiles>,
+    /// The first file of each frame.
     pub paths: Vec<PathBuf>,
+    /// The index of each frame among the times of its file; 0 in files of one time.
+    pub steps: Vec<usize>,
     pub times: Vec<f64>,
     pub from: TimesFrom,
 }
 
-/// Determines the time of each file; `in_pvd` are the times in a `.pvd` file.
+impl Timeline {
+    pub fn new(frames: Vec<FrameFiles>, times: Vec<f64>, from: TimesFrom) -> Self {
+        let paths = frames.iter().map(|frame| frame.path.clone()).collect();
+        Timeline { frames, paths, times, from }
+    }
+
+    /// No frames.
+    pub fn empty() -> Self {
+        Timeline::new(Vec::new(), Vec::new(), TimesFrom::SingleFrame)
+    }
+
+    /// Opens the files of a frame, which are VTK files, at its time step.
+    pub fn open(&self, frame: usize) -> Result<VtkFile> {
+        let count = self.frames.len();
+        let missing = || Error::Index { what: "frame", index: frame, count };
+        self.frames.get(frame).ok_or_else(missing)?.open()
+    }
+
+    /// Whether a frame is the first one, or of the same files and step.
+    pub fn is_first(&self, frame: usize) -> bool {
+        self.frames.get(frame) == self.frames.first()
+    }
+
+    /// The error of a frame that differs from the first one.
+    pub fn frame_differs(&self, frame: usize, on: &'static str, difference: String) -> Error {
+        frame_differs(&self.paths, frame, on, difference)
+    }
+
+    /// The frames with these indices.
+    pub fn select(&self, frames: &[usize]) -> Self {
+        let times = frames.iter().map(|&frame| self.times[frame]).collect();
+        let frames = frames.iter().map(|&frame| self.frames[frame].clone()).collect();
+        Timeline::new(frames, times, self.from)
+    }
+}
+
+/// The files of a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FrameFiles {
+    /// The first file.
+    pub path: PathBuf,
+    /// All files with their names, if the frame has several parts.
+    pub parts: Vec<(String, PathBuf)>,
+    /// The index among the times of the file; 0 in files of one time.
+    pub step: usize,
+}
+
+impl FrameFiles {
+    /// A frame of a file of several.
+    pub fn at(path: PathBuf, step: usize) -> Self {
+        FrameFiles { path, parts: Vec::new(), step }
+    }
+
+    /// Opens the data set that the files form.
+    pub fn open(&self) -> Result<VtkFile> {
+        Ok(match self.parts.as_slice() {
+            [] => burntrace_vtk::open_step(&self.path, self.step)?,
+            parts => burntrace_vtk::open_blocks(parts)?,
+        })
+    }
+}
+
+/// A frame of one file.
+impl From<PathBuf> for FrameFiles {
+    fn from(path: PathBuf) -> Self {
+        FrameFiles::at(path, 0)
+    }
+}
+
+/// Determines the time of each frame; `listed` are the times in a `.pvd` or `.series` file.
 pub(super) fn resolve(
-    paths: Vec<PathBuf>,
-    in_pvd: Option<Vec<f64>>,
+    frames: Vec<FrameFiles>,
+    listed: Option<(Vec<f64>, TimesFrom)>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
-    let (times, from) = find(&paths, in_pvd, options)?;
-    let mut files: Vec<(PathBuf, f64)> = paths.into_iter().zip(times).collect();
+    let steps: Vec<Vec<f64>> = frames.iter().map(steps_of).collect::<Result<_>>()?;
+    if steps.iter().all(|times| times.len() <= 1) {
+        let times = find(&frames, listed, options)?;
+        return in_order(frames, times);
+    }
+    let lacks = steps.iter().position(Vec::is_empty);
+    match (lacks, listed) {
+        (_, Some((_, from))) => Err(Error::Times(format!(
+            "a file has several time steps, and {from} gives one time; give the file itself"
+        ))),
+        (Some(lacks), None) => {
+            let has = steps.iter().position(|times| !times.is_empty()).unwrap_or(0);
+            Err(Error::TimeMissing {
+                lacks: frames[lacks].path.clone(),
+                has: frames[has].path.clone(),
+            })
+        }
+        (None, None) => {
+            let each = frames.iter().zip(&steps).flat_map(|(frame, times)| {
+                (0..times.len()).map(|step| FrameFiles::at(frame.path.clone(), step))
+            });
+            let known = (!options.ignore_file_times).then(|| (steps.concat(), TimesFrom::Steps));
+            resolve_frames(each.collect(), known, options)
+        }
+    }
+}
+
+/// The times of the time steps of a VTKHDF file; none for other files.
+fn steps_of(frame: &FrameFiles) -> Result<Vec<f64>> {
+    match frame.parts.is_empty() && burntrace_vtk::is_hdf5(&frame.path) {
+        true => Ok(frame.open()?.steps().to_vec()),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Determines the time of each frame of files with several; `known` are the times in the files.
+pub(super) fn resolve_frames(
+    frames: Vec<FrameFiles>,
+    known: Option<(Vec<f64>, TimesFrom)>,
+    options: &TimeOptions,
+) -> Result<Timeline> {
+    let times = match known {
+        Some(known) => known,
+        None => given(&frames, options)?,
+    };
+    in_order(frames, times)
+}
+
+/// Sorts frames by time, unless the case gives their times, and checks the times.
+fn in_order(frames: Vec<FrameFiles>, (times, from): (Vec<f64>, TimesFrom)) -> Result<Timeline> {
+    let mut frames: Vec<(FrameFiles, f64)> = frames.into_iter().zip(times).collect();
     if from != TimesFrom::Case {
         // Sorted by time, because a shell lists `u_10` before `u_2`.
-        files.sort_by(|a, b| a.1.total_cmp(&b.1));
+        frames.sort_by(|a, b| a.1.total_cmp(&b.1));
     }
-    check(&files, from)?;
-    let (paths, times) = files.into_iter().unzip();
-    Ok(Timeline { paths, times, from })
+    check(&frames, from)?;
+    let (frames, times) = frames.into_iter().unzip();
+    Ok(Timeline::new(frames, times, from))
 }
 
 fn find(
-    paths: &[PathBuf],
-    in_pvd: Option<Vec<f64>>,
+    frames: &[FrameFiles],
+    listed: Option<(Vec<f64>, TimesFrom)>,
     options: &TimeOptions,
 ) -> Result<(Vec<f64>, TimesFrom)> {
     if !options.ignore_file_times {
-        if let Some(times) = in_pvd {
-            return Ok((times, TimesFrom::Pvd));
+        if let Some(listed) = listed {
+            return Ok(listed);
         }
-        if let Some(times) = in_files(paths)? {
+        if let Some(times) = in_files(frames)? {
             return Ok((times, TimesFrom::TimeValue));
         }
     }
+    given(frames, options)
+}
+
+/// Times by the options, of frames whose files give none.
+fn given(frames: &[FrameFiles], options: &TimeOptions) -> Result<(Vec<f64>, TimesFrom)> {
+    let paths: Vec<PathBuf> = frames.iter().map(|frame| frame.path.clone()).collect();
+    let paths = paths.as_slice();
     if let Some(dt) = options.file_dt {
         return Ok((from_numbers(paths, dt)?, TimesFrom::FileNumbers(dt)));
     }
@@ -127,17 +267,18 @@ fn find(
 }
 
 /// Times in the VTK files; `None` if no file has one.
-fn in_files(paths: &[PathBuf]) -> Result<Option<Vec<f64>>> {
-    let mut times = Vec::with_capacity(paths.len());
-    for path in paths {
-        times.push(burntrace_vtk::open(path)?.time_value()?);
+fn in_files(frames: &[FrameFiles]) -> Result<Option<Vec<f64>>> {
+    let mut times = Vec::with_capacity(frames.len());
+    for frame in frames {
+        times.push(frame.open()?.time_value()?);
     }
     let lacks = times.iter().position(Option::is_none);
     let has = times.iter().position(Option::is_some);
     match (lacks, has) {
-        (Some(lacks), Some(has)) => {
-            Err(Error::TimeMissing { lacks: paths[lacks].clone(), has: paths[has].clone() })
-        }
+        (Some(lacks), Some(has)) => Err(Error::TimeMissing {
+            lacks: frames[lacks].path.clone(),
+            has: frames[has].path.clone(),
+        }),
         _ => Ok(times.into_iter().collect()),
     }
 }
@@ -172,21 +313,26 @@ fn from_case(times: &CaseTimes, files: usize) -> Result<Vec<f64>> {
     }
 }
 
-fn check(files: &[(PathBuf, f64)], from: TimesFrom) -> Result<()> {
-    if let Some((path, time)) = files.iter().find(|(_, time)| !time.is_finite()) {
-        return Err(Error::Times(format!("`{}` is at time {time} ({from})", path.display())));
+fn check(files: &[(FrameFiles, f64)], from: TimesFrom) -> Result<()> {
+    if let Some((frame, time)) = files.iter().find(|(_, time)| !time.is_finite()) {
+        let path = frame.path.display();
+        return Err(Error::Times(format!("`{path}` is at time {time} ({from})")));
     }
     match files.array_windows().find(|[(_, a), (_, b)]| a >= b) {
         None => Ok(()),
         Some([(first, a), (second, b)]) => {
-            Err(Error::Times(not_increasing(first, *a, second, *b, from)))
+            Err(Error::Times(not_increasing(&first.path, *a, &second.path, *b, from)))
         }
     }
 }
 
 fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) -> String {
     let remedy = match from {
-        TimesFrom::Pvd | TimesFrom::TimeValue => {
+        TimesFrom::Pvd
+        | TimesFrom::Series
+        | TimesFrom::TimeValue
+        | TimesFrom::Steps
+        | TimesFrom::Coordinate => {
             "correct them, or set `ignore_file_times = true` and give `file_dt` or `times`"
         }
         _ => "give times that increase strictly",
@@ -202,8 +348,8 @@ fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) 
 mod tests {
     use super::*;
 
-    fn paths(names: &[&str]) -> Vec<PathBuf> {
-        names.iter().map(PathBuf::from).collect()
+    fn paths(names: &[&str]) -> Vec<FrameFiles> {
+        names.iter().map(|name| PathBuf::from(name).into()).collect()
     }
 
     fn options(times: Option<CaseTimes>, file_dt: Option<f64>) -> TimeOptions {
@@ -215,7 +361,7 @@ mod tests {
         let options = options(None, Some(0.5));
         let line = resolve(paths(&["u_10", "u_2"]), None, &options).unwrap();
         assert_eq!((line.times, line.from), (vec![1.0, 5.0], TimesFrom::FileNumbers(0.5)));
-        assert_eq!(line.paths, paths(&["u_2", "u_10"]));
+        assert_eq!(line.frames, paths(&["u_2", "u_10"]));
         let error = |names: &[&str]| resolve(paths(names), None, &options).unwrap_err().to_string();
         assert!(error(&["u_1", "u"]).contains("`u` has no number"));
         assert!(error(&["a_1", "b_1"]).contains("`a_1` is at 0.5 and the next file `b_1` at 0.5"));
@@ -259,7 +405,7 @@ mod tests {
         for source in ["file_dt", "times", ".pvd", "TimeValue"] {
             assert!(error.contains(source), "{error}");
         }
-        let pvd = Some(vec![2.0, 1.0]);
+        let pvd = Some((vec![2.0, 1.0], TimesFrom::Pvd));
         let error = resolve(paths(&["a", "b"]), pvd.clone(), &none);
         assert!(error.is_err(), "times in the .pvd are ignored");
         let line = resolve(paths(&["a", "b"]), pvd, &TimeOptions::default()).unwrap();

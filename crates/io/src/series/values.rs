@@ -2,7 +2,7 @@
 
 use super::grid::{Grid, flip};
 use burntrace_core::Floats;
-use burntrace_vtk::{ArrayInfo, ScalarType, Values};
+use burntrace_vtk::{AddedPoints, ArrayInfo, ScalarType, Values};
 
 /// The axes of a grid along which the two components of a plane velocity point: those of its plane; x
 /// and y if the grid has three axes or one.
@@ -30,16 +30,48 @@ pub(super) fn along(values: Floats, [first, second]: [usize; 2]) -> Floats {
     }
 }
 
-/// Selects values of `width` numbers by their indices; `None` selects all.
-pub(super) fn select(values: Floats, width: usize, selected: Option<&[usize]>) -> Floats {
+/// Values of a file that a field uses.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Selection<'a> {
+    /// All of them.
+    All,
+    /// Those with these indices.
+    Indices(&'a [usize]),
+    /// All of them, followed by those at added points.
+    Added(&'a AddedPoints),
+}
+
+/// Selects values of `width` numbers.
+pub(super) fn select(values: Floats, width: usize, selection: Selection<'_>) -> Floats {
     fn of<T: Copy>(values: Vec<T>, width: usize, selected: &[usize]) -> Vec<T> {
         selected.iter().flat_map(|&value| &values[width * value..][..width]).copied().collect()
     }
-    match (values, selected) {
-        (values, None) => values,
-        (Floats::F32(values), Some(selected)) => Floats::F32(of(values, width, selected)),
-        (Floats::F64(values), Some(selected)) => Floats::F64(of(values, width, selected)),
+    match (values, selection) {
+        (values, Selection::All) => values,
+        (Floats::F32(values), Selection::Indices(all)) => Floats::F32(of(values, width, all)),
+        (Floats::F64(values), Selection::Indices(all)) => Floats::F64(of(values, width, all)),
+        (Floats::F32(mut values), Selection::Added(added)) => {
+            let sums = sums(added, width, |i| f64::from(values[i]));
+            values.extend(sums.into_iter().map(|x| x as f32));
+            Floats::F32(values)
+        }
+        (Floats::F64(mut values), Selection::Added(added)) => {
+            values.extend(sums(added, width, |i| values[i]));
+            Floats::F64(values)
+        }
     }
+}
+
+/// The values of `width` numbers at added points.
+fn sums(added: &AddedPoints, width: usize, number: impl Fn(usize) -> f64) -> Vec<f64> {
+    let mut sums = Vec::with_capacity(width * added.len());
+    for (points, weights) in added.iter() {
+        let both = || points.iter().zip(weights);
+        sums.extend((0..width).map(|c| {
+            both().map(|(point, weight)| weight * number(width * *point as usize + c)).sum::<f64>()
+        }));
+    }
+    sums
 }
 
 /// Diffusivities with 0 at hidden points or cells, whose numbers have no meaning.
@@ -76,11 +108,15 @@ pub(super) fn fits_f32(scalar: ScalarType) -> bool {
     matches!(scalar, F32 | Bit | I8 | U8 | I16 | U16)
 }
 
-/// `u, v, w` of each value, from one array of three or two components, or three of one.
+/// `u, v, w` of each value, from one array of three or two components, or three or two of one.
 pub(super) fn triples<T: Copy + Default>(mut arrays: Vec<Vec<T>>, components: usize) -> Vec<T> {
-    if let [u, v, w] = arrays.as_slice() {
-        let both = u.iter().zip(v).zip(w);
-        return both.flat_map(|((&u, &v), &w)| [u, v, w]).collect();
+    match arrays.as_slice() {
+        [u, v, w] => {
+            let both = u.iter().zip(v).zip(w);
+            return both.flat_map(|((&u, &v), &w)| [u, v, w]).collect();
+        }
+        [u, v] => return u.iter().zip(v).flat_map(|(&u, &v)| [u, v, T::default()]).collect(),
+        _ => {}
     }
     let array = arrays.pop().unwrap_or_default();
     match components {

@@ -4,7 +4,9 @@ use super::{
     arrays::SampledArrays,
     ghosts::Ghosts,
     grid::{Grid, flip},
-    values::{along, fits_f32, flip_floats, plane_axes, select, triples, without_hidden},
+    values::{
+        Selection, along, fits_f32, flip_floats, plane_axes, select, triples, without_hidden,
+    },
 };
 use crate::listing::list;
 use crate::{Error, Result};
@@ -14,9 +16,12 @@ use serde::{Deserialize, Serialize};
 
 /// The name of the velocity array.
 ///
-/// In a case file: nothing, a name, or a list of three names.
+/// In a case file: nothing, a name, or a list of two or three names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "give the name of an array, or three names [\"u\", \"v\", \"w\"]")]
+#[serde(
+    untagged,
+    expecting = "give the name of an array, or of its components: [\"u\", \"v\"] or [\"u\", \"v\", \"w\"]"
+)]
 pub enum VelocityName {
     /// The only vector. Floats have priority over integers, three components over two; normals and
     /// texture coordinates are ignored.
@@ -26,6 +31,9 @@ pub enum VelocityName {
     Array(String),
     /// Three arrays with the components u, v and w.
     Components([String; 3]),
+    /// Two arrays with the components of a plane velocity; the third component is 0. On a grid, they
+    /// are along the two axes of its plane.
+    Plane([String; 2]),
     /// No velocity: the series has only the arrays that the options name.
     #[serde(skip)]
     None,
@@ -65,7 +73,7 @@ impl Association {
 /// The arrays of the velocity and of the diffusivity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VelocityInfo {
-    /// One name, or the names of u, v and w.
+    /// One name, the names of u, v and w, or those of two components.
     pub arrays: Vec<String>,
     /// Whether the velocities are at points or in cells.
     pub association: Association,
@@ -161,11 +169,8 @@ impl VelocityInfo {
     pub(super) fn read(&self, file: &VtkFile, grid: &Grid, hides: bool) -> Result<FrameData> {
         let counts = self.counts(grid);
         let count = counts.iter().product();
-        let components = self.locate(file)?.first().map(|array| array.components);
-        let values = match components {
-            Some(2) => along(self.values(file, count)?, plane_axes(grid)),
-            _ => self.values(file, count)?,
-        };
+        let values = self.values(file, count)?;
+        let values = if self.is_plane(file)? { along(values, plane_axes(grid)) } else { values };
         let flip_values = |values, width| flip_floats(values, width, counts, grid.flipped);
         let velocity = flip_values(values, 3);
         let mask = || Ghosts::read(file)?.hidden_on(file, grid, self.association);
@@ -178,12 +183,12 @@ impl VelocityInfo {
         Ok(frame.with_hidden(hidden).with_arrays(arrays))
     }
 
-    /// Reads a frame from a file with `count` points or cells. `selected` are the indices of the
-    /// values to take; `None` takes all. `hides`: with the hidden points.
+    /// Reads a frame from a file with `count` points or cells, of which a selection is used. `hides`:
+    /// with the hidden points, of which none are added.
     pub(super) fn read_selected(
         &self,
         file: &VtkFile,
-        (count, selected): (usize, Option<&[usize]>),
+        (count, selected): (usize, Selection<'_>),
         hides: bool,
     ) -> Result<FrameData> {
         let select_values = |values, width| select(values, width, selected);
@@ -191,14 +196,20 @@ impl VelocityInfo {
         let hidden = hides.then(|| Ghosts::read(file)).transpose()?;
         let hidden = hidden.map(|ghosts| ghosts.hidden_points(count));
         let hidden: Option<Vec<bool>> = hidden.map(|all| match selected {
-            Some(selected) => selected.iter().map(|point| all[*point]).collect(),
-            None => all,
+            Selection::Indices(selected) => selected.iter().map(|point| all[*point]).collect(),
+            Selection::All | Selection::Added(_) => all,
         });
         let arrange = |values| without_hidden(select_values(values, 1), hidden.as_deref());
         let diffusivity = self.diffusivities(file, count, arrange)?;
         let arrays = self.read_arrays(file, count, select_values)?;
         let frame = FrameData::new(velocity).with_diffusivity(diffusivity);
         Ok(frame.with_hidden(hidden).with_arrays(arrays))
+    }
+
+    /// Whether the velocity has two components in a file.
+    pub(super) fn is_plane(&self, file: &VtkFile) -> Result<bool> {
+        let components = self.locate(file)?.iter().map(|array| array.components).sum::<usize>();
+        Ok(components == 2)
     }
 
     /// Number of velocities along each axis of a grid.
@@ -259,6 +270,7 @@ fn find(
             associated(arrays, std::slice::from_ref(name), prefer, |n| n == 2 || n == 3)
         }
         VelocityName::Components(names) => associated(arrays, names, prefer, |n| n == 1),
+        VelocityName::Plane(names) => associated(arrays, names, prefer, |n| n == 1),
         VelocityName::None => Err("its velocity is not read".into()),
     }
 }
@@ -297,7 +309,7 @@ fn only_vector(
             }
         }
     }
-    Err("it has no vector; name the array that is the velocity, or three for u, v and w".into())
+    Err("it has no vector; name the array that is the velocity, or two or three arrays with its components".into())
 }
 
 /// Finds the arrays with these names, all at the points or all in the cells.
@@ -385,7 +397,9 @@ pub(super) fn with_name<'a>(
 /// An error of a velocity array, which lists the arrays of the file.
 pub(super) fn error(file: &VtkFile, problem: String) -> Error {
     let arrays: Vec<String> = file.arrays().iter().map(describe).collect();
-    Error::Velocity { path: file.path().into(), problem, arrays: list(&arrays) }
+    let notes = file.notes().iter().filter(|note| note.contains("array"));
+    let notes: String = notes.map(|note| format!("; {note}")).collect();
+    Error::Velocity { path: file.path().into(), problem, arrays: list(&arrays) + &notes }
 }
 
 /// For example `` `U` (point, 3 x Float32) ``.

@@ -26,6 +26,33 @@ pub struct Units {
     pub length: String,
     /// Unit of times, such as `s`.
     pub time: String,
+    /// The date of time 0, of times in seconds.
+    pub origin: Option<TimeOrigin>,
+}
+
+/// The date of time 0, of times in seconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeOrigin {
+    /// The date and time, as in `2000-01-01T06:00:00`.
+    pub date: String,
+    /// The calendar by its name in CF, such as `standard` or `noleap`.
+    pub calendar: String,
+}
+
+/// For example `seconds since 2000-01-01T06:00:00 (calendar noleap)`.
+impl std::fmt::Display for TimeOrigin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "seconds since {} (calendar {})", self.date, self.calendar)
+    }
+}
+
+impl serde::Serialize for TimeOrigin {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// What the attributes of all arrays of a store depend on.
@@ -61,6 +88,11 @@ impl Units {
             "days" => "d",
             other => other,
         }
+    }
+
+    /// The origin, unless times are known to be in another unit than seconds.
+    fn origin_of_seconds(&self) -> Option<&TimeOrigin> {
+        self.origin.as_ref().filter(|_| ["", "s"].contains(&self.time_symbol()))
     }
 
     fn of(&self, quantity: Quantity) -> Option<String> {
@@ -109,6 +141,10 @@ impl Cf {
             (_, Dims::Saves) => {
                 set("standard_name", "time".into());
                 set("axis", "T".into());
+                if let Some(TimeOrigin { date, calendar }) = self.units.origin_of_seconds() {
+                    set("units", format!("seconds since {date}").into());
+                    set("calendar", calendar.as_str().into());
+                }
             }
             _ => {}
         }
@@ -214,7 +250,8 @@ mod tests {
     use super::*;
 
     fn cf(length: &str, time: &str) -> Cf {
-        Cf { units: Units { length: length.into(), time: time.into() }, reuses_slots: false }
+        let units = Units { length: length.into(), time: time.into(), origin: None };
+        Cf { units, reuses_slots: false }
     }
 
     #[test]
@@ -231,6 +268,24 @@ mod tests {
         assert_eq!(units(&layout::VELOCITY, cf("m", "")), Value::Null);
         assert_eq!(units(&layout::STATUS, cf("m", "s")), Value::Null);
         assert_eq!(cf("m", "").of_node_axis('z')["axis"], "Z");
+    }
+
+    #[test]
+    fn times_in_seconds_have_their_date() {
+        let date = "2000-01-01T06:00:00";
+        let origin = TimeOrigin { date: date.into(), calendar: "noleap".into() };
+        assert_eq!(origin.to_string(), "seconds since 2000-01-01T06:00:00 (calendar noleap)");
+        for (time, units) in [
+            ("", "seconds since 2000-01-01T06:00:00"),
+            ("seconds", "seconds since 2000-01-01T06:00:00"),
+            ("h", "h"),
+        ] {
+            let mut of = cf("m", time);
+            of.units.origin = Some(origin.clone());
+            let attributes = of.attributes(&layout::TIME);
+            assert_eq!(attributes["units"], units);
+            assert_eq!(attributes["calendar"].is_null(), time == "h");
+        }
     }
 
     #[test]

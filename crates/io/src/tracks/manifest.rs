@@ -1,7 +1,7 @@
 //! The manifest of a store: the attributes of its group in `zarr.json`.
 
 use super::array::{read_json, text_of, write_text};
-use super::cf::{self, COMPONENT, CONVENTIONS, Cf, Units};
+use super::cf::{self, COMPONENT, CONVENTIONS, Cf, TimeOrigin, Units};
 use super::checksums::{Checksums, Entry};
 use super::density;
 use super::folder::legacy_file;
@@ -58,6 +58,12 @@ pub(super) struct Manifest {
     /// Unit of times; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub time_unit: String,
+    /// Date of time 0; empty if unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub time_origin: String,
+    /// Calendar of that date.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub calendar: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -115,6 +121,8 @@ impl Manifest {
             sampled_components: plan.arrays.iter().map(|array| array.components).collect(),
             length_unit: units.length.clone(),
             time_unit: units.time.clone(),
+            time_origin: units.origin.as_ref().map_or(String::new(), |origin| origin.date.clone()),
+            calendar: units.origin.as_ref().map_or(String::new(), |origin| origin.calendar.clone()),
         }
     }
 
@@ -160,7 +168,9 @@ impl Manifest {
     }
 
     pub fn units(&self) -> Units {
-        Units { length: self.length_unit.clone(), time: self.time_unit.clone() }
+        let (date, calendar) = (self.time_origin.clone(), self.calendar.clone());
+        let origin = (!date.is_empty()).then_some(TimeOrigin { date, calendar });
+        Units { length: self.length_unit.clone(), time: self.time_unit.clone(), origin }
     }
 
     /// The first property in which two runs differ: its name and both values.

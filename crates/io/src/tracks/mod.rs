@@ -86,7 +86,7 @@ mod verify;
 mod writer;
 
 pub(crate) use blocks::SaveBlock;
-pub use cf::Units;
+pub use cf::{TimeOrigin, Units};
 pub use extend::copy_saves;
 pub use folder::{foreign_names, is_store};
 pub use instances::Instances;

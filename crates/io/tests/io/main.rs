@@ -5,12 +5,14 @@
 
 mod cf;
 mod checksums;
+mod composite;
 mod damaged;
 mod diffusivity;
 mod export;
 mod instances;
 mod killed;
 mod mesh;
+mod netcdf;
 mod play;
 mod points;
 #[path = "../../../../tests/support/requirements.rs"]

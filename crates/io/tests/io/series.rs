@@ -254,6 +254,32 @@ fn a_velocity_is_read_from_three_scalars() {
 }
 
 #[test]
+fn two_scalars_are_along_the_axes_of_the_plane() {
+    let scalar = |name, value: f64| ("point", "Float32", name, 1, vec![value; 6]);
+    for (dims, expected, axes) in [
+        ([3, 2, 1], [1.0, 2.0, 0.0], ['x', 'y']),
+        ([3, 1, 2], [1.0, 0.0, 2.0], ['x', 'z']),
+        ([1, 3, 2], [0.0, 1.0, 2.0], ['y', 'z']),
+    ] {
+        let arrays = [scalar("u", 1.0), scalar("v", 2.0)];
+        let folder = folder(&[("a.vti", image(dims, [1.0; 3], None, &arrays))]);
+        let names = ["u", "v"].map(String::from);
+        let options = SeriesOptions { velocity: VelocityName::Plane(names), ..Default::default() };
+        let path = folder.path().join("a.vti");
+        let series = Series::open(path.as_path(), &options).unwrap();
+        assert_eq!(single(series.read_frame(0).unwrap())[..3], expected);
+        assert_eq!(series.info().velocity_axes, axes);
+        let names = ["u", "missing"].map(String::from);
+        let options = SeriesOptions { velocity: VelocityName::Plane(names), ..Default::default() };
+        let message = error(path.as_path(), &options);
+        assert!(
+            message.contains("no arrays `u`, `missing` that are all at the points"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn decreasing_axes_are_reversed_with_their_data() {
     let values: Vec<f64> = (0..6).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
     let text = image([3, 2, 1], [-0.5, 1.0, 1.0], None, &[("point", "Float32", "U", 3, values)]);
@@ -313,8 +339,8 @@ fn grids_with_axes_are_read_and_others_refused() {
         assert!(message.contains(&format!("is not a grid with axes ({kind}")), "{message}");
         assert!(message.contains("`field.interpolation = \"nearest\"`"), "{message}");
     }
-    let message = error(data("vtk/hand-rotated.vti"), &SeriesOptions::default());
-    assert!(message.contains("it is rotated"), "{message}");
+    let message = error(data("composite/tilted.vti"), &with_velocity("velocity"));
+    assert!(message.contains("the rotation `Direction=\"0.8 -0.6 0"), "{message}");
 }
 
 #[test]

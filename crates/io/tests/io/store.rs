@@ -528,7 +528,7 @@ pub fn write_stores_for_peers(folder: &Path) {
         arrays: sampled_arrays(),
         ..support::plan(Precision::F32, true, [1.0, 0.0, 0.0])
     };
-    let units = Units { length: "mm".into(), time: "hours".into() };
+    let units = Units { length: "mm".into(), time: "hours".into(), origin: None };
     let mut writer = TrackWriter::new(folder.join("plain")).overwrite(true).units(units);
     writer.begin(&plan).unwrap();
     for index in 0..5 {

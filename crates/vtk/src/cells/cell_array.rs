@@ -23,21 +23,46 @@ pub struct CellArray {
 
 impl CellArray {
     /// No cells.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { types: Vec::new(), offsets: vec![0], connectivity: Vec::new() }
     }
 
-    /// Reserves memory for `points` entries of connectivity, and for the offsets of the cells whose
-    /// types are known.
+    /// Reserves memory for `points` entries of connectivity, and for the missing offsets of the cells
+    /// whose types are known.
     pub(super) fn reserve(
         &mut self,
         points: usize,
         context: ErrorContext<'_>,
     ) -> Result<(), Error> {
-        let cells = self.types.len();
+        let cells = (self.types.len() + 1).saturating_sub(self.offsets.len());
         let reserved = self.offsets.try_reserve_exact(cells);
         let reserved = reserved.and_then(|()| self.connectivity.try_reserve_exact(points));
         reserved.map_err(|_| context.out_of_memory(points.saturating_add(cells)))
+    }
+
+    /// Appends cells whose points start at `first_point`. The sums fit into 32 bits.
+    pub(super) fn append(
+        &mut self,
+        cells: CellArray,
+        first_point: u32,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let start = self.connectivity.len() as u32;
+        self.types
+            .try_reserve(cells.types.len())
+            .map_err(|_| source.context(0, "the cells").out_of_memory(cells.types.len()))?;
+        self.types.extend(cells.types);
+        self.reserve(cells.connectivity.len(), source.context(0, "the cells"))?;
+        self.offsets.extend(cells.offsets.iter().skip(1).map(|end| start + end));
+        self.connectivity.extend(cells.connectivity.iter().map(|point| first_point + point));
+        Ok(())
+    }
+
+    /// Appends a cell. Its type has this number of points, and the sums fit into 32 bits.
+    pub(crate) fn push(&mut self, kind: u8, points: impl IntoIterator<Item = u32>) {
+        self.types.push(kind);
+        self.connectivity.extend(points);
+        self.offsets.push(self.connectivity.len() as u32);
     }
 
     /// Number of cells.

@@ -8,7 +8,34 @@ use crate::sources::Sources;
 use crate::structure::Structure;
 
 /// The VTK type of a polyhedron.
-const POLYHEDRON: u8 = 42;
+pub(super) const POLYHEDRON: u8 = 42;
+
+/// The dimension of a cell of a VTK type; 0 if it is unknown.
+fn dimension(kind: u8) -> usize {
+    match kind {
+        3 | 4 | 21 | 35 | 68 | 75 => 1,
+        5..=9 | 22 | 23 | 28 | 30 | 34 | 69 | 70 | 76 | 77 => 2,
+        10..=16 | 24..=27 | 29 | 31..=33 | 37 | 41 | 42 | 71..=74 | 78..=81 => 3,
+        _ => 0,
+    }
+}
+
+/// The highest dimension of the cells of an unstructured grid, by their types.
+pub(crate) fn highest_dimension(sources: &Sources, structure: &Structure) -> Result<usize, Error> {
+    Ok(types(sources, structure)?.into_iter().map(dimension).max().unwrap_or(0))
+}
+
+/// The types of the cells of an unstructured grid.
+pub(super) fn types(sources: &Sources, structure: &Structure) -> Result<Vec<u8>, Error> {
+    let mut cells = CellArray::empty();
+    if let Some(info) = structure.topology.iter().find(|array| array.name == "types") {
+        let types = IndexArray::new(sources, info)?;
+        for piece in 0..types.pieces() {
+            read_types(&types, piece, &mut cells)?;
+        }
+    }
+    Ok(cells.types)
+}
 
 /// The number of points of a cell of a VTK type, if it is fixed.
 fn points_per_cell(kind: u8) -> Option<usize> {
@@ -50,14 +77,15 @@ pub(super) fn read(sources: &Sources, structure: &Structure) -> Result<CellArray
         // Writers differ in the other arrays of an empty data set.
         return Ok(CellArray::empty());
     }
+    let source = sources.of_structure(structure);
     let array = |name: &str| match find(name) {
         Some(info) => {
-            check_count(sources.main(), info.tuples, "corners of cells")?;
+            check_count(source, info.tuples, "corners of cells")?;
             IndexArray::new(sources, info)
         }
         None => {
             let found = format!("`{count}` cells without the array `{name}`");
-            Err(sources.main().context(0, "the cells").malformed(found, "one"))
+            Err(source.context(0, "the cells").malformed(found, "one"))
         }
     };
     let types = array("types")?;

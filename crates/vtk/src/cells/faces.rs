@@ -21,7 +21,11 @@ pub(super) fn read(
     for (kind, section, count) in [(POLYGON, "polys", polys), (STRIP, "strips", strips)] {
         let cells = read_section(sources, structure, (section, count))?;
         let before = all.connectivity.len();
-        check_count(sources.main(), before + cells.connectivity.len(), "corners of cells")?;
+        check_count(
+            sources.of_structure(structure),
+            before + cells.connectivity.len(),
+            "corners of cells",
+        )?;
         all.types.resize(all.types.len() + cells.offsets.len() - 1, kind);
         all.offsets.extend(cells.offsets.iter().skip(1).map(|end| end + before as u32));
         all.connectivity.extend(cells.connectivity);
@@ -46,15 +50,22 @@ fn read_section(
     };
     if let Some(info) = find("cells") {
         let array = IndexArray::new(sources, info)?;
-        check_count(sources.main(), info.tuples, "corners of cells")?;
+        check_count(sources.of_structure(structure), info.tuples, "corners of cells")?;
         read_size_prefixed(&mut cells, count, &array, points)?;
         return Ok(cells);
     }
     let (Some(offsets), Some(connectivity)) = (find("offsets"), find("connectivity")) else {
         let found = format!("`{count}` cells without `offsets` or `connectivity` of `{section}`");
-        return Err(sources.main().context(0, "the cells").malformed(found, "both arrays"));
+        return Err(sources
+            .of_structure(structure)
+            .context(0, "the cells")
+            .malformed(found, "both arrays"));
     };
-    check_count(sources.main(), offsets.tuples.max(connectivity.tuples), "corners of cells")?;
+    check_count(
+        sources.of_structure(structure),
+        offsets.tuples.max(connectivity.tuples),
+        "corners of cells",
+    )?;
     let offsets = IndexArray::new(sources, offsets)?;
     let connectivity = IndexArray::new(sources, connectivity)?;
     // In legacy files, the first offset is the start of the first cell; in XML files, its end.

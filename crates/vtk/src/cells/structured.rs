@@ -1,6 +1,8 @@
 //! The implicit cells of a structured grid.
 
 use super::cell_array::{CellArray, check_count};
+use crate::array::{ArrayInfo, Association};
+use crate::block::Encoding;
 use crate::error::Error;
 use crate::geometry::{cell_dims, product};
 use crate::sources::Sources;
@@ -22,8 +24,9 @@ pub(super) fn read(
     if dims.contains(&0) {
         return Ok(CellArray::empty());
     }
+    let source = sources.of_structure(structure);
     let absent = |what| {
-        let path = sources.main().path().to_path_buf();
+        let path = source.path().to_path_buf();
         let remedy = "use a grid with more nodes along at least two axes";
         Err(Error::Absent { path, kind: structure.geometry.kind(), what, remedy })
     };
@@ -32,7 +35,7 @@ pub(super) fn read(
     let along: Vec<usize> =
         steps.into_iter().zip(dims).filter(|(_, nodes)| *nodes > 1).map(|(step, _)| step).collect();
     let count = product(cell_dims(dims)).unwrap_or(usize::MAX);
-    check_count(sources.main(), count.saturating_mul(1 << along.len()), "corners of cells")?;
+    check_count(source, count.saturating_mul(1 << along.len()), "corners of cells")?;
     check_file(sources, structure)?;
     let cells = match *along {
         [a, b, c] => between(dims, HEXAHEDRON, [0, a, a + b, b, c, a + c, a + b + c, b + c]),
@@ -40,7 +43,7 @@ pub(super) fn read(
         [_] => return absent("2-D or 3-D cells: only one axis has more than one node"),
         _ => return absent("2-D or 3-D cells: each axis has a single node"),
     };
-    cells.ok_or_else(|| sources.main().context(0, "the cells").out_of_memory(count))
+    cells.ok_or_else(|| source.context(0, "the cells").out_of_memory(count))
 }
 
 /// The cells of one type between the nodes, from the corners of the first cell. `None` if there is
@@ -63,16 +66,23 @@ fn between<const N: usize>(dims: [usize; 3], kind: u8, corners: [usize; N]) -> O
     Some(cells)
 }
 
-/// Checks that the file contains the nodes, before memory for their cells is allocated.
+/// Checks that the file contains the nodes, or the values of an array at them or in the cells, before
+/// memory for the cells is allocated.
 fn check_file(sources: &Sources, structure: &Structure) -> Result<(), Error> {
-    let Some(points) = &structure.points else {
-        return Ok(());
+    let is_of_nodes = |array: &&ArrayInfo| {
+        matches!(array.association, Association::Point | Association::Cell)
+            && !array.parts.iter().any(|part| part.block.encoding == Encoding::Zeros)
     };
-    let element = points.element();
-    for part in &points.parts {
+    let Some(array) = structure.points.as_ref().or(structure.arrays.iter().find(is_of_nodes))
+    else {
+        let context = sources.of_structure(structure).context(0, "the data set");
+        return Err(context.malformed("no array of its points or cells", "at least one"));
+    };
+    let element = array.element();
+    for part in &array.parts {
         let context = sources.of(part).context(part.block.start, &element);
-        let found = part.block.count_values(context, points.scalar)?;
-        let expected = part.tuples.saturating_mul(points.components);
+        let found = part.block.count_values(context, array.scalar)?;
+        let expected = part.tuples.saturating_mul(array.components);
         if found < expected {
             return Err(context.malformed(format!("`{found}` numbers"), format!("`{expected}`")));
         }

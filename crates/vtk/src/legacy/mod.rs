@@ -32,6 +32,7 @@ pub(crate) fn read_structure(source: &Source) -> Result<Structure, Error> {
     let (geometry, arrays) = dataset.finish(&lexer)?;
     attributes.check(&lexer, &geometry)?;
     Ok(Structure {
+        file: 0,
         geometry,
         encoding: lexer.encoding(),
         arrays: attributes.arrays,

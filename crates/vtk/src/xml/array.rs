@@ -87,9 +87,11 @@ fn read_compressor(file: &Tag<'_>) -> Result<Option<Compressor>, Error> {
         None | Some("") => Ok(None),
         Some("vtkZLibDataCompressor") => Ok(Some(Compressor::ZLib)),
         Some("vtkLZ4DataCompressor") => Ok(Some(Compressor::Lz4)),
+        Some("vtkLZMADataCompressor") => Ok(Some(Compressor::Lzma)),
         Some(other) => Err(file.context().unsupported(
             format!("data compressed by `{other}`"),
-            "write the file with vtkZLibDataCompressor, vtkLZ4DataCompressor or no compressor",
+            "write the file with vtkZLibDataCompressor, vtkLZ4DataCompressor, vtkLZMADataCompressor or no \
+             compressor",
         )),
     }
 }

@@ -20,7 +20,23 @@ pub(super) struct Document<'a> {
     pub(super) pieces: Vec<Piece<'a>>,
     pub(super) fields: Vec<RawArray<'a>>,
     pub(super) appended: Option<Appended>,
+    /// The blocks of a data set of several blocks.
+    pub(super) blocks: Option<Vec<RawBlock<'a>>>,
 }
+
+/// An element `DataSet`: a file of a data set of several blocks.
+pub(super) struct RawBlock<'a> {
+    pub(super) tag: Tag<'a>,
+    /// Its name after those of the blocks that contain it, separated by `/`.
+    pub(super) name: String,
+}
+
+/// Elements of data sets of several blocks.
+const COMPOSITES: [&str; 3] =
+    ["vtkMultiBlockDataSet", "vtkPartitionedDataSet", "vtkPartitionedDataSetCollection"];
+
+/// Elements that contain blocks.
+const CONTAINERS: [&str; 3] = ["Block", "Piece", "Partitions"];
 
 /// A piece of the data set.
 pub(super) struct Piece<'a> {
@@ -137,6 +153,9 @@ struct Builder<'a> {
     pieces: Vec<Piece<'a>>,
     fields: Vec<RawArray<'a>>,
     appended: Option<Appended>,
+    blocks: Option<Vec<RawBlock<'a>>>,
+    /// The names of the open blocks.
+    block_names: Vec<String>,
     section: Option<Section>,
     array: Option<RawArray<'a>>,
     /// Number of open elements inside the array, e.g. `InformationKey`.
@@ -151,6 +170,12 @@ impl<'a> Builder<'a> {
             self.open_file(tag)?;
         } else if self.dataset.is_none() {
             self.open_dataset(tag)?;
+        } else if self.blocks.is_some() && CONTAINERS.contains(&tag.name.as_str()) {
+            self.block_names.push(block_name(&tag));
+        } else if let (Some(blocks), "DataSet") = (&mut self.blocks, tag.name.as_str()) {
+            let own = block_name(&tag);
+            let name = self.block_names.iter().cloned().chain([own]).collect::<Vec<_>>().join("/");
+            blocks.push(RawBlock { tag, name });
         } else if tag.name == "Piece" {
             self.pieces.push(Piece { tag, sections: Vec::new(), arrays: Vec::new() });
         } else if let Some(section) = Section::from_name(&tag.name) {
@@ -179,14 +204,19 @@ impl<'a> Builder<'a> {
             self.dataset = Some((kind, tag));
             return Ok(());
         }
+        if COMPOSITES.contains(&tag.name.as_str()) {
+            // Its blocks may be of any kind.
+            self.dataset = Some((Kind::UnstructuredGrid, tag));
+            self.blocks = Some(Vec::new());
+            return Ok(());
+        }
         let what = format!("the data set `{}`", tag.name);
         Err(match tag.name.strip_prefix('P').and_then(Kind::from_xml) {
-            Some(kind @ (Kind::UnstructuredGrid | Kind::PolyData)) => {
+            Some(kind) => {
                 self.dataset = Some((kind, tag));
                 self.is_index = true;
                 return Ok(());
             }
-            Some(_) => tag.context().unsupported(what, "it only lists other files: open those of its `Source` attributes"),
             None => tag.context().unsupported(
                 what,
                 "convert it to ImageData, RectilinearGrid, StructuredGrid, UnstructuredGrid or PolyData",
@@ -204,6 +234,8 @@ impl<'a> Builder<'a> {
             }
         } else if Section::from_name(name).is_some() {
             self.section = None;
+        } else if self.blocks.is_some() && CONTAINERS.contains(&name) {
+            self.block_names.pop();
         }
     }
 
@@ -225,10 +257,16 @@ impl<'a> Builder<'a> {
         let file = self.file.ok_or_else(|| context.truncated("the element `VTKFile`"))?;
         let (kind, dataset) =
             self.dataset.ok_or_else(|| context.truncated("the element of the data set"))?;
-        if self.pieces.is_empty() {
+        if self.pieces.is_empty() && self.blocks.is_none() {
             return Err(dataset.context().malformed("no element `Piece`", "at least one"));
         }
-        let Self { is_index, pieces, fields, appended, .. } = self;
-        Ok(Document { file, kind, is_index, dataset, pieces, fields, appended })
+        let Self { is_index, pieces, fields, appended, blocks, .. } = self;
+        Ok(Document { file, kind, is_index, dataset, pieces, fields, appended, blocks })
     }
+}
+
+/// The name of a block; its number, if it has none.
+fn block_name(tag: &Tag<'_>) -> String {
+    let name = tag.text("name").filter(|name| !name.is_empty());
+    name.or(tag.text("index")).unwrap_or("unnamed").to_owned()
 }

@@ -4,11 +4,11 @@ use super::array::{Format, components, scalar_type, tuples};
 use super::document::{RawArray, Section};
 use super::sizes::SizedPiece;
 use crate::array::{
-    ArrayInfo, Association, Attribute, GridBox, Part, Placement, is_joinable_topology,
+    ArrayInfo, Association, Attribute, GridBox, Part, Placement, Tuples, is_joinable_topology,
 };
 use crate::block::Block;
 use crate::error::Error;
-use crate::geometry::{Extent, Geometry, cell_dims, dims_of, product};
+use crate::geometry::{Geometry, product};
 use crate::scalar::ScalarType;
 
 /// Sections whose arrays are matched by their order, not by their names.
@@ -139,32 +139,15 @@ impl<'a, 'd> Joiner<'a, 'd> {
     /// The box of the tuples of a piece in the grid; `None` for a single piece or if there is no
     /// grid.
     fn grid_box(&self, piece: &SizedPiece<'a, 'd>, template: &Template<'a, 'd>) -> Option<GridBox> {
-        let whole = match self.geometry {
-            Geometry::Image { extent, .. }
-            | Geometry::Rectilinear { extent, .. }
-            | Geometry::Structured { extent, .. } => *extent,
-            Geometry::Unstructured { .. } | Geometry::PolyData { .. } => return None,
-        };
         if self.pieces.len() == 1 {
             return None;
         }
-        let (start, size, all) = (start_in(whole, piece.extent)?, piece.dims(), dims_of(whole)?);
-        match template.array.section {
-            Section::CellData => {
-                Some(GridBox { start, size: cell_dims(size), grid_size: cell_dims(all) })
-            }
-            Section::Coordinates => {
-                let along = |values: [usize; 3], rest| {
-                    values.get(template.order).map(|value| [*value, rest, rest])
-                };
-                Some(GridBox {
-                    start: along(start, 0)?,
-                    size: along(size, 1)?,
-                    grid_size: along(all, 1)?,
-                })
-            }
-            _ => Some(GridBox { start, size, grid_size: all }),
-        }
+        let tuples = match template.array.section {
+            Section::CellData => Tuples::Cells,
+            Section::Coordinates => Tuples::Axis(template.order),
+            _ => Tuples::Nodes,
+        };
+        GridBox::of_piece(piece.extent, self.geometry.extent()?, tuples)
     }
 }
 
@@ -207,12 +190,4 @@ fn part_tuples(
         (section, "offsets" | "types") => Ok(piece.cells_of(section)),
         _ => tuples(array, block, template.scalar, template.components),
     }
-}
-
-/// The index of the first node of a piece in the whole grid.
-fn start_in(whole: Extent, piece: Extent) -> Option<[usize; 3]> {
-    let [x, _, y, _, z, _] = whole;
-    let [piece_x, _, piece_y, _, piece_z, _] = piece;
-    let start = |own: i64, all: i64| usize::try_from(own.checked_sub(all)?).ok();
-    Some([start(piece_x, x)?, start(piece_y, y)?, start(piece_z, z)?])
 }

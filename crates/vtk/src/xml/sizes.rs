@@ -1,8 +1,11 @@
 //! The sizes of the pieces and of the whole data set.
 
 use super::document::{Document, Piece, Section};
+use super::tag::Tag;
 use crate::error::Error;
-use crate::geometry::{Extent, Geometry, Kind, UNIT_DIRECTION, cell_dims, dims_of, product};
+use crate::geometry::{
+    Extent, Geometry, Kind, UNIT_DIRECTION, cell_dims, dims_of, product, whole_extent,
+};
 
 /// A piece with its sizes.
 pub(super) struct SizedPiece<'a, 'd> {
@@ -109,12 +112,7 @@ pub(super) fn whole_geometry(
             strips: sum(|piece| piece.cells_of(Section::Strips))?,
             polys: sum(|piece| piece.cells_of(Section::Polys))?,
         }),
-        Kind::ImageData => Ok(Geometry::Image {
-            extent: whole_grid(document, pieces)?.0,
-            origin: document.dataset.numbers("Origin")?.unwrap_or([0.0; 3]),
-            spacing: document.dataset.numbers("Spacing")?.unwrap_or([1.0; 3]),
-            direction: document.dataset.numbers("Direction")?.unwrap_or(UNIT_DIRECTION),
-        }),
+        Kind::ImageData => image_geometry(&document.dataset, whole_grid(document, pieces)?.0),
         Kind::RectilinearGrid => whole_grid(document, pieces)
             .map(|(extent, dims)| Geometry::Rectilinear { dims, extent }),
         Kind::StructuredGrid => {
@@ -123,34 +121,22 @@ pub(super) fn whole_geometry(
     }
 }
 
+/// The geometry of an image, from its element.
+pub(super) fn image_geometry(tag: &Tag<'_>, extent: Extent) -> Result<Geometry, Error> {
+    Ok(Geometry::Image {
+        extent,
+        origin: tag.numbers("Origin")?.unwrap_or([0.0; 3]),
+        spacing: tag.numbers("Spacing")?.unwrap_or([1.0; 3]),
+        direction: tag.numbers("Direction")?.unwrap_or(UNIT_DIRECTION),
+    })
+}
+
 /// The bounding extent of all pieces, and its number of nodes along each axis.
 fn whole_grid(
     document: &Document<'_>,
     pieces: &[SizedPiece<'_, '_>],
 ) -> Result<(Extent, [usize; 3]), Error> {
-    let whole = pieces.iter().map(|piece| piece.extent).reduce(union).unwrap_or_default();
-    let malformed =
-        |found: String, expected: &str| document.dataset.context().malformed(found, expected);
-    let dims = dims_of(whole)
-        .ok_or_else(|| malformed(format!("pieces in the extent `{whole:?}`"), "a valid extent"))?;
-    let is_flat = |piece: &SizedPiece<'_, '_>| {
-        piece.dims().iter().zip(dims).any(|(own, all)| *own == 1 && all > 1)
-    };
-    if pieces.iter().any(is_flat) {
-        return Err(malformed(
-            "a piece with a single layer of nodes".to_owned(),
-            "at least two layers, so that it has cells",
-        ));
-    }
-    let nodes = pieces.iter().fold(0_usize, |nodes, piece| nodes.saturating_add(piece.points));
-    if Some(nodes) < product(dims) {
-        let found = format!("pieces with `{nodes}` nodes for the extent `{whole:?}`");
-        return Err(malformed(found, "pieces that cover it"));
-    }
-    Ok((whole, dims))
-}
-
-/// The smallest extent that contains two extents.
-fn union([a0, a1, b0, b1, c0, c1]: Extent, [p0, p1, q0, q1, r0, r1]: Extent) -> Extent {
-    [a0.min(p0), a1.max(p1), b0.min(q0), b1.max(q1), c0.min(r0), c1.max(r1)]
+    let extents: Vec<Extent> = pieces.iter().map(|piece| piece.extent).collect();
+    whole_extent(&extents)
+        .map_err(|(found, expected)| document.dataset.context().malformed(found, expected))
 }

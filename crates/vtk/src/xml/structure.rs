@@ -1,14 +1,14 @@
 //! Builds the structure of a data set from the elements.
 
 use super::array::{Format, components, scalar_type, tuples};
-use super::document::{Document, RawArray, Section};
+use super::document::{Document, RawArray, RawBlock, Section};
 use super::join::Joiner;
-use super::sizes::{sized_pieces, whole_geometry};
+use super::sizes::{image_geometry, sized_pieces, whole_geometry};
 use crate::array::{ArrayInfo, Association};
 use crate::error::Error;
 use crate::geometry::{Geometry, Kind};
 use crate::source::Source;
-use crate::structure::{Index, Structure};
+use crate::structure::{BlockFile, BlockIndex, Index, IndexGrid, Structure};
 use std::path::Path;
 
 /// Builds the structure of a data set.
@@ -24,7 +24,7 @@ pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structur
     let topology = joiner.arrays(&Section::OF_CELLS)?;
     check_geometry(document, &geometry, points.as_ref(), &coordinates)?;
     let encoding = encoding(&format, document)?;
-    Ok(Structure { geometry, encoding, arrays, topology, coordinates, points })
+    Ok(Structure { file: 0, geometry, encoding, arrays, topology, coordinates, points })
 }
 
 /// Builds the index of a parallel data set. File names are relative to its folder.
@@ -35,7 +35,44 @@ pub(super) fn index(source: &Source, document: &Document<'_>) -> Result<Index, E
     for piece in &document.pieces {
         files.push(folder.join(piece.tag.required("Source", piece.tag.text("Source"))?));
     }
-    Ok(Index { kind: document.kind, files, fields: field_arrays(&format, &document.fields)? })
+    let (kind, grid) = (document.kind, index_grid(document)?);
+    Ok(Index { kind, files, fields: field_arrays(&format, &document.fields)?, grid })
+}
+
+/// Lists the files of a data set of several blocks. A block without a file is empty.
+pub(super) fn block_index(
+    source: &Source,
+    document: &Document<'_>,
+    blocks: &[RawBlock<'_>],
+) -> Result<BlockIndex, Error> {
+    let format = Format::read(source, &document.file, document.appended)?;
+    let folder = source.path().parent().unwrap_or(Path::new(""));
+    let with_file = |block: &RawBlock<'_>| {
+        let path = folder.join(block.tag.text("file")?);
+        Some(BlockFile { name: block.name.clone(), path })
+    };
+    let files: Vec<BlockFile> = blocks.iter().filter_map(with_file).collect();
+    if files.is_empty() {
+        let context = document.dataset.context();
+        return Err(context.malformed("no element `DataSet` with a `file`", "at least one"));
+    }
+    Ok(BlockIndex { files, fields: field_arrays(&format, &document.fields)? })
+}
+
+/// The grid that the files of an index form; `None` for other kinds.
+fn index_grid(document: &Document<'_>) -> Result<Option<IndexGrid>, Error> {
+    if matches!(document.kind, Kind::UnstructuredGrid | Kind::PolyData) {
+        return Ok(None);
+    }
+    let tag = &document.dataset;
+    let whole = tag.required("WholeExtent", tag.numbers("WholeExtent")?)?;
+    let extents = document.pieces.iter().map(|piece| piece.tag.numbers("Extent"));
+    let extents = extents.collect::<Result<_, _>>()?;
+    let image = match document.kind {
+        Kind::ImageData => Some(image_geometry(tag, whole)?),
+        _ => None,
+    };
+    Ok(Some(IndexGrid { whole, extents, image }))
 }
 
 fn field_arrays(format: &Format, fields: &[RawArray<'_>]) -> Result<Vec<ArrayInfo>, Error> {

@@ -23,6 +23,52 @@ pub fn mixed() -> Vec<PathBuf> {
     files
 }
 
+/// A file of the data sets in several files and blocks.
+pub fn composite(name: &str) -> PathBuf {
+    folder().join("../composite").join(name)
+}
+
+/// The data sets in several files and blocks, and the files beside them, sorted.
+pub fn composites() -> Vec<PathBuf> {
+    let mut files = files(&composite(""));
+    files.retain(|path| path.is_file());
+    assert!(files.len() > 15, "fixtures are missing");
+    files
+}
+
+/// Copies a folder with all that is in it.
+pub fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy_folder(&path, &to),
+            false => drop(std::fs::copy(&path, &to).unwrap()),
+        }
+    }
+}
+
+/// Asserts that velocities, pressures and densities are those of the formulas.
+pub fn check_values(file: &VtkFile) {
+    let name = file.path().display();
+    let points = points(file);
+    let expected: Vec<f64> =
+        points.iter().flat_map(|point| velocity(*point)).map(|x| f64::from(x as f32)).collect();
+    let found = values(file, "velocity");
+    assert_eq!(found.len(), expected.len(), "{name}");
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-5;
+    assert!(found.iter().zip(&expected).all(close), "{name}: {found:?} {expected:?}");
+    let pressures = values(file, "p");
+    assert!(
+        points.iter().zip(&pressures).all(|(x, found)| (p(*x) - found).abs() < 1e-12),
+        "{name}"
+    );
+    let cells = file.geometry().num_cells();
+    let numbers: Vec<f64> = (0..cells).map(|cell| 100.0 + cell as f64).collect();
+    assert_eq!(values(file, "density"), numbers, "{name}");
+}
+
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -2,9 +2,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::common::{fixtures, mixed};
+use super::common::{composite, composites, copy_folder, fixtures, mixed};
 use burntrace_vtk::{CellArray, Error, VtkFile, open};
 use proptest::prelude::*;
 
@@ -30,13 +31,20 @@ unsafe impl GlobalAlloc for RecordingAllocator {
     }
 }
 
-/// A fixture has less than 8 kB, and decompresses to at most 1032 times its size; each coordinate of an
+/// A fixture with the files that it lists has less than 16 kB, and decompresses to at most 1032 times its size; each coordinate of an
 /// image has eight bytes.
-const MAX_BYTES: usize = 8 * 1032 * 8192;
+const MAX_BYTES: usize = 8 * 1032 * 16384;
 
-/// All fixtures, and those with cells of many types.
+/// All fixtures, those with cells of many types, and those of several files and blocks.
 fn all() -> Vec<PathBuf> {
-    fixtures().into_iter().chain(mixed()).collect()
+    fixtures().into_iter().chain(mixed()).chain(composites()).collect()
+}
+
+/// A folder for damaged files, with the files that indices list.
+fn damage_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    copy_folder(&composite(""), folder.path());
+    folder
 }
 
 fn read_everything(file: &VtkFile) -> Result<(), Error> {
@@ -45,10 +53,22 @@ fn read_everything(file: &VtkFile) -> Result<(), Error> {
     }
     let _ = file.coordinates();
     let _ = file.points();
+    if let Some(points) = positions(file)
+        && let Ok(split) = file.split_cells(&points)
+    {
+        check(&split.cells, points.len() + split.added.len());
+        assert!(split.added.iter().all(|(of, _)| of.iter().all(|i| (*i as usize) < points.len())));
+    }
     if let Ok(cells) = file.cells() {
         check(&cells, file.geometry().num_points());
     }
     file.time_value().map(|_| ())
+}
+
+/// The points, if they can be read.
+fn positions(file: &VtkFile) -> Option<Vec<[f64; 3]>> {
+    let points = file.points().ok()?.values.into_f64();
+    Some(points.as_chunks().0.to_vec())
 }
 
 /// Checks the guarantees that the documentation gives for cells.
@@ -78,7 +98,7 @@ fn read_damaged(path: &Path, bytes: &[u8]) {
 
 #[test]
 fn truncated_files_are_refused_or_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = damage_folder();
     let path = folder.path().join("cut");
     for fixture in all() {
         let bytes = std::fs::read(&fixture).unwrap();
@@ -92,7 +112,7 @@ fn truncated_files_are_refused_or_read() {
 
 #[test]
 fn files_with_one_changed_byte_are_refused_or_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = damage_folder();
     let path = folder.path().join("flipped");
     for (index, fixture) in all().into_iter().enumerate() {
         let mut bytes = std::fs::read(&fixture).unwrap();
@@ -150,15 +170,15 @@ proptest! {
                 apply(damage, &mut bytes, at);
             }
         }
-        let folder = tempfile::tempdir().unwrap();
-        read_damaged(&folder.path().join("damaged"), &bytes);
+        static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(damage_folder);
+        read_damaged(&FOLDER.path().join("damaged"), &bytes);
     }
 }
 
 /// Replaces the first digit of each number near the start of the file by a huge number.
 #[test]
 fn files_with_huge_sizes_are_refused_or_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = damage_folder();
     let path = folder.path().join("absurd");
     for fixture in all() {
         let bytes = std::fs::read(&fixture).unwrap();

@@ -27,7 +27,7 @@ fn files_of_other_formats_are_refused() {
     assert_eq!(
         error_of("solid cube\n"),
         "`FILE` is an STL file, as surfaces of obstacles are, expected `# vtk DataFile Version` or `<VTKFile`; \
-         pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvtu or .pvtp file"
+         pass a legacy .vtk or a .vti, .vtr, .vts, .vtu, .vtp, .pvti, .pvtr, .pvts, .pvtu, .pvtp or .vtm file"
     );
     assert!(
         error_of("<html><body/></html>").contains("found the element `html`, expected `VTKFile`")
@@ -75,18 +75,17 @@ fn legacy_errors_name_line_and_array() {
 
 #[test]
 fn xml_errors_name_the_element() {
-    let lzma = fixture("base64-zlib.vti").replace("vtkZLibDataCompressor", "vtkLZMADataCompressor");
+    let other = fixture("base64-zlib.vti").replace("vtkZLibDataCompressor", "vtkBlosc");
     assert_eq!(
-        error_of(lzma),
-        "`FILE`, line 1 (byte 0), element `VTKFile`: data compressed by `vtkLZMADataCompressor` cannot be read; \
-         write the file with vtkZLibDataCompressor, vtkLZ4DataCompressor or no compressor"
+        error_of(other),
+        "`FILE`, line 1 (byte 0), element `VTKFile`: data compressed by `vtkBlosc` cannot be read; \
+         write the file with vtkZLibDataCompressor, vtkLZ4DataCompressor, vtkLZMADataCompressor or no \
+         compressor"
     );
-    let parallel = "<VTKFile type='PImageData'><PImageData/></VTKFile>";
-    assert!(
-        error_of(parallel).contains(
-            "element `PImageData`: the data set `PImageData` cannot be read; it only lists"
-        )
-    );
+    let lzma = fixture("base64-zlib.vti").replace("vtkZLibDataCompressor", "vtkLZMADataCompressor");
+    assert!(error_of(lzma).contains("found a broken LZMA block (number 0"));
+    let table = "<VTKFile type='PTable'><PTable/></VTKFile>";
+    assert!(error_of(table).contains("element `PTable`: the data set `PTable` cannot be read"));
     let longer = fixture("ascii.vti").replace("22.25 28.25", "22.25 22.25 28.25");
     assert!(
         error_of(longer)

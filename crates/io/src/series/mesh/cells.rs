@@ -6,7 +6,7 @@ use crate::Result;
 use crate::listing::{counted, list};
 use crate::series::{count_difference, ghosts::Ghosts};
 use burntrace_core::{CellKind, mesh::Cells};
-use burntrace_vtk::{Kind, VtkFile};
+use burntrace_vtk::{AddedPoints, Kind, SplitCells, VtkFile};
 use serde::{Deserialize, Serialize};
 
 /// Treatment of cells that cannot be part of a mesh: kinds that
@@ -22,25 +22,26 @@ pub enum OtherCells {
     Skip,
 }
 
-/// All cells of a file.
+/// All cells of a file, some of them divided.
 #[derive(Debug)]
 pub(super) struct FileCells {
-    cells: burntrace_vtk::CellArray,
-    ghosts: Ghosts,
+    split: SplitCells,
+    /// Whether each cell of the file is a ghost or hidden.
+    hidden: Vec<bool>,
     /// The kind of each VTK type.
     kinds: [Option<CellKind>; 256],
 }
 
-/// A cell: its kind, if a mesh can have it, its VTK type, and its points.
-type Cell<'a> = (Option<CellKind>, u8, &'a [u32]);
+/// A cell: its index in the file, its kind, if a mesh can have it, and its points.
+type Cell<'a> = (usize, Option<CellKind>, &'a [u32]);
 
 impl FileCells {
-    /// Reads the cells of a file.
+    /// Reads the cells of a file with these points, and divides those that need it.
     ///
     /// # Errors
     ///
     /// If the data set has no list of cells, or it cannot be read.
-    pub fn read(file: &VtkFile) -> Result<FileCells> {
+    pub fn read(file: &VtkFile, points: &[[f64; 3]]) -> Result<FileCells> {
         let kind = file.kind();
         if matches!(kind, Kind::ImageData | Kind::RectilinearGrid) {
             let reason = format!(
@@ -50,19 +51,39 @@ impl FileCells {
             return Err(refused(file, reason));
         }
         let kinds = std::array::from_fn(|code| CellKind::from_vtk(code as u8));
-        Ok(FileCells { cells: file.cells()?, ghosts: Ghosts::read(file)?, kinds })
+        let (split, ghosts) = (file.split_cells(points)?, Ghosts::read(file)?);
+        let mut cells = FileCells { split, hidden: Vec::new(), kinds };
+        let mut hidden = vec![false; cells.types().len()];
+        for (index, _, points) in cells.all() {
+            // A cell is hidden if one of its points is, whichever part has it.
+            hidden[index] |= ghosts.hide(index, points);
+        }
+        cells.hidden = hidden;
+        Ok(cells)
+    }
+
+    /// The VTK types of the cells of the file.
+    fn types(&self) -> &[u8] {
+        self.split.parents.as_ref().map_or(self.split.cells.types(), |parents| &parents.types)
     }
 
     /// Number of cells of each type.
     pub fn count(&self) -> Vec<CellCount> {
-        count(self.cells.types())
+        count(self.types())
     }
 
-    /// The cells that are not ghosts or hidden, with their indices.
-    fn visible(&self) -> impl Iterator<Item = (usize, Cell<'_>)> {
-        let cells = self.cells.iter().enumerate();
-        let visible = cells.filter(|(cell, (_, points))| !self.ghosts.hide(*cell, points));
-        visible.map(|(cell, (code, points))| (cell, (self.kinds[usize::from(code)], code, points)))
+    /// All cells.
+    fn all(&self) -> impl Iterator<Item = Cell<'_>> {
+        self.split.cells.iter().enumerate().map(|(cell, (code, points))| {
+            let parents = self.split.parents.as_ref();
+            let index = parents.map_or(cell, |parents| parents.indices[cell] as usize);
+            (index, self.kinds[usize::from(code)], points)
+        })
+    }
+
+    /// The cells that are not ghosts or hidden.
+    fn visible(&self) -> impl Iterator<Item = Cell<'_>> {
+        self.all().filter(|(index, ..)| !self.hidden[*index])
     }
 
     /// Selects the cells of the mesh: the cells of the highest dimension, without ghosts.
@@ -71,17 +92,19 @@ impl FileCells {
     ///
     /// If there are none, or if there are other cells and `other_cells` does not skip them.
     pub fn select(self, file: &VtkFile, other_cells: OtherCells) -> Result<MeshCells> {
-        let dimensions = self.visible().filter_map(|(_, (kind, ..))| kind).map(CellKind::dimension);
+        let dimensions = self.visible().filter_map(|(_, kind, _)| kind).map(CellKind::dimension);
         let dimension = dimensions.max().unwrap_or(0);
         let (mut indices, mut others) = (Vec::new(), Vec::new());
-        for (cell, (kind, code, _)) in self.visible() {
+        for (index, kind, _) in self.visible() {
             match kind.filter(|kind| kind.dimension() == dimension) {
-                Some(_) => indices.push(cell),
-                None => others.push(code),
+                Some(_) => indices.push(index),
+                None => others.push(index),
             }
         }
-        let total = self.cells.len();
-        let hidden = total - indices.len() - others.len();
+        others.dedup();
+        let others: Vec<u8> = others.into_iter().map(|index| self.types()[index]).collect();
+        let total = self.types().len();
+        let hidden = self.hidden.iter().filter(|is_hidden| **is_hidden).count();
         let problem = match indices.len() {
             0 => Some(no_cells(total, hidden, &others)),
             _ if others.is_empty() || other_cells == OtherCells::Skip => None,
@@ -90,28 +113,40 @@ impl FileCells {
         if let Some(problem) = problem {
             return Err(refused(file, problem));
         }
-        let indices = (indices.len() < total).then_some(indices);
-        let cells = self.subset(indices.as_deref());
-        Ok(MeshCells { cells, indices, total, dimension, hidden, skipped: others.len() })
+        let parts = self.count_parts(&indices);
+        let is_all = self.split.parents.is_none() && indices.len() == total;
+        let indices = (!is_all).then_some(indices);
+        let (cells, added) = self.subset(dimension, is_all);
+        let skipped = others.len();
+        Ok(MeshCells { cells, added, indices, total, dimension, hidden, skipped, parts })
     }
 
-    /// The cells with these indices, or all.
-    fn subset(self, indices: Option<&[usize]>) -> Cells {
-        let kind = |code: &u8| self.kinds[usize::from(*code)];
-        let Some(indices) = indices else {
-            let (types, offsets, connectivity) = self.cells.into_parts();
-            return Cells { kinds: types.iter().filter_map(kind).collect(), offsets, connectivity };
-        };
+    /// Number of cells with these indices that are parts of divided cells.
+    fn count_parts(&self, indices: &[usize]) -> usize {
+        if self.split.parents.is_none() {
+            return 0;
+        }
+        let is_divided = |index: &&usize| self.kinds[usize::from(self.types()[**index])].is_none();
+        indices.iter().filter(is_divided).count()
+    }
+
+    /// The visible cells of a dimension, and the added points.
+    fn subset(self, dimension: usize, is_all: bool) -> (Cells, AddedPoints) {
+        if is_all {
+            let kind = |code: &u8| self.kinds[usize::from(*code)];
+            let (types, offsets, connectivity) = self.split.cells.into_parts();
+            let kinds = types.iter().filter_map(kind).collect();
+            return (Cells { kinds, offsets, connectivity }, self.split.added);
+        }
         let mut subset = Cells { offsets: vec![0], ..Cells::default() };
-        let mut indices = indices.iter().peekable();
-        for (cell, (code, points)) in self.cells.iter().enumerate() {
-            if indices.next_if(|index| **index == cell).is_some() {
-                subset.kinds.extend(kind(&code));
+        for (_, kind, points) in self.visible() {
+            if let Some(kind) = kind.filter(|kind| kind.dimension() == dimension) {
+                subset.kinds.push(kind);
                 subset.connectivity.extend_from_slice(points);
                 subset.offsets.push(subset.connectivity.len() as u32);
             }
         }
-        subset
+        (subset, self.split.added)
     }
 }
 
@@ -120,7 +155,9 @@ impl FileCells {
 pub(in crate::series) struct MeshCells {
     /// The cells.
     pub cells: Cells,
-    /// Their indices in the file; `None` for all cells.
+    /// The points that are added to those of the file.
+    pub added: AddedPoints,
+    /// The cell of the file that each of them is or is part of; `None` for all cells.
     pub indices: Option<Vec<usize>>,
     /// Number of cells in the file.
     pub total: usize,
@@ -130,24 +167,46 @@ pub(in crate::series) struct MeshCells {
     pub hidden: usize,
     /// Number of other skipped cells.
     pub skipped: usize,
+    /// Number of cells that are parts of divided cells.
+    pub parts: usize,
 }
 
 impl MeshCells {
+    /// The points of the file, followed by the added ones.
+    pub fn with_added_points(&self, mut points: Vec<[f64; 3]>) -> Vec<[f64; 3]> {
+        let along = |d: usize| self.added.values(|point| points[point][d]).collect::<Vec<f64>>();
+        let [x, y, z] = [along(0), along(1), along(2)];
+        points.extend((0..x.len()).map(|i| [x[i], y[i], z[i]]));
+        points
+    }
+
     /// How the mesh of another file differs from this one, if it does. Cells that are in neither mesh
     /// are not compared.
     pub(super) fn difference(&self, other: &FileCells) -> Option<String> {
-        let total = count_difference(other.cells.len(), self.total, "cell");
+        let total = count_difference(other.types().len(), self.total, "cell");
         if total.is_some() {
             return total;
         }
         let mut own = (0..).map_while(|cell| self.cell(cell)).peekable();
-        let mut others = other.visible().peekable();
+        let is_own = |kind: &CellKind| kind.dimension() == self.dimension;
+        let others = other.visible();
+        let others = others.filter_map(|(index, kind, at)| Some((index, kind.filter(is_own)?, at)));
+        let mut others = others.peekable();
         (0..self.total).find_map(|cell| {
-            let expected = own.next_if(|(index, ..)| *index == cell);
-            let found = others.next_if(|(index, _)| *index == cell);
-            let found = found.and_then(|(_, (kind, _, points))| Some((kind?, points)));
-            let found = found.filter(|(kind, _)| kind.dimension() == self.dimension);
-            cell_difference(cell, expected.map(|(_, kind, points)| (kind, points)), found)
+            // Divided cells have several parts.
+            loop {
+                let expected = own.next_if(|(index, ..)| *index == cell);
+                let found = others.next_if(|(index, ..)| *index == cell);
+                if expected.is_none() && found.is_none() {
+                    return None;
+                }
+                let without_index = |(_, kind, points)| (kind, points);
+                let difference =
+                    cell_difference(cell, expected.map(without_index), found.map(without_index));
+                if difference.is_some() {
+                    return difference;
+                }
+            }
         })
     }
 
@@ -216,5 +275,9 @@ fn unsupported_cells(cells: usize, dimension: usize, others: &[u8]) -> String {
 fn supported_kinds() -> String {
     let name = |kind: &CellKind| format!("{} ({})", kind.table().name, kind.table().vtk);
     let kinds: Vec<_> = CellKind::ALL.iter().map(name).collect();
-    format!("a mesh can have {}, all of one dimension", kinds.join(", "))
+    format!(
+        "a mesh can have {}, and, divided, triangle strips (6), polygons (7), quadratic wedges (26), \
+         quadratic pyramids (27) and polyhedra (42), all of one dimension",
+        kinds.join(", ")
+    )
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CellCount {
     /// The VTK name of the kind, e.g. `quadratic tetra`; with the VTK type for kinds that a mesh
-    /// cannot have, e.g. `polygon (type 7)`.
+    /// cannot have or divides, e.g. `polygon (type 7)`.
     pub kind: String,
     /// Number of cells.
     pub cells: usize,

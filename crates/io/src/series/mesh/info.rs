@@ -5,11 +5,11 @@ use super::counts::CellCount;
 use super::refused;
 use crate::Result;
 use burntrace_core::mesh::Mesh;
-use burntrace_vtk::{Kind, VtkFile};
+use burntrace_vtk::{Geometry, VtkFile};
 use serde::Serialize;
 
-/// The cells of an unstructured or structured grid.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The cells of an unstructured or structured grid, or of poly data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MeshInfo {
     /// Number of cells of each kind, ghost and skipped cells included.
     pub kinds: Vec<CellCount>,
@@ -17,6 +17,9 @@ pub struct MeshInfo {
     pub hidden: usize,
     /// Number of other skipped cells.
     pub skipped: usize,
+    /// Number of cells of the mesh that are parts of divided cells.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub parts: usize,
     /// Further counts of the mesh; `None` if the cells cannot form a mesh, and in a
     /// [`MeshSeries`](super::MeshSeries), where the field builds the mesh.
     pub counts: Option<MeshCounts>,
@@ -43,7 +46,19 @@ pub struct MeshCounts {
     pub crowded_faces: usize,
 }
 
+/// Whether a number is left out of JSON.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde needs")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 impl MeshInfo {
+    /// The description of the cells of a mesh, of which a file has these kinds.
+    pub(super) fn new(kinds: Vec<CellCount>, mesh: &MeshCells) -> Self {
+        let MeshCells { hidden, skipped, parts, .. } = *mesh;
+        MeshInfo { kinds, hidden, skipped, parts, ..MeshInfo::default() }
+    }
+
     /// Describes the cells of a file, if it has a list of them or is a structured grid. Also returns
     /// the cells of the mesh, if they can form one.
     pub(in crate::series) fn of(
@@ -51,11 +66,17 @@ impl MeshInfo {
         points: &[[f64; 3]],
         other_cells: OtherCells,
     ) -> Option<(MeshInfo, Option<MeshCells>)> {
-        if !matches!(file.kind(), Kind::UnstructuredGrid | Kind::StructuredGrid) {
+        let has_cells = match file.geometry() {
+            Geometry::Unstructured { .. } | Geometry::Structured { .. } => true,
+            Geometry::PolyData { verts, lines, polys, strips, .. } => {
+                verts + lines == 0 && polys + strips > 0
+            }
+            _ => false,
+        };
+        if !has_cells {
             return None;
         }
-        let mut info =
-            MeshInfo { kinds: Vec::new(), hidden: 0, skipped: 0, counts: None, problem: None };
+        let mut info = MeshInfo::default();
         let mesh = info.mesh(file, points, other_cells);
         let mesh = mesh.map_err(|problem| info.problem = Some(problem.to_string())).ok();
         Some((info, mesh))
@@ -68,11 +89,12 @@ impl MeshInfo {
         points: &[[f64; 3]],
         other_cells: OtherCells,
     ) -> Result<MeshCells> {
-        let cells = FileCells::read(file)?;
+        let cells = FileCells::read(file, points)?;
         self.kinds = cells.count();
         let selection = cells.select(file, other_cells)?;
-        (self.hidden, self.skipped) = (selection.hidden, selection.skipped);
-        let mesh = Mesh::new(points, selection.cells.clone());
+        *self = MeshInfo::new(std::mem::take(&mut self.kinds), &selection);
+        let points = selection.with_added_points(points.to_vec());
+        let mesh = Mesh::new(&points, selection.cells.clone());
         let mesh = mesh.map_err(|error| refused(file, error.to_string()))?;
         self.counts = Some(MeshCounts::of(&mesh));
         Ok(selection)

@@ -12,10 +12,11 @@ pub(super) use cells::MeshCells;
 
 use super::points::first_moved;
 use super::times::Timeline;
+use super::values::Selection;
 use super::velocity::{Association, VelocityInfo};
 use super::{
-    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference,
-    frame_differs, frame_path, implement_series, open_first,
+    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
+    implement_series, open_first,
 };
 use crate::{Error, Result, points::positions};
 use burntrace_core::{FrameData, MeshSource, Placement, mesh::Cells};
@@ -27,8 +28,11 @@ const ON: &str = "mesh";
 
 /// A velocity field on a mesh in one or several VTK files, one frame each.
 ///
-/// Reads unstructured grids, also in the pieces of a `.pvtu`, and structured grids, with the velocity
-/// at the points or in the cells. Ghost cells and hidden cells are omitted: those marked by the
+/// Reads unstructured grids, also in the pieces of a `.pvtu` and the blocks of a `.vtm`, structured grids,
+/// and poly data without vertices and lines, with the velocity at the points or in the cells. Polyhedra,
+/// polygons, and quadratic wedges and pyramids are divided (see
+/// [`VtkFile::split_cells`](burntrace_vtk::VtkFile::split_cells)): the points that this adds follow those of
+/// the files, and each part has the velocity of its cell. Ghost cells and hidden cells are omitted: those marked by the
 /// arrays `vtkGhostType` (bits 1, 8 and 32 of a cell, bit 2 of one of its points) or
 /// `vtkGhostLevels`. [`OtherCells`] determines the treatment of cells that cannot be part of a mesh.
 ///
@@ -46,15 +50,17 @@ const ON: &str = "mesh";
 #[derive(Debug)]
 pub struct MeshSeries {
     timeline: Timeline,
+    /// The points of the files, and those that are added in cells that are divided.
     points: Vec<[f64; 3]>,
+    points_of_file: usize,
     mesh: MeshCells,
     velocity: VelocityInfo,
     info: SeriesInfo,
 }
 
 impl MeshSeries {
-    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` file. All frames must have the
-    /// velocity, and the same numbers of points and cells; the meshes are compared when frames are
+    /// Opens a series: one VTK file, a pattern, a list, or a `.pvd` or `.series` file. All frames must
+    /// have the velocity, and the same numbers of points and cells; the meshes are compared when frames are
     /// read.
     ///
     /// # Errors
@@ -64,18 +70,20 @@ impl MeshSeries {
     /// finite, or the first file has no mesh cells, only ghost cells, or other cells that
     /// [`OtherCells`] does not skip.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
+        crop::refuse(options)?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
-        let cells = FileCells::read(&file)?;
+        let points = positions(&file)?;
+        let cells = FileCells::read(&file, &points)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
         velocity.locate(&file)?;
-        check_frames(&timeline.paths, &velocity, ON, |other| Ok(size_difference(&file, other)))?;
+        check_frames(&timeline, &velocity, ON, |other| Ok(size_difference(&file, other)))?;
         let kinds = cells.count();
         let mesh = cells.select(&file, options.other_cells)?;
-        let points = positions(&file)?;
-        let (hidden, skipped) = (mesh.hidden, mesh.skipped);
-        info.mesh = Some(MeshInfo { kinds, hidden, skipped, counts: None, problem: None });
+        info.mesh = Some(MeshInfo::new(kinds, &mesh));
+        let points_of_file = points.len();
+        let points = mesh.with_added_points(points);
         info.add_mesh(&points, &mesh, &velocity);
-        Ok(MeshSeries { timeline, points, mesh, velocity, info })
+        Ok(MeshSeries { timeline, points, points_of_file, mesh, velocity, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`points`](MeshSource::points), or in
@@ -88,18 +96,22 @@ impl MeshSeries {
     /// If the frame does not exist, its file has been removed or damaged, its points or cells differ
     /// from those of the first frame, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let paths = &self.timeline.paths;
-        let file = burntrace_vtk::open(frame_path(paths, frame)?)?;
-        if paths[frame] != paths[0]
-            && let Some(difference) = self.mesh.difference_of(&file, &self.points)?
+        let file = self.timeline.open(frame)?;
+        let points = &self.points[..self.points_of_file];
+        if !self.timeline.is_first(frame)
+            && let Some(difference) = self.mesh.difference_of(&file, points)?
         {
-            return Err(frame_differs(paths, frame, ON, difference));
+            return Err(self.timeline.frame_differs(frame, ON, difference));
         }
-        let (count, selected) = match self.velocity.association {
-            Association::Point => (self.points.len(), None),
-            Association::Cell => (self.mesh.total, self.mesh.indices.as_deref()),
+        let selected = match self.velocity.association {
+            Association::Point if self.mesh.added.is_empty() => (points.len(), Selection::All),
+            Association::Point => (points.len(), Selection::Added(&self.mesh.added)),
+            Association::Cell => {
+                let indices = self.mesh.indices.as_deref();
+                (self.mesh.total, indices.map_or(Selection::All, Selection::Indices))
+            }
         };
-        self.velocity.read_selected(&file, (count, selected), false)
+        self.velocity.read_selected(&file, selected, false)
     }
 }
 
@@ -123,11 +135,11 @@ impl MeshCells {
     /// Checks that all frames have the velocity and the mesh of the first one, with these points.
     pub(super) fn check_frames(
         &self,
-        paths: &[std::path::PathBuf],
+        timeline: &Timeline,
         velocity: &VelocityInfo,
         points: &[[f64; 3]],
     ) -> Result<()> {
-        check_frames(paths, velocity, ON, |other| self.difference_of(other, points)).map(drop)
+        check_frames(timeline, velocity, ON, |other| self.difference_of(other, points)).map(drop)
     }
 
     /// How the mesh of another file differs from this mesh with these points, if it does.
@@ -136,9 +148,8 @@ impl MeshCells {
         let pairs = points.iter().zip(&others).enumerate();
         let difference = count_difference(others.len(), points.len(), "point")
             .or_else(|| first_moved(pairs.map(|(point, (here, there))| (point, *here, *there))));
-        drop(others);
         match difference {
-            None => Ok(self.difference(&FileCells::read(file)?)),
+            None => Ok(self.difference(&FileCells::read(file, &others)?)),
             some => Ok(some),
         }
     }

@@ -1,0 +1,134 @@
+//! Axes of a grid: coordinates in metres.
+
+use crate::calendar::Reference;
+use crate::layout::{Layout, axis_of};
+use crate::packing::Packing;
+use crate::store::{Store, Variable};
+use crate::units::{Quantity, Unit, is_angle};
+use crate::{Error, Result};
+
+/// Units of variables, and of those that have none.
+#[derive(Debug, Default)]
+pub(crate) struct UnitCheck {
+    /// Variables without units, with what they must be.
+    missing: Vec<(String, Quantity)>,
+    /// The first variable that is converted, with its units.
+    converted: Option<(String, String)>,
+    /// What is converted or assumed.
+    pub notes: Vec<String>,
+}
+
+impl UnitCheck {
+    /// The unit of a variable; `None` if it has none.
+    pub fn unit(
+        &mut self,
+        store: &dyn Store,
+        variable: &Variable,
+        quantity: Quantity,
+    ) -> Result<Option<Unit>> {
+        let fail = |reason: String| Error::variable(store.path(), &variable.name, reason);
+        let Some(text) = variable.text("units").filter(|text| !text.is_empty()) else {
+            self.missing.push((variable.name.clone(), quantity));
+            return Ok(None);
+        };
+        if quantity == Quantity::Length && is_angle(text) {
+            return Err(fail(on_the_sphere(text)));
+        }
+        let unit = quantity.unit(text).map_err(fail)?;
+        if !unit.is_si() {
+            self.notes.push(format!(
+                "`{}` is converted from {text} to {}",
+                variable.name,
+                quantity.si()
+            ));
+            self.converted.get_or_insert((variable.name.clone(), text.into()));
+        }
+        Ok(Some(unit))
+    }
+
+    /// Notes times from a date, which become seconds.
+    pub fn note_time(&mut self, coordinate: &Variable, units: &str, reference: &Reference) {
+        if !reference.is_in_seconds() {
+            self.converted.get_or_insert((coordinate.name.clone(), units.into()));
+        }
+    }
+
+    /// Refuses variables without units beside variables that are converted, and notes the others.
+    pub fn check(mut self, store: &dyn Store) -> Result<Vec<String>> {
+        let Some((first, quantity)) = self.missing.first() else { return Ok(self.notes) };
+        if let Some((converted, units)) = &self.converted {
+            return Err(Error::variable(
+                store.path(),
+                first,
+                format!(
+                    "it has no attribute `units`, and `{converted}` is converted from {units}; add it, as in \
+                     `units = \"{}\"`",
+                    quantity.si()
+                ),
+            ));
+        }
+        let names: Vec<String> = self.missing.iter().map(|(name, _)| format!("`{name}`")).collect();
+        self.notes.push(format!("no units, and nothing converted: {}", names.join(", ")));
+        Ok(self.notes)
+    }
+}
+
+fn on_the_sphere(units: &str) -> String {
+    format!(
+        "it is an axis in {units}, and fields on the sphere are not supported yet; project the field onto axes \
+         in metres first, for example by `rioxarray` (`ds.rio.reproject(\"EPSG:32632\")`), `cdo remapbil` or \
+         `gdalwarp`, and turn the velocity along the new axes"
+    )
+}
+
+/// The nodes of the x, y and z axes in metres, in the order of the file. A flat axis has one node.
+pub(crate) fn read(
+    store: &dyn Store,
+    variable: &Variable,
+    layout: &Layout,
+    units: &mut UnitCheck,
+) -> Result<[Vec<f64>; 3]> {
+    let mut axes = [const { Vec::new() }; 3];
+    for (d, axis) in axes.iter_mut().enumerate() {
+        let named = layout.coordinates[d].as_deref().and_then(|name| store.find(name));
+        *axis = match named.or_else(|| scalar_coordinate(store, variable, d)) {
+            Some(coordinate) => nodes(store, coordinate, d, units)?,
+            None => vec![0.0],
+        };
+    }
+    Ok(axes)
+}
+
+/// The nodes of a coordinate variable in metres; z points upward.
+fn nodes(
+    store: &dyn Store,
+    coordinate: &Variable,
+    axis: usize,
+    units: &mut UnitCheck,
+) -> Result<Vec<f64>> {
+    let fail = |reason: String| Error::variable(store.path(), &coordinate.name, reason);
+    let unit = units.unit(store, coordinate, Quantity::Length)?;
+    let packing = Packing::of(store, coordinate).map_err(fail)?;
+    let mut nodes = packing.decode(store.read_all(coordinate)?, unit).into_f64();
+    let positive = coordinate.text("positive").map(str::to_ascii_lowercase);
+    if axis == 2 && positive.as_deref() == Some("down") {
+        units.notes.push(format!("`{}` is positive downward: z = -{0}", coordinate.name));
+        nodes.iter_mut().for_each(|z| *z = -*z);
+    }
+    Ok(nodes)
+}
+
+/// A coordinate without dimensions that the variable lists, such as the height of a plane.
+fn scalar_coordinate<'a>(
+    store: &'a dyn Store,
+    variable: &Variable,
+    axis: usize,
+) -> Option<&'a Variable> {
+    let listed = variable.text("coordinates")?.split_ascii_whitespace();
+    let mut found = listed.filter_map(|name| store.find(name));
+    found.find(|coordinate| {
+        coordinate.scalar.is_some()
+            && coordinate.dimensions.is_empty()
+            && axis_of(coordinate) == Some(axis)
+    })
+}

@@ -1,0 +1,331 @@
+//! A velocity on a grid with axes.
+
+use crate::axis::{self, UnitCheck};
+use crate::choose::{choice, is_downward, velocity};
+use crate::layout::{Layout, Role};
+use crate::packing::Packing;
+use crate::store::{Span, Store, Variable};
+use crate::strided::{Run, copy, strides};
+use crate::time::TimeAxis;
+use crate::units::{Quantity, Unit};
+use crate::values::Values;
+use crate::{Error, Result};
+use std::path::Path;
+
+/// The variables to read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// The velocity: one variable with components, or two or three components; found by itself if empty.
+    pub velocity: Vec<String>,
+    /// Whether only other variables are read.
+    pub without_velocity: bool,
+    /// The diffusivity of a random walk.
+    pub diffusivity: Option<String>,
+    /// Other variables, which are not converted.
+    pub arrays: Vec<String>,
+}
+
+/// The values of one time, node by node: x varies fastest, then y, in the order of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CfFrame {
+    /// Velocity `u, v, w` in m/s, where w = 0 if the file has two components; NaN where it is missing.
+    pub velocity: Values,
+    /// Whether the velocity of each node is missing; `None` if no value means a missing one.
+    pub missing: Option<Vec<bool>>,
+    /// Diffusivity in m²/s.
+    pub diffusivity: Option<Values>,
+    /// The numbers of the other variables, components together; NaN where they are missing.
+    pub arrays: Vec<Values>,
+}
+
+/// A variable and how it is decoded.
+#[derive(Clone, Debug)]
+struct Part {
+    variable: Variable,
+    layout: Layout,
+    packing: Packing,
+    unit: Option<Unit>,
+    /// Whether the sign is changed.
+    is_negated: bool,
+}
+
+/// A velocity on a grid in a NetCDF file or a Zarr group.
+#[derive(Debug)]
+pub struct CfGrid {
+    store: Box<dyn Store>,
+    axes: [Vec<f64>; 3],
+    time: Option<TimeAxis>,
+    velocity: Vec<Part>,
+    diffusivity: Option<Part>,
+    arrays: Vec<Part>,
+    notes: Vec<String>,
+}
+
+impl CfGrid {
+    /// Opens a file, and finds its velocity, axes and times.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, a variable is missing or ambiguous, the variables are not on one grid, its
+    /// axes are not lengths, or units are unknown.
+    pub fn open(path: impl AsRef<Path>, request: &Request) -> Result<CfGrid> {
+        CfGrid::of(crate::open(path)?, request)
+    }
+
+    /// The same, of an opened file.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](CfGrid::open).
+    pub fn of(store: Box<dyn Store>, request: &Request) -> Result<CfGrid> {
+        let file = &*store;
+        let mut units = UnitCheck::default();
+        let names = match (request.without_velocity, request.velocity.as_slice()) {
+            (true, _) => Vec::new(),
+            (false, []) => velocity(file)?,
+            (false, names) => names.to_vec(),
+        };
+        let mut part = |name: &String, quantity| Part::of(file, name, quantity, &mut units);
+        let of_velocity = |name| part(name, Some(Quantity::Speed));
+        let velocity: Vec<Part> = names.iter().map(of_velocity).collect::<Result<_>>()?;
+        let diffusivity = request.diffusivity.as_ref();
+        let diffusivity = diffusivity.map(|name| part(name, Some(Quantity::Diffusivity)));
+        let diffusivity = diffusivity.transpose()?;
+        let arrays: Vec<Part> =
+            request.arrays.iter().map(|name| part(name, None)).collect::<Result<_>>()?;
+        check_components(file, &velocity)?;
+        let others = velocity.iter().chain(&diffusivity).chain(&arrays);
+        let Some(first) = others.clone().next() else {
+            return Err(choice(file, "no variable of it is read"));
+        };
+        others.skip(1).try_for_each(|other| first.check_same_grid(file, other))?;
+        let axes = axis::read(file, &first.variable, &first.layout, &mut units)?;
+        let time = TimeAxis::read(file, &first.variable, &first.layout, &mut units)?;
+        let notes = units.check(file)?;
+        Ok(CfGrid { axes, time, velocity, diffusivity, arrays, notes, store })
+    }
+
+    /// The file.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The nodes of the x, y and z axes in metres, in the order of the file; one node on a flat axis, at 0
+    /// unless the file tells its position.
+    pub fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.axes
+    }
+
+    /// The times; `None` if the variables do not depend on time.
+    pub fn time(&self) -> Option<&TimeAxis> {
+        self.time.as_ref()
+    }
+
+    /// The names of the variables of the velocity.
+    pub fn velocity(&self) -> Vec<String> {
+        self.velocity.iter().map(|part| part.variable.name.clone()).collect()
+    }
+
+    /// Number of components of the velocity: 2 or 3; 0 without a velocity.
+    pub fn velocity_components(&self) -> usize {
+        self.velocity.iter().map(|part| part.layout.components(&part.variable)).sum()
+    }
+
+    /// Number of components of each of the other variables.
+    pub fn array_components(&self) -> Vec<usize> {
+        self.arrays.iter().map(|part| part.layout.components(&part.variable)).collect()
+    }
+
+    /// What is converted or assumed, for example `` `x` is converted from km to m ``.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Reads the values of one time in a box of nodes, by ranges along x, y and z in the order of the file.
+    ///
+    /// # Errors
+    ///
+    /// If the time or a range does not exist, or the data cannot be read.
+    pub fn read(&self, time: usize, ranges: [Span; 3]) -> Result<CfFrame> {
+        let velocity = self.read_velocity(time, ranges)?;
+        let declares = self.velocity.iter().any(|part| part.packing.has_missing());
+        let numbers = |part: &Part| self.read_parts(std::slice::from_ref(part), time, ranges);
+        Ok(CfFrame {
+            missing: declares.then(|| missing(&velocity)),
+            velocity,
+            diffusivity: self.diffusivity.as_ref().map(numbers).transpose()?,
+            arrays: self.arrays.iter().map(numbers).collect::<Result<_>>()?,
+        })
+    }
+
+    /// The velocity with three components.
+    fn read_velocity(&self, time: usize, ranges: [Span; 3]) -> Result<Values> {
+        let values = self.read_parts(&self.velocity, time, ranges)?;
+        if self.velocity_components() != 2 {
+            return Ok(values);
+        }
+        Ok(match values {
+            Values::F32(values) => Values::F32(with_third(&values)),
+            Values::F64(values) => Values::F64(with_third(&values)),
+        })
+    }
+
+    /// The numbers of variables with one component each, or of one variable, node by node.
+    fn read_parts(&self, parts: &[Part], time: usize, ranges: [Span; 3]) -> Result<Values> {
+        let width = parts.iter().map(|part| part.layout.components(&part.variable)).sum();
+        let counts = ranges.map(|range| range.count);
+        let Some(first) = parts.first() else { return Ok(Values::F32(Vec::new())) };
+        let fail = |reason: &str| Error::variable(self.store.path(), &first.variable.name, reason);
+        let count = counts.iter().try_fold(width, |all: usize, count| all.checked_mul(*count));
+        let count = count.ok_or_else(|| fail("it has more values than can be counted"))?;
+        let is_single = parts.iter().all(|part| part.packing.is_single());
+        let mut read = Vec::with_capacity(parts.len());
+        for part in parts {
+            let values = part.read(&*self.store, time, ranges)?;
+            read.push(values);
+        }
+        // Allocated after the data has been read, by which its size is known to be true.
+        let values = Values::filled(is_single, count, 0.0);
+        let mut values = values.map_err(|_| fail("its values do not fit into memory"))?;
+        for (component, (part, found)) in parts.iter().zip(read).enumerate() {
+            let runs = part.runs(counts, width);
+            let copied = match &mut values {
+                Values::F32(values) => {
+                    values.get_mut(component..).and_then(|to| copy(to, &found.into_f32(), &runs))
+                }
+                Values::F64(values) => {
+                    values.get_mut(component..).and_then(|to| copy(to, &found.into_f64(), &runs))
+                }
+            };
+            copied
+                .ok_or_else(|| fail("its values are of another number than its dimensions tell"))?;
+        }
+        Ok(values)
+    }
+}
+
+/// Refuses a velocity that has neither two nor three components.
+fn check_components(store: &dyn Store, velocity: &[Part]) -> Result<()> {
+    let each: Vec<usize> =
+        velocity.iter().map(|part| part.layout.components(&part.variable)).collect();
+    let names: Vec<&str> = velocity.iter().map(|part| part.variable.name.as_str()).collect();
+    match each.as_slice() {
+        [] | [2 | 3] | [1, 1] | [1, 1, 1] => Ok(()),
+        [_] => Err(choice(
+            store,
+            format!(
+                "`{}` has one component; give two or three variables, as in `velocity = [\"u\", \"v\", \"w\"]`, \
+                 or one with a dimension of 2 or 3 components",
+                names.join(", ")
+            ),
+        )),
+        _ => Err(choice(
+            store,
+            format!(
+                "`{}` are not two or three variables of one component each",
+                names.join("`, `")
+            ),
+        )),
+    }
+}
+
+/// Whether the velocity of each node has a component that is not a number.
+fn missing(velocity: &Values) -> Vec<bool> {
+    match velocity {
+        Values::F32(values) => values.chunks(3).map(|v| v.iter().any(|x| x.is_nan())).collect(),
+        Values::F64(values) => values.chunks(3).map(|v| v.iter().any(|x| x.is_nan())).collect(),
+    }
+}
+
+fn with_third<T: Copy + Default>(pairs: &[T]) -> Vec<T> {
+    pairs.chunks_exact(2).flat_map(|uv| [uv[0], uv[1], T::default()]).collect()
+}
+
+impl Part {
+    /// A variable that is converted to the unit of a quantity, if there is one.
+    fn of(
+        store: &dyn Store,
+        name: &str,
+        quantity: Option<Quantity>,
+        units: &mut UnitCheck,
+    ) -> Result<Part> {
+        let variable = store.find(name);
+        let variable =
+            variable.ok_or_else(|| choice(store, format!("it has no variable `{name}`")))?;
+        let fail = |reason: String| Error::variable(store.path(), name, reason);
+        let packing = Packing::of(store, variable).map_err(fail)?;
+        let layout = Layout::of(store, variable)?;
+        let unit = match quantity {
+            Some(quantity) => units.unit(store, variable, quantity)?,
+            None => None,
+        };
+        if quantity == Some(Quantity::Diffusivity) && layout.components(variable) != 1 {
+            return Err(fail("it has components, and a diffusivity has 1".into()));
+        }
+        let is_negated = quantity == Some(Quantity::Speed) && is_downward(variable);
+        if is_negated {
+            units.notes.push(format!("`{name}` is downward: w = -{name}"));
+        }
+        Ok(Part { variable: variable.clone(), layout, packing, unit, is_negated })
+    }
+
+    /// Refuses a variable on other axes or times.
+    fn check_same_grid(&self, store: &dyn Store, other: &Part) -> Result<()> {
+        let fail =
+            |reason: String| Err(Error::variable(store.path(), &other.variable.name, reason));
+        let first = &self.variable.name;
+        for (d, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
+            let [own, others] = [&self.layout, &other.layout].map(|layout| &layout.coordinates[d]);
+            if own != others {
+                let name = |axis: &Option<String>| {
+                    axis.as_deref().map_or("none".into(), |n| format!("`{n}`"))
+                };
+                return fail(format!(
+                    "its {axis} axis is {}, and that of `{first}` is {}; interpolate them to one grid first \
+                     (staggered grids: in xarray with `ds.interp` or `xgcm`)",
+                    name(others),
+                    name(own)
+                ));
+            }
+        }
+        match (&self.layout.time, &other.layout.time) {
+            (own, others) if own == others => Ok(()),
+            // Constant in time.
+            (Some(_), None) => Ok(()),
+            _ => fail(format!("its dimension of time is not that of `{first}`")),
+        }
+    }
+
+    /// Reads the decoded values of one time, in the order of the dimensions.
+    fn read(&self, store: &dyn Store, time: usize, ranges: [Span; 3]) -> Result<Values> {
+        let slab: Vec<Span> = self
+            .layout
+            .roles
+            .iter()
+            .zip(&self.variable.dimensions)
+            .map(|(role, dimension)| match role {
+                Role::Space(axis) => ranges[*axis],
+                Role::Time => Span::one(time),
+                Role::Component => Span::all(dimension.len),
+                Role::Single => Span::one(0),
+            })
+            .collect();
+        let values = self.packing.decode(store.read(&self.variable, &slab)?, self.unit);
+        Ok(if self.is_negated { values.map(|x| -x) } else { values })
+    }
+
+    /// The copy from the order of the dimensions to nodes with `width` numbers; x varies fastest.
+    fn runs(&self, counts: [usize; 3], width: usize) -> Vec<Run> {
+        let to = [width, width * counts[0], width * counts[0] * counts[1]];
+        let size = |(role, dimension): (&Role, &crate::Dimension)| match role {
+            Role::Space(axis) => (counts[*axis], to[*axis]),
+            Role::Component => (dimension.len, 1),
+            Role::Time | Role::Single => (1, 0),
+        };
+        let sizes: Vec<(usize, usize)> =
+            self.layout.roles.iter().zip(&self.variable.dimensions).map(size).collect();
+        let shape: Vec<usize> = sizes.iter().map(|(count, _)| *count).collect();
+        let runs = sizes.iter().zip(strides(&shape));
+        runs.map(|(&(count, to), from)| Run { count, to, from }).collect()
+    }
+}

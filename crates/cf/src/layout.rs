@@ -1,0 +1,195 @@
+//! The meaning of the dimensions of a variable.
+
+use crate::store::{Attribute, Store, Variable};
+use crate::units::is_angle;
+use crate::{Error, Result};
+
+/// What a dimension of a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// x, y or z.
+    Space(usize),
+    Time,
+    /// The components of a vector.
+    Component,
+    /// One index, whatever it means.
+    Single,
+}
+
+/// The roles of the dimensions of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    pub roles: Vec<Role>,
+    /// The coordinate variable of x, y and z, by its name; of `None`, the grid is flat.
+    pub coordinates: [Option<String>; 3],
+    /// The dimension and the coordinate variable of the time.
+    pub time: Option<(String, Option<String>)>,
+}
+
+impl Layout {
+    /// Finds the roles of the dimensions of a variable.
+    ///
+    /// # Errors
+    ///
+    /// If the role of a dimension is unknown, or two dimensions have one role.
+    pub fn of(store: &dyn Store, variable: &Variable) -> Result<Layout> {
+        let fail = |reason: String| Error::variable(store.path(), &variable.name, reason);
+        let mut layout = Layout { roles: Vec::new(), coordinates: [const { None }; 3], time: None };
+        let mut unknown = Vec::new();
+        for (d, dimension) in variable.dimensions.iter().enumerate() {
+            let coordinate = coordinate_of(store, variable, d);
+            let role = coordinate.and_then(role_of).or_else(|| match coordinate {
+                None => role_of_name(&dimension.name),
+                Some(_) => None,
+            });
+            let name = coordinate.map(|coordinate| coordinate.name.clone());
+            match role {
+                Some(Role::Space(axis)) => {
+                    let name = name.ok_or_else(|| fail(no_coordinate(&dimension.name)))?;
+                    layout.set_axis(axis, name).map_err(fail)?;
+                }
+                Some(Role::Time) if layout.time.is_some() => {
+                    return Err(fail(format!(
+                        "`{}` is a second dimension of time",
+                        dimension.name
+                    )));
+                }
+                Some(Role::Time) => layout.time = Some((dimension.name.clone(), name)),
+                _ if dimension.len == 1 => {}
+                // A dimension of components has no positions.
+                _ => unknown.push((d, coordinate.is_none())),
+            }
+            let otherwise = if dimension.len == 1 { Role::Single } else { Role::Component };
+            layout.roles.push(role.unwrap_or(otherwise));
+        }
+        layout.check_unknown(variable, &unknown).map_err(fail)?;
+        Ok(layout)
+    }
+
+    fn set_axis(&mut self, axis: usize, name: String) -> std::result::Result<(), String> {
+        match &self.coordinates[axis] {
+            None => self.coordinates[axis] = Some(name),
+            Some(other) => {
+                let axis = ['x', 'y', 'z'][axis];
+                return Err(format!(
+                    "both `{other}` and `{name}` are its {axis} axis; set their attributes `axis` to X, Y or Z"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Of the dimensions without a role, one can be that of components.
+    fn check_unknown(
+        &self,
+        variable: &Variable,
+        unknown: &[(usize, bool)],
+    ) -> std::result::Result<(), String> {
+        let is_component =
+            |(d, can_be): &(usize, bool)| *can_be && (2..=3).contains(&variable.dimensions[*d].len);
+        match unknown {
+            [] => Ok(()),
+            [only] if is_component(only) => Ok(()),
+            [first, ..] => {
+                let (d, _) = unknown.iter().find(|of| !is_component(of)).unwrap_or(first);
+                let dimension = &variable.dimensions[*d];
+                Err(format!(
+                    "its dimension `{}` of {} is neither an axis, nor the time, nor the 2 or 3 components of \
+                     a vector, which have no coordinate; set the attribute `axis` of its coordinate to X, Y, Z or T, or select one \
+                     index of it (in xarray: `ds.isel({}=0)`)",
+                    dimension.name, dimension.len, dimension.name
+                ))
+            }
+        }
+    }
+
+    /// Number of components.
+    pub fn components(&self, variable: &Variable) -> usize {
+        let mut roles = self.roles.iter().zip(&variable.dimensions);
+        roles.find(|(role, _)| **role == Role::Component).map_or(1, |(_, dimension)| dimension.len)
+    }
+}
+
+fn no_coordinate(dimension: &str) -> String {
+    format!(
+        "its dimension `{dimension}` has no coordinate variable; add a variable `{dimension}` with the \
+         positions of the nodes (in xarray: `ds.assign_coords({dimension}=...)`)"
+    )
+}
+
+/// The coordinate variable of a dimension: that of its name, or one that the attribute `coordinates` lists.
+fn coordinate_of<'a>(
+    store: &'a dyn Store,
+    variable: &'a Variable,
+    d: usize,
+) -> Option<&'a Variable> {
+    let dimension = &variable.dimensions[d];
+    let is_of = |coordinate: &&Variable| {
+        coordinate.scalar.is_some() && coordinate.dimensions == std::slice::from_ref(dimension)
+    };
+    let listed = variable.text("coordinates").unwrap_or_default().split_ascii_whitespace();
+    let named = store.find(&dimension.name).filter(is_of);
+    named.or_else(|| {
+        let mut listed = listed.filter_map(|name| store.find(name)).filter(is_of);
+        listed.find(|coordinate| role_of(coordinate).is_some())
+    })
+}
+
+/// The role of a coordinate variable by its attributes and its name.
+fn role_of(coordinate: &Variable) -> Option<Role> {
+    let axis = coordinate.text("axis").map(str::to_ascii_uppercase);
+    match axis.as_deref() {
+        Some("X") => return Some(Role::Space(0)),
+        Some("Y") => return Some(Role::Space(1)),
+        Some("Z") => return Some(Role::Space(2)),
+        Some("T") => return Some(Role::Time),
+        _ => {}
+    }
+    let units = coordinate.text("units").unwrap_or_default();
+    let standard = coordinate.text("standard_name").unwrap_or_default();
+    match standard {
+        "projection_x_coordinate" | "longitude" | "grid_longitude" => return Some(Role::Space(0)),
+        "projection_y_coordinate" | "latitude" | "grid_latitude" => return Some(Role::Space(1)),
+        "height"
+        | "altitude"
+        | "depth"
+        | "height_above_mean_sea_level"
+        | "height_above_reference_ellipsoid" => return Some(Role::Space(2)),
+        "time" => return Some(Role::Time),
+        _ => {}
+    }
+    if units.to_ascii_lowercase().contains(" since ") {
+        return Some(Role::Time);
+    }
+    if is_angle(units) {
+        let is_north = units.to_ascii_lowercase().contains('n');
+        return Some(role_of_name(&coordinate.name).unwrap_or(Role::Space(usize::from(is_north))));
+    }
+    if matches!(coordinate.attribute("positive"), Some(Attribute::Text(_))) {
+        return Some(Role::Space(2));
+    }
+    role_of_name(&coordinate.name)
+}
+
+/// The role of a dimension or coordinate by its name.
+fn role_of_name(name: &str) -> Option<Role> {
+    let name = name.to_ascii_lowercase();
+    Some(match name.as_str() {
+        "x" | "xc" | "x_c" | "xt" | "x_coord" | "x_coordinate" | "easting" | "lon"
+        | "longitude" => Role::Space(0),
+        "y" | "yc" | "y_c" | "yt" | "y_coord" | "y_coordinate" | "northing" | "lat"
+        | "latitude" => Role::Space(1),
+        "z" | "zc" | "z_c" | "zt" | "z_coord" | "z_coordinate" | "height" | "altitude"
+        | "depth" | "elevation" => Role::Space(2),
+        "t" | "time" => Role::Time,
+        _ => return None,
+    })
+}
+
+/// The axis of a coordinate variable, if it is one of space.
+pub(crate) fn axis_of(coordinate: &Variable) -> Option<usize> {
+    match role_of(coordinate)? {
+        Role::Space(axis) => Some(axis),
+        _ => None,
+    }
+}

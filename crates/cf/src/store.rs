@@ -1,0 +1,261 @@
+//! Variables with dimensions and attributes, whatever the file format.
+
+use crate::values::Values;
+use crate::{Error, Result, netcdf, zarr};
+use std::fmt::Debug;
+use std::path::Path;
+
+/// A dimension of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    /// Name.
+    pub name: String,
+    /// Number of indices.
+    pub len: usize,
+}
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// Text.
+    Text(String),
+    /// One or more numbers.
+    Numbers(Vec<f64>),
+}
+
+/// The type of the numbers in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ScalarType {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl ScalarType {
+    /// Bytes of a number.
+    pub fn size(self) -> usize {
+        use ScalarType::*;
+        match self {
+            I8 | U8 => 1,
+            I16 | U16 => 2,
+            I32 | U32 | F32 => 4,
+            I64 | U64 | F64 => 8,
+        }
+    }
+
+    /// Whether `f32` holds every number of the type exactly.
+    pub fn fits_f32(self) -> bool {
+        use ScalarType::*;
+        matches!(self, I8 | U8 | I16 | U16 | F32)
+    }
+}
+
+/// For example `float32`.
+impl std::fmt::Display for ScalarType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        use ScalarType::*;
+        f.write_str(match self {
+            I8 => "int8",
+            U8 => "uint8",
+            I16 => "int16",
+            U16 => "uint16",
+            I32 => "int32",
+            U32 => "uint32",
+            I64 => "int64",
+            U64 => "uint64",
+            F32 => "float32",
+            F64 => "float64",
+        })
+    }
+}
+
+/// The description of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Name.
+    pub name: String,
+    /// Dimensions; the last one varies fastest.
+    pub dimensions: Vec<Dimension>,
+    /// Type of its numbers; `None` for text and other types, which cannot be read.
+    pub scalar: Option<ScalarType>,
+    /// Attributes.
+    pub attributes: Vec<(String, Attribute)>,
+}
+
+impl Variable {
+    /// An attribute.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// An attribute that is text, without spaces around it.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.attribute(name)? {
+            Attribute::Text(text) => Some(text.trim()),
+            Attribute::Numbers(_) => None,
+        }
+    }
+
+    /// The numbers of an attribute; `None` for text.
+    pub fn numbers(&self, name: &str) -> Option<&[f64]> {
+        match self.attribute(name)? {
+            Attribute::Numbers(numbers) => Some(numbers),
+            Attribute::Text(_) => None,
+        }
+    }
+
+    /// Number of indices along each dimension.
+    pub fn shape(&self) -> Vec<usize> {
+        self.dimensions.iter().map(|dimension| dimension.len).collect()
+    }
+}
+
+/// For example `` `u` (time 4, y 3, x 5; float32, m s-1) ``.
+impl std::fmt::Display for Variable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let dimensions: Vec<String> =
+            self.dimensions.iter().map(|d| format!("{} {}", d.name, d.len)).collect();
+        let scalar = self.scalar.map_or("not numbers".into(), |scalar| scalar.to_string());
+        let units = self.text("units").map_or(String::new(), |units| format!(", {units}"));
+        write!(f, "`{}` ({}; {scalar}{units})", self.name, dimensions.join(", "))
+    }
+}
+
+/// Indices along a dimension: `start`, `start + step`, ..., `count` of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first index.
+    pub start: usize,
+    /// Number of indices, at least 1.
+    pub count: usize,
+    /// Distance of the indices, at least 1.
+    pub step: usize,
+}
+
+impl Span {
+    /// All indices of a dimension of this length.
+    pub fn all(len: usize) -> Span {
+        Span { start: 0, count: len, step: 1 }
+    }
+
+    /// One index.
+    pub fn one(index: usize) -> Span {
+        Span { start: index, count: 1, step: 1 }
+    }
+
+    /// The last index; `None` if there is none, or on overflow.
+    pub(crate) fn last(self) -> Option<usize> {
+        let steps = self.count.checked_sub(1)?;
+        steps.checked_mul(self.step).and_then(|length| length.checked_add(self.start))
+    }
+}
+
+/// A file or group with variables. Reading takes `&self` and may be concurrent.
+pub trait Store: Debug + Send + Sync {
+    /// The path of the file or folder.
+    fn path(&self) -> &Path;
+
+    /// The format, e.g. `NetCDF-4` or `Zarr version 3`.
+    fn format(&self) -> &str;
+
+    /// The variables, in the order of the file.
+    fn variables(&self) -> &[Variable];
+
+    /// Whether numbers that were never written have the default fill values of NetCDF.
+    fn has_default_fill(&self) -> bool {
+        false
+    }
+
+    /// Reads a hyperslab of a variable, one span for each of its dimensions, as stored: neither scaled nor
+    /// masked. The last dimension varies fastest.
+    ///
+    /// # Errors
+    ///
+    /// If the variable has no numbers, a span is outside its dimension, or the data cannot be read.
+    fn read(&self, variable: &Variable, slab: &[Span]) -> Result<Values>;
+}
+
+impl dyn Store + '_ {
+    /// The variable with a name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Variable> {
+        self.variables().iter().find(|variable| variable.name == name)
+    }
+
+    /// Reads all values of a variable.
+    pub(crate) fn read_all(&self, variable: &Variable) -> Result<Values> {
+        let slab: Vec<Span> = variable.shape().into_iter().map(Span::all).collect();
+        self.read(variable, &slab)
+    }
+}
+
+/// Names of the files that make a folder a Zarr group or array.
+pub(crate) const ZARR_FILES: [&str; 3] = ["zarr.json", ".zgroup", ".zarray"];
+
+/// Whether a path is a NetCDF file by its first bytes, or a Zarr group. HDF5 files of VTK are not.
+pub fn is_cf(path: &Path) -> bool {
+    match path.is_dir() {
+        true => ZARR_FILES.iter().any(|name| path.join(name).is_file()),
+        false => netcdf::is_netcdf(path),
+    }
+}
+
+/// Opens a NetCDF file or a Zarr group, and reads the description of its variables.
+///
+/// # Errors
+///
+/// If the path is neither, or its description is damaged or not supported.
+pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn Store>> {
+    let path = path.as_ref();
+    match path.is_dir() {
+        true => Ok(Box::new(zarr::Group::open(path)?)),
+        false => Ok(Box::new(netcdf::NetCdf::open(path)?)),
+    }
+}
+
+/// Bytes that may be allocated for data of any file.
+const SMALL: u64 = 64 << 20;
+
+/// Checks a hyperslab of a variable, and returns its number of values. `held` is the number of bytes that
+/// the file can hold at most, decoded.
+pub(crate) fn check_slab(
+    path: &Path,
+    variable: &Variable,
+    slab: &[Span],
+    held: u64,
+) -> Result<(ScalarType, usize)> {
+    let fail = |reason: String| Error::variable(path, &variable.name, reason);
+    let scalar = variable.scalar.ok_or_else(|| fail("it has no numbers".into()))?;
+    if slab.len() != variable.dimensions.len() {
+        let (given, needed) = (slab.len(), variable.dimensions.len());
+        return Err(fail(format!("{given} ranges were given for {needed} dimensions")));
+    }
+    for (span, dimension) in slab.iter().zip(&variable.dimensions) {
+        if span.step == 0 || span.last().is_none_or(|last| last >= dimension.len) {
+            let Span { start, count, step } = span;
+            return Err(fail(format!(
+                "{count} indices from {start} by {step} are not in the dimension `{}` of {}",
+                dimension.name, dimension.len
+            )));
+        }
+    }
+    let count = slab.iter().try_fold(1_usize, |all, span| all.checked_mul(span.count));
+    let bytes = count.and_then(|count| count.checked_mul(8));
+    match (count, bytes) {
+        (Some(count), Some(bytes)) if bytes as u64 <= held.max(SMALL) => Ok((scalar, count)),
+        _ => {
+            let sizes: Vec<String> = slab.iter().map(|span| span.count.to_string()).collect();
+            Err(fail(format!(
+                "{} values are more than the file can hold; it was cut off, or its sizes are damaged",
+                sizes.join(" x ")
+            )))
+        }
+    }
+}

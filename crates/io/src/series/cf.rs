@@ -1,0 +1,353 @@
+//! Frames of NetCDF files and Zarr groups.
+
+use super::crop::GridPart;
+use super::grid::{Grid, flip};
+use super::times::{FrameFiles, Timeline, TimesFrom, resolve_frames};
+use super::values::{along, flip_floats, plane_axes, without_hidden};
+use super::velocity::{Association, VelocityInfo, VelocityName};
+use super::{
+    FileContents, Files, NamedArray, Series, SeriesInfo, SeriesOptions, diffusivity, find,
+    frame_differs,
+};
+use crate::tracks::TimeOrigin;
+use crate::{Error, Result};
+use burntrace_cf::{CfFrame, CfGrid, Request, Span, TimeAxis, Times, Values};
+use burntrace_core::{FieldArray, Floats, FrameData};
+use burntrace_vtk::Kind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Number of files that stay open.
+const OPEN_FILES: usize = 4;
+
+/// Whether the first of the files is a NetCDF file or a Zarr group.
+pub(super) fn is_cf(files: &Files) -> Result<bool> {
+    Ok(burntrace_cf::is_cf(&find(files)?.0[0].path))
+}
+
+/// The error of files that are used as points or as a mesh.
+pub(super) fn not_on_grid(files: &Files) -> Result<Error> {
+    let path = find(files)?.0.swap_remove(0).path;
+    let reason = "it holds a grid with axes, and no list of points or cells; set \
+                  `field.interpolation = \"grid\"`";
+    Ok(file_error(&path, reason))
+}
+
+/// The files, which no collection may list.
+fn paths_of(files: &Files) -> Result<Vec<PathBuf>> {
+    let (frames, listed) = find(files)?;
+    let paths: Vec<PathBuf> = frames.into_iter().map(|frame| frame.path).collect();
+    match listed {
+        None => Ok(paths),
+        Some((_, from)) => Err(file_error(
+            &paths[0],
+            format!("it has times of its own, and {from} gives one; list the files themselves"),
+        )),
+    }
+}
+
+fn file_error(path: &Path, reason: impl Into<String>) -> Error {
+    Error::Cf(burntrace_cf::Error::File { path: path.into(), reason: reason.into() })
+}
+
+/// Opens a series.
+pub(super) fn open(files: &Files, options: &SeriesOptions) -> Result<Series> {
+    let survey = Survey::of(files, options)?;
+    let mut info = SeriesInfo::of_cf(survey.first.store());
+    let path = &survey.timeline.paths[0];
+    let part = GridPart::of(&survey.grid, options, Association::Point, path)?;
+    let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
+    survey.describe(&mut info, &grid);
+    let Survey { timeline, velocity, .. } = survey;
+    let hides = !options.ignore_hidden;
+    Ok(Series { timeline, grid, part, velocity, hides, cf: Some(CfFiles::default()), info })
+}
+
+/// Describes a series, which may have problems.
+pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesInfo> {
+    let paths = paths_of(files)?;
+    let mut info = SeriesInfo::of_cf(&*burntrace_cf::open(&paths[0])?);
+    let survey = Survey::of(files, options);
+    let Ok(survey) = survey.map_err(|problem| info.problems.push(problem.to_string())) else {
+        info.files_found = paths.len();
+        info.files = paths;
+        return Ok(info);
+    };
+    survey.describe(&mut info, &survey.grid);
+    let Survey { timeline, grid, velocity, .. } = survey;
+    let FrameFiles { path, step, .. } = &timeline.frames[0];
+    match CfFiles::default().read(path, *step, &velocity, (&grid, None), !options.ignore_hidden) {
+        Ok(frame) => info.add_frame(&frame),
+        Err(problem) => info.problems.push(problem.to_string()),
+    }
+    Ok(info)
+}
+
+/// The variables of the first file.
+pub(super) fn contents(path: PathBuf) -> Result<FileContents> {
+    let store = burntrace_cf::open(&path)?;
+    let arrays = SeriesInfo::of_cf(&*store).arrays;
+    Ok(FileContents { path, kind: Kind::RectilinearGrid, arrays })
+}
+
+/// The files of a series, without the values of frames.
+struct Survey {
+    first: CfGrid,
+    timeline: Timeline,
+    /// Number of frames before the selection.
+    found: usize,
+    grid: Grid,
+    velocity: VelocityInfo,
+    time_origin: Option<TimeOrigin>,
+}
+
+impl Survey {
+    fn of(files: &Files, options: &SeriesOptions) -> Result<Survey> {
+        let paths = paths_of(files)?;
+        if options.prefer == Some(Association::Cell) {
+            let reason =
+                "its values are at the nodes, and `prefer` asks for those of cells; omit it";
+            return Err(file_error(&paths[0], reason));
+        }
+        let first = CfGrid::open(&paths[0], &requested(options))?;
+        let velocity = VelocityInfo::of_cf(&first, options);
+        let grid = Grid::of(first.axes().clone(), &paths[0])?;
+        let request = request_of(&velocity);
+        let mut times = vec![first.time().cloned()];
+        for (index, path) in paths.iter().enumerate().skip(1) {
+            let other = CfGrid::open(path, &request)?;
+            if let Some(difference) = difference(&first, &grid, &other)? {
+                return Err(frame_differs(&paths, index, "grid", difference));
+            }
+            times.push(other.time().cloned());
+        }
+        let (known, time_origin) = match options.time.ignore_file_times {
+            true => (None, None),
+            false => known_times(&paths, &times)?,
+        };
+        let known = known.map(|times| (times, TimesFrom::Coordinate));
+        let all = resolve_frames(frames(&paths, &times), known, &options.time)?;
+        let timeline = all.select(&options.frames.select(&all.times)?);
+        Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, time_origin })
+    }
+
+    /// Describes the series; `read` is the grid of its frames.
+    fn describe(&self, info: &mut SeriesInfo, read: &Grid) {
+        let nodes = self.grid.nodes();
+        info.points = nodes.iter().product();
+        info.cells = self.grid.cells().iter().product();
+        info.dims = Some(nodes);
+        info.notes.extend(self.first.notes().iter().cloned());
+        info.time_origin = self.time_origin.clone();
+        info.set_times(&self.timeline, self.found);
+        info.add_grid(read, Some(&self.velocity), false);
+        if self.first.velocity_components() == 2 {
+            info.velocity_axes = plane_axes(&self.grid).map(|d| ['x', 'y', 'z'][d]).to_vec();
+        }
+    }
+}
+
+/// How another file differs from the first one, if it does.
+fn difference(first: &CfGrid, grid: &Grid, other: &CfGrid) -> Result<Option<String>> {
+    let [own, others] =
+        [first, other].map(|file| (file.velocity_components(), file.array_components()));
+    if own != others {
+        return Ok(Some("its variables have other components".into()));
+    }
+    Ok(grid.difference(&Grid::of(other.axes().clone(), other.store().path())?))
+}
+
+/// The variables that options name.
+fn requested(options: &SeriesOptions) -> Request {
+    Request {
+        velocity: match &options.velocity {
+            VelocityName::Auto | VelocityName::None => Vec::new(),
+            VelocityName::Array(name) => vec![name.clone()],
+            VelocityName::Components(names) => names.to_vec(),
+            VelocityName::Plane(names) => names.to_vec(),
+        },
+        without_velocity: options.velocity == VelocityName::None,
+        diffusivity: options.diffusivity.clone(),
+        arrays: options.arrays.iter().map(|array| array.array.clone()).collect(),
+    }
+}
+
+/// The variables of a series.
+fn request_of(velocity: &VelocityInfo) -> Request {
+    Request {
+        velocity: velocity.arrays.clone(),
+        without_velocity: velocity.arrays.is_empty(),
+        diffusivity: velocity.diffusivity.clone(),
+        arrays: velocity.sampled.in_files.clone(),
+    }
+}
+
+impl VelocityInfo {
+    fn of_cf(file: &CfGrid, options: &SeriesOptions) -> VelocityInfo {
+        let mut velocity = VelocityInfo {
+            arrays: file.velocity(),
+            association: Association::Point,
+            diffusivity: options.diffusivity.clone(),
+            sampled: Default::default(),
+        };
+        velocity.add_cf_arrays(&options.arrays);
+        velocity.set_cf_components(file);
+        velocity
+    }
+
+    /// Adds variables, which all files must have with the same components.
+    pub(super) fn with_cf_arrays(
+        mut self,
+        paths: &[PathBuf],
+        arrays: &[NamedArray],
+    ) -> Result<VelocityInfo> {
+        self.add_cf_arrays(arrays);
+        let request = request_of(&self);
+        let first = CfGrid::open(&paths[0], &request)?;
+        self.set_cf_components(&first);
+        let mut others: Vec<&PathBuf> = paths.iter().filter(|path| **path != paths[0]).collect();
+        others.dedup();
+        for path in others {
+            if CfGrid::open(path, &request)?.array_components() != first.array_components() {
+                let reason = "its variables have other components than those of the first file";
+                return Err(file_error(path, reason));
+            }
+        }
+        Ok(self)
+    }
+
+    fn add_cf_arrays(&mut self, arrays: &[NamedArray]) {
+        for NamedArray { array, name } in arrays {
+            self.sampled.in_files.push(array.clone());
+            self.sampled.arrays.push(FieldArray::new(name.clone(), 1));
+        }
+    }
+
+    fn set_cf_components(&mut self, file: &CfGrid) {
+        let arrays = self.sampled.arrays.iter_mut().zip(file.array_components());
+        arrays.for_each(|(array, components)| array.components = components);
+    }
+}
+
+/// The file and the index of each frame.
+fn frames(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Vec<FrameFiles> {
+    let of_file = |(path, time): (&PathBuf, &Option<TimeAxis>)| {
+        let count = time.as_ref().map_or(1, |time| time.len);
+        (0..count).map(|step| FrameFiles::at(path.clone(), step)).collect::<Vec<_>>()
+    };
+    paths.iter().zip(times).flat_map(of_file).collect()
+}
+
+type KnownTimes = (Option<Vec<f64>>, Option<TimeOrigin>);
+
+/// The times in the files, in seconds, and their origin; `None` if no file has any.
+fn known_times(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Result<KnownTimes> {
+    let (mut dated, mut plain) = (Vec::new(), Vec::new());
+    for time in times.iter().flatten() {
+        match &time.times {
+            Times::Dated(times) => dated.push(times),
+            Times::Plain(times) => plain.push(times),
+            Times::Unknown => {}
+        }
+    }
+    match (dated.as_slice(), plain.as_slice()) {
+        ([], []) => Ok((None, None)),
+        ([], plain) if plain.len() == times.len() => {
+            Ok((Some(plain.iter().copied().flatten().copied().collect()), None))
+        }
+        ([first, ..], []) if dated.len() == times.len() => {
+            let seconds = |origin| {
+                let all = dated.iter().zip(paths).map(|(times, path)| {
+                    times.seconds_from(origin).map_err(|reason| file_error(path, reason))
+                });
+                all.collect::<Result<Vec<Vec<f64>>>>()
+            };
+            // The first file may not be the earliest.
+            let starts =
+                seconds(first)?.into_iter().map(|times| times.first().copied().unwrap_or(0.0));
+            let earliest = starts.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+            let origin = dated[earliest.map_or(0, |(file, _)| file)];
+            let (date, calendar) = (origin.first_date(), origin.calendar().name().into());
+            Ok((Some(seconds(origin)?.concat()), Some(TimeOrigin { date, calendar })))
+        }
+        _ => Err(Error::Times(format!(
+            "some of the files (`{}` and so on) have times from a date, and others have other times or none; \
+             set `ignore_file_times = true` and give `times`",
+            paths[0].display()
+        ))),
+    }
+}
+
+/// Open files.
+#[derive(Debug, Default)]
+pub(super) struct CfFiles {
+    /// The last ones that were read, the latest at the end.
+    opened: Mutex<Vec<(PathBuf, Request, Arc<CfGrid>)>>,
+}
+
+impl CfFiles {
+    /// Reads a frame: one time of a file, on the nodes of a grid, which may be a part of the grid of the
+    /// file. `hides`: with its missing values as holes.
+    pub fn read(
+        &self,
+        path: &Path,
+        step: usize,
+        velocity: &VelocityInfo,
+        (grid, part): (&Grid, Option<&(Grid, GridPart)>),
+        hides: bool,
+    ) -> Result<FrameData> {
+        let file = self.open(path, request_of(velocity))?;
+        let counts = grid.nodes();
+        let whole = part.map_or(grid, |(whole, _)| whole);
+        if file.axes().each_ref().map(Vec::len) != whole.nodes() {
+            return Err(file_error(path, "its grid has changed since the series was opened"));
+        }
+        let all = || counts.map(Span::all);
+        let spans = part.map_or_else(all, |(_, part)| part.in_file(grid.flipped));
+        let frame = file.read(step, spans)?;
+        let CfFrame { velocity: values, missing, diffusivity, arrays } = frame;
+        let values = match file.velocity_components() {
+            2 => along(floats(values), plane_axes(grid)),
+            _ => floats(values),
+        };
+        let arranged = |values, width| flip_floats(values, width, counts, grid.flipped);
+        let hidden = missing.filter(|_| hides).map(|all| flip(all, 1, counts, grid.flipped));
+        let diffusivity = diffusivity.map(|values| arranged(floats(values), 1));
+        let diffusivity = diffusivity.map(|values| without_hidden(values, hidden.as_deref()));
+        if let (Some(values), Some(name)) = (&diffusivity, &velocity.diffusivity) {
+            diffusivity::check(values, name).map_err(|problem| file_error(path, problem))?;
+        }
+        let widths = velocity.sampled.arrays.iter().map(|array| array.components);
+        let arrays = arrays.into_iter().zip(widths);
+        let arrays = arrays.map(|(values, width)| arranged(floats(values), width)).collect();
+        let frame = FrameData::new(arranged(values, 3)).with_diffusivity(diffusivity);
+        Ok(frame.with_hidden(hidden).with_arrays(arrays))
+    }
+
+    /// The open file, or opens it.
+    fn open(&self, path: &Path, request: Request) -> Result<Arc<CfGrid>> {
+        let lock = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |opened: &[(PathBuf, Request, Arc<CfGrid>)]| {
+            let is_same =
+                |entry: &&(PathBuf, Request, Arc<CfGrid>)| entry.0 == path && entry.1 == request;
+            opened.iter().find(is_same).map(|(.., file)| file.clone())
+        };
+        if let Some(file) = known(&lock()) {
+            return Ok(file);
+        }
+        let file = Arc::new(CfGrid::open(path, &request)?);
+        let mut opened = lock();
+        if opened.len() == OPEN_FILES {
+            opened.remove(0);
+        }
+        opened.push((path.into(), request, file.clone()));
+        Ok(file)
+    }
+}
+
+fn floats(values: Values) -> Floats {
+    match values {
+        Values::F32(values) => Floats::F32(values),
+        Values::F64(values) => Floats::F64(values),
+    }
+}

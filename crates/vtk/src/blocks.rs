@@ -1,0 +1,263 @@
+//! Data sets of several blocks: the blocks of the highest dimension as one data set.
+
+use std::path::PathBuf;
+
+use crate::array::{ArrayInfo, Association, Part, Placement};
+use crate::block::Block;
+use crate::cells;
+use crate::dataset::{self, DataSet};
+use crate::error::Error;
+use crate::geometry::{Geometry, Kind};
+use crate::grids;
+use crate::parallel::{Piece, join_pieces};
+use crate::pieces::GHOSTS;
+use crate::source::Source;
+use crate::sources::Sources;
+use crate::structure::{BlockIndex, Structure};
+
+/// Maximum number of values that are implied by the size of the files, per byte.
+const MAX_VALUES_PER_BYTE: u64 = 1032;
+
+/// A block of a data set of several blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockInfo {
+    /// Its name after those of the blocks that contain it, e.g. `boundary/inlet`.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The kind of its data set.
+    pub kind: Kind,
+    /// The highest dimension of its cells: 3 for volumes, 2 for surfaces, 1 for lines, 0 for points.
+    pub dimension: usize,
+    /// Number of points.
+    pub points: usize,
+    /// Number of cells.
+    pub cells: usize,
+    /// Whether its points and cells are part of the data set, where they follow those of the used
+    /// blocks before it.
+    pub is_used: bool,
+}
+
+/// A block, opened, with the structures that define its points and cells. The indices of its files are
+/// those in the list of all files.
+struct Opened {
+    info: BlockInfo,
+    structures: Vec<Structure>,
+}
+
+/// Opens the blocks of an index and joins those of the highest dimension.
+pub(crate) fn open(source: Source, index: BlockIndex) -> Result<DataSet, Error> {
+    let (mut files, mut opened, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for block in index.files {
+        let data = dataset::open(&block.path, 0, true)?;
+        let dimension = dimension(&data)?;
+        let geometry = &data.structure.geometry;
+        let info = BlockInfo {
+            name: block.name,
+            path: block.path,
+            kind: geometry.kind(),
+            dimension,
+            points: geometry.num_points(),
+            cells: geometry.num_cells(),
+            is_used: false,
+        };
+        let number = files.len() + 1;
+        let DataSet { sources, structure, members, notes: of_block, .. } = data;
+        files.extend(sources.into_files());
+        notes.extend(of_block);
+        let own = if members.is_empty() { vec![structure] } else { members };
+        let structures = own.into_iter().map(|own| own.shifted(number)).collect();
+        opened.push(Opened { info, structures });
+    }
+    let highest = opened.iter().filter(|block| block.info.points > 0);
+    let highest = highest.map(|block| block.info.dimension).max();
+    for Opened { info, .. } in &mut opened {
+        info.is_used = info.points > 0 && Some(info.dimension) == highest;
+    }
+    notes.extend(opened.iter().filter_map(|block| skipped(&block.info, highest)));
+    let blocks = opened.iter().map(|block| block.info.clone()).collect();
+    opened.retain(|block| block.info.is_used);
+    let sources = Sources::new(source, files);
+    let (structure, members) = combine(&sources, opened, index.fields, &mut notes)?;
+    Ok(DataSet { members, blocks, notes, ..DataSet::new(sources, structure) })
+}
+
+/// The note for a block that is not used.
+fn skipped(block: &BlockInfo, highest: Option<usize>) -> Option<String> {
+    let BlockInfo { name, kind, dimension, points, is_used, .. } = block;
+    if *is_used {
+        return None;
+    }
+    let why = match (highest, *points) {
+        (Some(_), 0) => "it is empty".to_owned(),
+        (Some(highest), _) => {
+            format!("its cells have dimension {dimension}, those of other blocks {highest}")
+        }
+        (None, _) => return None,
+    };
+    Some(format!("the block `{name}` ({kind}) is not used: {why}"))
+}
+
+/// The highest dimension of the cells of a data set.
+fn dimension(data: &DataSet) -> Result<usize, Error> {
+    Ok(match &data.structure.geometry {
+        Geometry::PolyData { strips, polys, .. } if strips + polys > 0 => 2,
+        Geometry::PolyData { lines, .. } => usize::from(*lines > 0),
+        Geometry::Unstructured { cells: 0, .. } => 0,
+        Geometry::Unstructured { .. } => cells::highest_dimension(&data.sources, &data.structure)?,
+        grid => grid.dims().unwrap_or_default().into_iter().filter(|nodes| *nodes > 1).count(),
+    })
+}
+
+/// The data set that blocks form, and the structures that define its points and cells, if it does not.
+fn combine(
+    sources: &Sources,
+    blocks: Vec<Opened>,
+    fields: Vec<ArrayInfo>,
+    notes: &mut Vec<String>,
+) -> Result<(Structure, Vec<Structure>), Error> {
+    let (mut names, mut pieces) = (Vec::new(), Vec::new());
+    for Opened { info, structures } in blocks {
+        for structure in structures {
+            names.push(info.name.clone());
+            // The arrays have the final indices of their files already.
+            pieces.push(Piece { number: 0, source: sources.of_structure(&structure), structure });
+        }
+    }
+    let members: Vec<Structure> = pieces.iter().map(|piece| piece.structure.clone()).collect();
+    let [first, ..] = members.as_slice() else {
+        let context = sources.main().context(0, "the blocks");
+        return Err(context.malformed("no block with points", "at least one"));
+    };
+    let encoding = format!("{}, in {} blocks", first.encoding, members.len());
+    match grids::of_blocks(&mut pieces) {
+        _ if members.len() == 1 => {}
+        Some(Ok(geometry)) => {
+            let structure = join_pieces(geometry, encoding, fields, &pieces)?;
+            return Ok((structure, Vec::new()));
+        }
+        Some(Err(reason)) => notes.push(format!(
+            "the blocks do not form one grid ({reason}); they are read as an unstructured grid"
+        )),
+        None => {}
+    }
+    mesh(sources, members, (encoding, fields), (&names, notes))
+}
+
+/// The unstructured grid with the points and cells of all blocks; a single block as it is.
+fn mesh(
+    sources: &Sources,
+    mut members: Vec<Structure>,
+    (encoding, mut arrays): (String, Vec<ArrayInfo>),
+    (names, notes): (&[String], &mut Vec<String>),
+) -> Result<(Structure, Vec<Structure>), Error> {
+    let is_field = |array: &ArrayInfo| array.association == Association::Field;
+    if members.len() == 1
+        && let Some(mut only) = members.pop()
+    {
+        arrays.retain(|field| !only.arrays.iter().any(|array| same(array, field)));
+        only.arrays.extend(arrays);
+        return Ok((only, Vec::new()));
+    }
+    keep_common_arrays(sources, &mut members, names, notes)?;
+    let geometry = sum(sources, &members)?;
+    for array in members.first().map_or(&[][..], |first| &first.arrays) {
+        let tuples = match array.association {
+            Association::Point => geometry.num_points(),
+            Association::Cell => geometry.num_cells(),
+            _ => array.tuples,
+        };
+        let parts = if is_field(array) { array.parts.clone() } else { Vec::new() };
+        if !arrays.iter().any(|known| same(known, array)) {
+            arrays.push(ArrayInfo { tuples, parts, ..array.clone() });
+        }
+    }
+    let (topology, coordinates, points) = (Vec::new(), Vec::new(), None);
+    Ok((Structure { file: 0, geometry, encoding, arrays, topology, coordinates, points }, members))
+}
+
+/// The unstructured grid of all blocks.
+fn sum(sources: &Sources, members: &[Structure]) -> Result<Geometry, Error> {
+    let add = |count: fn(&Geometry) -> usize| {
+        let mut counts = members.iter().map(|member| count(&member.geometry));
+        let sum = counts.try_fold(0_usize, |sum, count| sum.checked_add(count));
+        sum.ok_or_else(|| sources.main().context(0, "the blocks").out_of_memory(usize::MAX))
+    };
+    Ok(Geometry::Unstructured {
+        points: add(Geometry::num_points)?,
+        cells: add(Geometry::num_cells)?,
+    })
+}
+
+/// Leaves out the arrays that not all blocks have, with a note. Arrays of ghosts are 0 in blocks
+/// without them.
+fn keep_common_arrays(
+    sources: &Sources,
+    members: &mut [Structure],
+    names: &[String],
+    notes: &mut Vec<String>,
+) -> Result<(), Error> {
+    add_ghosts(sources, members)?;
+    let mut all: Vec<ArrayInfo> = Vec::new();
+    for array in members.iter().flat_map(|member| &member.arrays) {
+        if array.association != Association::Field && !all.iter().any(|known| same(known, array)) {
+            all.push(array.clone());
+        }
+    }
+    for array in all {
+        let has = |member: &Structure| {
+            let kind = |array: &ArrayInfo| (array.scalar, array.components);
+            member.arrays.iter().any(|own| same(own, &array) && kind(own) == kind(&array))
+        };
+        let mut blocks = members.iter().zip(names);
+        let Some((_, name)) = blocks.find(|(member, _)| !has(member)) else { continue };
+        notes.push(format!(
+            "the array `{}` is not used: the block `{name}` has none of {} x {}",
+            array.name, array.components, array.scalar
+        ));
+        for member in &mut *members {
+            member.arrays.retain(|own| !same(own, &array));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two arrays have the same name and association.
+fn same(a: &ArrayInfo, b: &ArrayInfo) -> bool {
+    a.name == b.name && a.association == b.association
+}
+
+/// Adds arrays of ghosts, all 0, to the blocks that have none.
+fn add_ghosts(sources: &Sources, members: &mut [Structure]) -> Result<(), Error> {
+    for (on, (name, _)) in [Association::Point, Association::Cell]
+        .into_iter()
+        .flat_map(|on| GHOSTS.into_iter().map(move |ghosts| (on, ghosts)))
+    {
+        let is_it = |array: &&ArrayInfo| array.name == name && array.association == on;
+        let template = members.iter().flat_map(|member| &member.arrays).find(is_it).cloned();
+        let Some(template) = template else { continue };
+        for member in &mut *members {
+            if !member.arrays.iter().any(|array| is_it(&array)) {
+                member.arrays.push(zeros(sources, member, &template)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An array of a block like another one, but with zeros.
+fn zeros(sources: &Sources, block: &Structure, like: &ArrayInfo) -> Result<ArrayInfo, Error> {
+    let tuples = match like.association {
+        Association::Point => block.geometry.num_points(),
+        _ => block.geometry.num_cells(),
+    };
+    let source = sources.of_structure(block);
+    if tuples as u64 > sources.total_len().saturating_mul(MAX_VALUES_PER_BYTE) {
+        return Err(source
+            .context(0, "the data set")
+            .truncated(format!("data for `{tuples}` values")));
+    }
+    let placement = Placement::Append { index_offset: 0 };
+    let part = Part { file: block.file, block: Block::zeros(), tuples, placement };
+    Ok(ArrayInfo { tuples, parts: vec![part], ..like.clone() })
+}
