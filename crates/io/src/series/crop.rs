@@ -1,7 +1,7 @@
 //! A part of a grid: a box of its nodes, or every so many of them.
 
 use super::grid::{AXES, Grid};
-use super::values::select;
+use super::values::{Selection, select};
 use super::{Association, SeriesOptions};
 use crate::{Error, Result};
 use burntrace_cf::Span;
@@ -114,7 +114,7 @@ impl GridPart {
         let indices = self.values();
         let part = |values: Floats, width: usize| match values.is_empty() {
             true => values,
-            false => select(values, width, Some(&indices)),
+            false => select(values, width, Selection::Indices(&indices)),
         };
         let take = |hidden: &[bool]| indices.iter().map(|i| hidden[*i]).collect::<Vec<bool>>();
         let hidden = frame.hidden().map(take);

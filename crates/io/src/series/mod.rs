@@ -39,7 +39,7 @@ use ghosts::has_flags;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use times::{FrameFiles, Timeline};
+use times::{FrameFiles, SourcedTimes, Timeline};
 
 /// Options for reading a series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -242,12 +242,10 @@ impl Series {
     /// shape, a diffusivity is negative or not finite, or the velocity is at the points and a cell is
     /// hidden whose points are not.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let path = frame_path(&self.timeline.paths, frame)?;
+        let FrameFiles { path, step, .. } = self.timeline.files(frame)?;
+        let on = (&self.grid, self.part.as_ref());
         match &self.cf {
-            Some(files) => {
-                let step = self.timeline.steps[frame];
-                files.read(path, step, &self.velocity, (&self.grid, self.part.as_ref()), self.hides)
-            }
+            Some(files) => files.read(path, *step, &self.velocity, on, self.hides),
             None => self.read_vtk(frame),
         }
     }
@@ -299,7 +297,7 @@ fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, us
 }
 
 /// The frames, at least one, with their times in a `.pvd` or `.series` file.
-fn find(files: &Files) -> Result<(Vec<FrameFiles>, Option<(Vec<f64>, TimesFrom)>)> {
+fn find(files: &Files) -> Result<(Vec<FrameFiles>, Option<SourcedTimes>)> {
     let paths = files.paths()?;
     let collection = paths.iter().find_map(|path| Some((path, collection_times(path)?)));
     let Some((path, from)) = collection else {

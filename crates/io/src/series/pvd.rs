@@ -48,7 +48,7 @@ fn frame(pvd: &Path, entries: &[Entry]) -> Result<(FrameFiles, f64)> {
         return Err(wrong(pvd, format!("timestep {}", first.time), reason));
     }
     let parts = entries.iter().map(|entry| (entry.part.clone(), entry.path.clone()));
-    Ok((FrameFiles { path: first.path.clone(), parts: parts.collect() }, first.time))
+    Ok((FrameFiles { path: first.path.clone(), parts: parts.collect(), step: 0 }, first.time))
 }
 
 /// The text of a `.pvd` file and the current position of the reader.

@@ -86,14 +86,15 @@ impl Serialize for TimesFrom {
     }
 }
 
+/// Times, and where they are from.
+pub(super) type SourcedTimes = (Vec<f64>, TimesFrom);
+
 /// Frames with their strictly increasing times.
 #[derive(Debug)]
 pub(super) struct Timeline {
     pub frames: Vec<FrameFiles>,
     /// The first file of each frame.
     pub paths: Vec<PathBuf>,
-    /// The index of each frame among the times of its file; 0 in files of one time.
-    pub steps: Vec<usize>,
     pub times: Vec<f64>,
     pub from: TimesFrom,
 }
@@ -109,11 +110,15 @@ impl Timeline {
         Timeline::new(Vec::new(), Vec::new(), TimesFrom::SingleFrame)
     }
 
+    /// The files of a frame.
+    pub fn files(&self, frame: usize) -> Result<&FrameFiles> {
+        let count = self.frames.len();
+        self.frames.get(frame).ok_or(Error::Index { what: "frame", index: frame, count })
+    }
+
     /// Opens the files of a frame, which are VTK files, at its time step.
     pub fn open(&self, frame: usize) -> Result<VtkFile> {
-        let count = self.frames.len();
-        let missing = || Error::Index { what: "frame", index: frame, count };
-        self.frames.get(frame).ok_or_else(missing)?.open()
+        self.files(frame)?.open()
     }
 
     /// Whether a frame is the first one, or of the same files and step.
@@ -170,7 +175,7 @@ impl From<PathBuf> for FrameFiles {
 /// Determines the time of each frame; `listed` are the times in a `.pvd` or `.series` file.
 pub(super) fn resolve(
     frames: Vec<FrameFiles>,
-    listed: Option<(Vec<f64>, TimesFrom)>,
+    listed: Option<SourcedTimes>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
     let steps: Vec<Vec<f64>> = frames.iter().map(steps_of).collect::<Result<_>>()?;
@@ -211,7 +216,7 @@ fn steps_of(frame: &FrameFiles) -> Result<Vec<f64>> {
 /// Determines the time of each frame of files with several; `known` are the times in the files.
 pub(super) fn resolve_frames(
     frames: Vec<FrameFiles>,
-    known: Option<(Vec<f64>, TimesFrom)>,
+    known: Option<SourcedTimes>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
     let times = match known {
@@ -222,7 +227,7 @@ pub(super) fn resolve_frames(
 }
 
 /// Sorts frames by time, unless the case gives their times, and checks the times.
-fn in_order(frames: Vec<FrameFiles>, (times, from): (Vec<f64>, TimesFrom)) -> Result<Timeline> {
+fn in_order(frames: Vec<FrameFiles>, (times, from): SourcedTimes) -> Result<Timeline> {
     let mut frames: Vec<(FrameFiles, f64)> = frames.into_iter().zip(times).collect();
     if from != TimesFrom::Case {
         // Sorted by time, because a shell lists `u_10` before `u_2`.
@@ -235,9 +240,9 @@ fn in_order(frames: Vec<FrameFiles>, (times, from): (Vec<f64>, TimesFrom)) -> Re
 
 fn find(
     frames: &[FrameFiles],
-    listed: Option<(Vec<f64>, TimesFrom)>,
+    listed: Option<SourcedTimes>,
     options: &TimeOptions,
-) -> Result<(Vec<f64>, TimesFrom)> {
+) -> Result<SourcedTimes> {
     if !options.ignore_file_times {
         if let Some(listed) = listed {
             return Ok(listed);
@@ -250,7 +255,7 @@ fn find(
 }
 
 /// Times by the options, of frames whose files give none.
-fn given(frames: &[FrameFiles], options: &TimeOptions) -> Result<(Vec<f64>, TimesFrom)> {
+fn given(frames: &[FrameFiles], options: &TimeOptions) -> Result<SourcedTimes> {
     let paths: Vec<PathBuf> = frames.iter().map(|frame| frame.path.clone()).collect();
     let paths = paths.as_slice();
     if let Some(dt) = options.file_dt {
