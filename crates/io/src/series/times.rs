@@ -136,7 +136,7 @@ pub(super) fn resolve(
     in_pvd: Option<Vec<f64>>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
-    let steps: Vec<Vec<f64>> = paths.iter().map(steps_of).collect::<Result<_>>()?;
+    let steps: Vec<Vec<f64>> = paths.iter().map(|path| steps_of(path)).collect::<Result<_>>()?;
     if steps.iter().all(|times| times.len() <= 1) {
         let times = find(&paths, in_pvd, options)?;
         let steps = vec![0; paths.len()];
@@ -163,7 +163,7 @@ pub(super) fn resolve(
 }
 
 /// The times of the time steps of a VTKHDF file; none for other files.
-fn steps_of(path: &PathBuf) -> Result<Vec<f64>> {
+fn steps_of(path: &Path) -> Result<Vec<f64>> {
     match burntrace_vtk::is_hdf5(path) {
         true => Ok(burntrace_vtk::open(path)?.steps().to_vec()),
         false => Ok(Vec::new()),
