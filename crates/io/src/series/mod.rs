@@ -34,7 +34,7 @@ use ghosts::has_flags;
 use grid::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use times::{FrameFiles, Timeline};
+use times::{FrameFiles, ListedTimes, Timeline};
 
 /// Options for reading a series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -259,7 +259,7 @@ fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, us
 }
 
 /// The frames, at least one, with their times in a `.pvd` or `.series` file.
-fn find(files: &Files) -> Result<(Vec<FrameFiles>, Option<(Vec<f64>, TimesFrom)>)> {
+fn find(files: &Files) -> Result<(Vec<FrameFiles>, Option<ListedTimes>)> {
     let paths = files.paths()?;
     let collection = paths.iter().find_map(|path| Some((path, collection_times(path)?)));
     let Some((path, from)) = collection else {

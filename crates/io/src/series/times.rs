@@ -129,10 +129,13 @@ impl From<PathBuf> for FrameFiles {
     }
 }
 
+/// The times of all frames in a `.pvd` or `.series` file.
+pub(super) type ListedTimes = (Vec<f64>, TimesFrom);
+
 /// Determines the time of each frame; `listed` are the times in a `.pvd` or `.series` file.
 pub(super) fn resolve(
     frames: Vec<FrameFiles>,
-    listed: Option<(Vec<f64>, TimesFrom)>,
+    listed: Option<ListedTimes>,
     options: &TimeOptions,
 ) -> Result<Timeline> {
     let (times, from) = find(&frames, listed, options)?;
@@ -148,7 +151,7 @@ pub(super) fn resolve(
 
 fn find(
     frames: &[FrameFiles],
-    listed: Option<(Vec<f64>, TimesFrom)>,
+    listed: Option<ListedTimes>,
     options: &TimeOptions,
 ) -> Result<(Vec<f64>, TimesFrom)> {
     if !options.ignore_file_times {
