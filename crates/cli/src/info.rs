@@ -167,6 +167,7 @@ fn cells(mesh: &MeshInfo) -> String {
         (mesh.hidden, "ghosts or hidden"),
         (mesh.skipped, "skipped"),
         (mesh.parts, "parts of divided cells"),
+        (mesh.overlapping, "polyhedra whose parts overlap"),
     ];
     if let Some(all) = &mesh.counts {
         counts.extend([

@@ -67,6 +67,13 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     }
     let series = loaded.description.series();
     warnings.extend(series.into_iter().flat_map(|series| series.notes.iter().cloned()));
+    let overlapping = series.and_then(|series| Some(series.mesh.as_ref()?.overlapping));
+    if let Some(count) = overlapping.filter(|count| *count > 0) {
+        warnings.push(format!(
+            "{count} polyhedra are not star-shaped around the mean of their points; the parts into which \
+             they are divided overlap, and velocities near these cells are approximate"
+        ));
+    }
     warnings.extend(domain_warning(case, &*loaded.field)?);
     Ok(warnings)
 }

@@ -13,7 +13,7 @@ use crate::parallel::{Piece, join_pieces};
 use crate::pieces::GHOSTS;
 use crate::source::Source;
 use crate::sources::Sources;
-use crate::structure::{BlockIndex, Structure};
+use crate::structure::{BlockFile, BlockIndex, Structure};
 
 /// Maximum number of values that are implied by the size of the files, per byte.
 const MAX_VALUES_PER_BYTE: u64 = 1032;
@@ -38,48 +38,58 @@ pub struct BlockInfo {
     pub is_used: bool,
 }
 
-/// A block, opened, with the structures that define its points and cells. The indices of its files are
-/// those in the list of all files.
+/// A block, with its data set if it may be used: those of lower dimension are closed again.
 struct Opened {
     info: BlockInfo,
-    structures: Vec<Structure>,
+    data: Option<DataSet>,
 }
 
 /// Opens the blocks of an index and joins those of the highest dimension.
 pub(crate) fn open(source: Source, index: BlockIndex) -> Result<DataSet, Error> {
-    let (mut files, mut opened, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut opened: Vec<Opened> = Vec::new();
+    let mut highest = None;
     for block in index.files {
         let data = dataset::open(&block.path, 0, true)?;
-        let dimension = dimension(&data)?;
-        let geometry = &data.structure.geometry;
-        let info = BlockInfo {
-            name: block.name,
-            path: block.path,
-            kind: geometry.kind(),
-            dimension,
-            points: geometry.num_points(),
-            cells: geometry.num_cells(),
-            is_used: false,
-        };
-        let number = files.len() + 1;
-        let DataSet { sources, structure, members, notes: of_block, .. } = data;
-        files.extend(sources.into_files());
-        notes.extend(of_block);
-        let own = if members.is_empty() { vec![structure] } else { members };
-        let structures = own.into_iter().map(|own| own.shifted(number)).collect();
-        opened.push(Opened { info, structures });
+        let info = describe(block, &data)?;
+        if info.points > 0 {
+            highest = highest.max(Some(info.dimension));
+        }
+        let may_be_used = info.points > 0 && Some(info.dimension) == highest;
+        opened.push(Opened { info, data: may_be_used.then_some(data) });
     }
-    let highest = opened.iter().filter(|block| block.info.points > 0);
-    let highest = highest.map(|block| block.info.dimension).max();
     for Opened { info, .. } in &mut opened {
         info.is_used = info.points > 0 && Some(info.dimension) == highest;
     }
-    notes.extend(opened.iter().filter_map(|block| skipped(&block.info, highest)));
+    let mut notes: Vec<String> =
+        opened.iter().filter_map(|block| skipped(&block.info, highest)).collect();
     let blocks = opened.iter().map(|block| block.info.clone()).collect();
-    opened.retain(|block| block.info.is_used);
+    let (mut files, mut names, mut members) = (Vec::new(), Vec::new(), Vec::new());
+    for Opened { info, data } in opened {
+        let Some(data) = data.filter(|_| info.is_used) else { continue };
+        let number = files.len() + 1;
+        let DataSet { sources, structure, members: of_block, .. } = data;
+        files.extend(sources.into_files());
+        let own = if of_block.is_empty() { vec![structure] } else { of_block };
+        names.extend(own.iter().map(|_| info.name.clone()));
+        members.extend(own.into_iter().map(|own| own.shifted(number)));
+    }
     let sources = Sources::new(source, files);
-    let (structure, members) = combine(&sources, opened, index.fields, &mut notes)?;
+    let (structure, members) = combine(&sources, members, index.fields, (&names, &mut notes))?;
     Ok(DataSet { members, blocks, notes, ..DataSet::new(sources, structure) })
+}
+
+/// Describes a block, which is not used so far.
+fn describe(block: BlockFile, data: &DataSet) -> Result<BlockInfo, Error> {
+    let geometry = &data.structure.geometry;
+    Ok(BlockInfo {
+        name: block.name,
+        path: block.path,
+        kind: geometry.kind(),
+        dimension: dimension(data)?,
+        points: geometry.num_points(),
+        cells: geometry.num_cells(),
+        is_used: false,
+    })
 }
 
 /// The note for a block that is not used.
@@ -112,24 +122,22 @@ fn dimension(data: &DataSet) -> Result<usize, Error> {
 /// The data set that blocks form, and the structures that define its points and cells, if it does not.
 fn combine(
     sources: &Sources,
-    blocks: Vec<Opened>,
+    members: Vec<Structure>,
     fields: Vec<ArrayInfo>,
-    notes: &mut Vec<String>,
+    (names, notes): (&[String], &mut Vec<String>),
 ) -> Result<(Structure, Vec<Structure>), Error> {
-    let (mut names, mut pieces) = (Vec::new(), Vec::new());
-    for Opened { info, structures } in blocks {
-        for structure in structures {
-            names.push(info.name.clone());
-            // The arrays have the final indices of their files already.
-            pieces.push(Piece { number: 0, source: sources.of_structure(&structure), structure });
-        }
-    }
-    let members: Vec<Structure> = pieces.iter().map(|piece| piece.structure.clone()).collect();
     let [first, ..] = members.as_slice() else {
         let context = sources.main().context(0, "the blocks");
         return Err(context.malformed("no block with points", "at least one"));
     };
     let encoding = format!("{}, in {} blocks", first.encoding, members.len());
+    // The arrays have the final indices of their files already.
+    let piece = |structure: &Structure| Piece {
+        number: 0,
+        source: sources.of_structure(structure),
+        structure: structure.clone(),
+    };
+    let mut pieces: Vec<Piece<'_>> = members.iter().map(piece).collect();
     match grids::of_blocks(&mut pieces) {
         _ if members.len() == 1 => {}
         Some(Ok(geometry)) => {
@@ -141,7 +149,7 @@ fn combine(
         )),
         None => {}
     }
-    mesh(sources, members, (encoding, fields), (&names, notes))
+    mesh(sources, members, (encoding, fields), (names, notes))
 }
 
 /// The unstructured grid with the points and cells of all blocks; a single block as it is.

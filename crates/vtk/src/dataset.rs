@@ -44,6 +44,12 @@ pub(crate) fn open(path: &Path, step: usize, is_block: bool) -> Result<DataSet, 
     let source = Source::open(path)?;
     if source.start_bytes()?.starts_with(hdf::START) {
         let hdf::AtStep { source, structure, times } = hdf::open(source, step)?;
+        if is_block && times.len() > 1 {
+            return Err(source.context(0, "the time steps").unsupported(
+                "a VTKHDF file with several time steps as a block",
+                "open it by itself",
+            ));
+        }
         let data = DataSet::new(Sources::new(source, Vec::new()), structure);
         return Ok(DataSet { steps: (times, step), ..data });
     }

@@ -254,9 +254,19 @@ impl VtkFile {
         let own = std::slice::from_ref(structure);
         let polyhedra =
             cells::read_polyhedra(sources, if members.is_empty() { own } else { members })?;
-        split::split(cells, &polyhedra, points).map_err(|Indivisible { cell, reason }| {
+        split::split(cells, &polyhedra, points).map_err(|Indivisible { mut cell, reason }| {
+            let mut block = structure;
+            for member in members {
+                block = member;
+                let count = member.geometry.num_cells();
+                if cell < count {
+                    break;
+                }
+                cell -= count;
+            }
             let found = format!("the cell `{cell}`, which cannot be divided: {reason}");
-            source.context(0, "the cells").malformed(found, "a cell of fewer parts")
+            let context = sources.of_structure(block).context(0, "the cells");
+            context.malformed(found, "a cell of fewer parts")
         })
     }
 

@@ -122,12 +122,22 @@ pub(super) fn check_plane(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
         }
     }
     let extent = (high[0] - low[0]).max(high[1] - low[1]);
-    if high[2] - low[2] > FLATNESS * extent {
-        return refuse(format!(
-            "its cells are two-dimensional, but extend from z = {} to z = {}; give cells in one \
-             plane z = const",
-            low[2], high[2]
-        ));
+    if high[2] - low[2] <= FLATNESS * extent {
+        return Ok(());
     }
-    Ok(())
+    let is_flat = |d: usize| high[d] - low[d] <= FLATNESS * (high[2] - low[2]);
+    let remedy = match [0, 1].into_iter().find(|d| is_flat(*d)) {
+        Some(d) => format!(
+            "they are in the plane {} = {}: turn the mesh and its velocity (in ParaView: Transform, with a \
+             rotation of 90 degrees about {})",
+            ["x", "y"][d],
+            low[d],
+            ["y", "x"][d]
+        ),
+        None => "give cells in one plane z = const".into(),
+    };
+    refuse(format!(
+        "its cells are two-dimensional, but extend from z = {} to z = {}; {remedy}",
+        low[2], high[2]
+    ))
 }

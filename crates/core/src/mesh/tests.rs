@@ -306,7 +306,12 @@ fn errors_name_the_given_and_the_expected_values() {
             ),
             "2 cells are two-dimensional and 1 three-dimensional",
         ),
-        (error(&points, cells(&[tri], &[0, 3], &[1, 2, 3])), "from z = 0 to z = 1"),
+        (
+            error(&points, cells(&[tri], &[0, 3], &[1, 2, 3])),
+            "from z = 0 to z = 1; give cells in one",
+        ),
+        (error(&points, cells(&[tri], &[0, 3], &[0, 2, 3])), "they are in the plane x = 0: turn"),
+        (error(&points, cells(&[tri], &[0, 3], &[0, 1, 3])), "90 degrees about x"),
     ] {
         assert!(found.contains(expected), "{found}");
     }

@@ -83,6 +83,10 @@ fn fixtures() -> Vec<Fixture> {
     let pvd = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\"><Collection>\n\
         <DataSet timestep=\"0.5\" part=\"0\" file=\"u_2.vti\"/>\n\
         <DataSet timestep=\"1\" part=\"0\" file=\"u_9.vti\"/>\n</Collection></VTKFile>\n";
+    let parts = "<VTKFile><Collection><DataSet timestep=\"0\" part=\"0\" file=\"images_0.vti\"/>\n\
+        <DataSet timestep=\"0\" part=\"1\" file=\"images_1.vti\"/></Collection></VTKFile>\n";
+    let series = "{ \"file-series-version\": \"1.0\", \"files\": [\n\
+        { \"name\": \"u_2.vti\", \"time\": 0.5 }, { \"name\": \"u_9.vti\", \"time\": 1 } ] }\n";
     let csv = "# seeds\nx,y,z,time\n0.25,1,1e-3,0\n\"0.5\",2,3,4\n";
     vec![
         Fixture { name: "a.vti", bytes: read("series/u_2.vti") },
@@ -92,7 +96,12 @@ fn fixtures() -> Vec<Fixture> {
         Fixture { name: "b.vtk", bytes: read("cells/mixed-binary-51.vtk") },
         Fixture { name: "c.vtk", bytes: read("vtk/poly-ascii-42.vtk") },
         Fixture { name: "a.vtp", bytes: read("vtk/appended64-zlib.vtp") },
+        Fixture { name: "c.vtu", bytes: read("composite/octree.vtu") },
+        Fixture { name: "d.vtu", bytes: read("composite/quadratic.vtu") },
+        Fixture { name: "b.vtp", bytes: read("composite/polygons.vtp") },
         Fixture { name: "a.pvd", bytes: pvd.into() },
+        Fixture { name: "b.pvd", bytes: parts.into() },
+        Fixture { name: "a.vti.series", bytes: series.into() },
         Fixture { name: "a.csv", bytes: csv.into() },
         Fixture { name: "a.stl", bytes: stl },
         Fixture { name: "b.stl", bytes: binary },
@@ -154,6 +163,9 @@ fn damaged_files_are_refused_or_read() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["u_2.vti", "u_9.vti"] {
         fs::copy(data("series").join(name), folder.path().join(name)).unwrap();
+    }
+    for name in ["images_0.vti", "images_1.vti"] {
+        fs::copy(data("composite/images").join(name), folder.path().join(name)).unwrap();
     }
     let (mut cases, mut successes) = (0, 0);
     let mut random = Random(7);

@@ -20,6 +20,17 @@ pub(crate) struct Polyhedra {
 }
 
 impl Polyhedra {
+    /// Polyhedra with these faces.
+    #[cfg(test)]
+    pub(crate) fn of(cells: &[Vec<Vec<u32>>]) -> Self {
+        let mut polyhedra = Self::default();
+        for faces in cells {
+            polyhedra.open();
+            faces.iter().for_each(|face| polyhedra.push(face.iter().copied()));
+        }
+        polyhedra
+    }
+
     /// The faces of a polyhedron: the points around each of them.
     pub(crate) fn faces(&self, polyhedron: usize) -> impl Iterator<Item = &[u32]> {
         let bounds = self.of_cells.get(polyhedron..polyhedron + 2).unwrap_or(&[0, 0]);

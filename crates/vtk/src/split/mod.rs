@@ -45,6 +45,9 @@ pub struct SplitCells {
     pub parents: Option<Parents>,
     /// The added points.
     pub added: AddedPoints,
+    /// Number of polyhedra that are not star-shaped around the mean of their points, so that their parts
+    /// overlap.
+    pub overlapping: usize,
 }
 
 /// The cells of a file, some of which are divided.
@@ -76,7 +79,8 @@ pub(crate) fn split(
         kind::POLYHEDRON,
     ];
     if !cells.types().iter().any(|kind| divided.contains(kind)) {
-        return Ok(SplitCells { cells, parents: None, added: AddedPoints::default() });
+        let added = AddedPoints::default();
+        return Ok(SplitCells { cells, parents: None, added, overlapping: 0 });
     }
     let with_quads = [kind::VOXEL, kind::HEXAHEDRON, kind::WEDGE, kind::PYRAMID];
     let mut splitter = Splitter {
@@ -85,6 +89,7 @@ pub(crate) fn split(
         cells: CellArray::empty(),
         parents: Vec::new(),
         added: AddedPoints::default(),
+        overlapping: 0,
         midpoints: Midpoints::default(),
     };
     let mut next_polyhedron = 0;
@@ -112,8 +117,8 @@ pub(crate) fn split(
         }
     }
     let (types, ..) = cells.into_parts();
-    let Splitter { cells, parents: indices, added, .. } = splitter;
-    Ok(SplitCells { cells, parents: Some(Parents { indices, types }), added })
+    let Splitter { cells, parents: indices, added, overlapping, .. } = splitter;
+    Ok(SplitCells { cells, parents: Some(Parents { indices, types }), added, overlapping })
 }
 
 /// The cells that have been divided so far.
@@ -124,6 +129,7 @@ struct Splitter<'a> {
     cells: CellArray,
     parents: Vec<u32>,
     added: AddedPoints,
+    overlapping: usize,
     midpoints: Midpoints,
 }
 

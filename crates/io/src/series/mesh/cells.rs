@@ -113,12 +113,22 @@ impl FileCells {
         if let Some(problem) = problem {
             return Err(refused(file, problem));
         }
-        let parts = self.count_parts(&indices);
+        let (parts, overlapping) = (self.count_parts(&indices), self.split.overlapping);
         let is_all = self.split.parents.is_none() && indices.len() == total;
         let indices = (!is_all).then_some(indices);
         let (cells, added) = self.subset(dimension, is_all);
         let skipped = others.len();
-        Ok(MeshCells { cells, added, indices, total, dimension, hidden, skipped, parts })
+        Ok(MeshCells {
+            cells,
+            added,
+            indices,
+            total,
+            dimension,
+            hidden,
+            skipped,
+            parts,
+            overlapping,
+        })
     }
 
     /// Number of cells with these indices that are parts of divided cells.
@@ -169,6 +179,8 @@ pub(in crate::series) struct MeshCells {
     pub skipped: usize,
     /// Number of cells that are parts of divided cells.
     pub parts: usize,
+    /// Number of divided polyhedra whose parts overlap.
+    pub overlapping: usize,
 }
 
 impl MeshCells {

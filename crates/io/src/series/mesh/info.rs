@@ -20,6 +20,9 @@ pub struct MeshInfo {
     /// Number of cells of the mesh that are parts of divided cells.
     #[serde(skip_serializing_if = "is_zero")]
     pub parts: usize,
+    /// Number of polyhedra that are not star-shaped around the mean of their points, whose parts overlap.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub overlapping: usize,
     /// Further counts of the mesh; `None` if the cells cannot form a mesh, and in a
     /// [`MeshSeries`](super::MeshSeries), where the field builds the mesh.
     pub counts: Option<MeshCounts>,
@@ -55,8 +58,8 @@ fn is_zero(number: &usize) -> bool {
 impl MeshInfo {
     /// The description of the cells of a mesh, of which a file has these kinds.
     pub(super) fn new(kinds: Vec<CellCount>, mesh: &MeshCells) -> Self {
-        let MeshCells { hidden, skipped, parts, .. } = *mesh;
-        MeshInfo { kinds, hidden, skipped, parts, ..MeshInfo::default() }
+        let MeshCells { hidden, skipped, parts, overlapping, .. } = *mesh;
+        MeshInfo { kinds, hidden, skipped, parts, overlapping, ..MeshInfo::default() }
     }
 
     /// Describes the cells of a file, if it has a list of them or is a structured grid. Also returns
