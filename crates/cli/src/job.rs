@@ -18,7 +18,7 @@ pub use memory::{plan, plan_warnings};
 pub use sampled::{ArrayFiles, has as has_array, interpolation_of};
 pub use seeds::{check_folder, seeds};
 
-use crate::case::{self, Case, FieldSource, Misuse};
+use crate::case::{self, Case, FieldSource, Misuse, Units};
 use anyhow::Result;
 use burntrace::{Domain, Field, SaveAt, Span, TimeSpan, Tracer, io};
 use std::path::Path;
@@ -57,16 +57,11 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
                  times in files)"
             )
         }));
-        let time = case.units.time.as_str();
-        if series.time_origin.is_some() && !["", "s", "sec", "second", "seconds"].contains(&time) {
-            warnings.push(format!(
-                "units.time is {time:?}, but the times of the field are in seconds; the tracks have no dates"
-            ));
-        }
-        warnings.extend(series.notes.iter().map(|note| format!("field.files: {note}")));
+        warnings.extend(unit_warnings(&case.units, series));
     }
     let series = loaded.description.series();
-    warnings.extend(series.into_iter().flat_map(|series| series.notes.iter().cloned()));
+    let notes = series.into_iter().flat_map(|series| &series.notes);
+    warnings.extend(notes.map(|note| format!("field.files: {note}")));
     let overlapping = series.and_then(|series| Some(series.mesh.as_ref()?.overlapping));
     if let Some(count) = overlapping.filter(|count| *count > 0) {
         warnings.push(format!(
@@ -97,6 +92,25 @@ fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
             100.0 * outside
         )
     }))
+}
+
+/// Warnings about units other than those of a field in SI units.
+fn unit_warnings(units: &Units, series: &io::SeriesInfo) -> Vec<String> {
+    let (length, time) = (units.length.as_str(), units.time.as_str());
+    let mut warnings = Vec::new();
+    let has_units = series.arrays.iter().any(|array| array.units.is_some());
+    if has_units && !["", "m", "meter", "meters", "metre", "metres"].contains(&length) {
+        warnings.push(format!(
+            "units.length is {length:?}, but the lengths of the field are in metres; pictures, reports and tracks \
+             would have a wrong unit: set `units.length = \"m\"`"
+        ));
+    }
+    if series.time_origin.is_some() && !["", "s", "sec", "second", "seconds"].contains(&time) {
+        warnings.push(format!(
+            "units.time is {time:?}, but the times of the field are in seconds; the tracks have no dates"
+        ));
+    }
+    warnings
 }
 
 /// The tracer of a case. Relative file names are resolved in `base`.

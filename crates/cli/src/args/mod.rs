@@ -32,7 +32,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// Print a commented case file with every key and its default
     Init,
-    /// Describe a field (a file, a file pattern or a .pvd series), or the folder of a run
+    /// Describe a field (a file, a file pattern, a .pvd or a .series), or the folder of a run
     Info(InfoArgs),
     /// Trace the particles of a case file, resume a stopped run, or extend a finished one
     Run(RunArgs),
@@ -72,8 +72,8 @@ pub struct DemoArgs {
 
 #[derive(Args)]
 pub struct InfoArgs {
-    /// A VTK or NetCDF file, a Zarr group, a pattern such as `run/u_*.vti`, several files, a .pvd, or the
-    /// folder of a run
+    /// A VTK or NetCDF file, a Zarr group, a pattern such as `run/u_*.vti`, several files, a .pvd or .series, or
+    /// the folder of a run
     #[arg(required = true)]
     pub files: Vec<String>,
     /// Name of the velocity array, or of its component arrays: `u,v,w` or `u,v`
@@ -156,7 +156,7 @@ pub struct PlanArgs {
 
 #[derive(Args)]
 pub struct ProbeArgs {
-    /// A file, a pattern such as `run/u_*.vti`, several files, or a .pvd
+    /// A file, a pattern such as `run/u_*.vti`, several files, a .pvd or a .series
     #[arg(required = true)]
     pub files: Vec<String>,
     /// Positions: a CSV file with columns x, y, z and optionally time, or the points of a VTK file

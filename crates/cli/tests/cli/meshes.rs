@@ -419,6 +419,58 @@ fn pieces_of_a_parallel_file_form_one_mesh() {
     assert_eq!((&field["nodes"], &field["merged_points"]), (&24.into(), &8.into()));
 }
 
+#[test]
+fn blocks_of_an_openfoam_case_are_traced_and_others_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = fixture("composite/foam.vtm").canonicalize().unwrap().display().to_string();
+    let list = format!("{{ \"files\": [{{ \"name\": {file:?}, \"time\": 0.5 }}] }}");
+    std::fs::write(folder.path().join("case.vtm.series"), list).unwrap();
+    let field = "files = \"case.vtm.series\"\nvelocity = \"velocity\"\ninterpolation = \"mesh\"";
+    // Across the face between the polyhedron and the hexahedra, at x = 2.
+    let seeds = "kind = \"list\"\npoints = [[1.9, 0.5, 0.25]]";
+    let trace = "t0 = 0.5\ndt = 0.001\nsteps = 50";
+    let tracks = Case { field, boundary: "", trace, seeds }.trace(folder.path());
+    let velocity = |[x, y, z]: [f64; 3]| {
+        let v = -2.0 + x - y + 0.5 * z;
+        [1.0 + 2.0 * x + 3.0 * y + 4.0 * z, v, 0.25 + 0.25 * x + 2.0 * y - z]
+    };
+    let expected = rk4(velocity, [[0.0; 3], [3.0, 2.0, 2.0]], [1.9, 0.5, 0.25], 0.001, 50).unwrap();
+    let end = ends(&tracks)[0];
+    assert!((0..3).all(|d| (end[d] - expected[d]).abs() < 1e-6), "{end:?}, not {expected:?}");
+    assert!(end[0] > 2.2, "{end:?}");
+    let summary = summary(folder.path());
+    assert_eq!(summary["field"]["mesh"]["parts"], 17);
+    let warnings = summary["warnings"].to_string();
+    for block in ["boundary/walls", "boundary/outlet"] {
+        let note =
+            format!("the block `{block}` (poly data) is not used: its cells have dimension 2");
+        assert!(warnings.contains(&note), "{warnings}");
+    }
+    let info = burntrace(folder.path(), &["info", "case.vtm.series", "--velocity", "velocity"]);
+    let printed = text(&info.stdout);
+    assert!(printed.contains("note       the block `boundary/walls`"), "{printed}");
+    assert!(printed.contains("times from the .series file"), "{printed}");
+}
+
+#[test]
+fn a_planar_velocity_of_two_scalars_is_traced() {
+    let folder = tempfile::tempdir().unwrap();
+    let field = format!(
+        "files = {:?}\nvelocity = [\"p\", \"id\"]",
+        fixture("vtk/ascii.vti").canonicalize().unwrap()
+    );
+    let seeds = "kind = \"list\"\npoints = [[0.5, -1.0, 2.0]]";
+    let trace = "t0 = 0.75\ndt = 0.0001\nsteps = 1\nscheme = \"euler\"";
+    let boundary = "z = [\"slide\", \"slide\"]\nx = [\"slide\", \"slide\"]";
+    let tracks = Case { field: &field, boundary, trace, seeds }.trace(folder.path());
+    // p = 12 and id = 0 at the first node, and w = 0.
+    let [x, y, z] = ends(&tracks)[0];
+    assert!((x - (0.5 + 0.0012)).abs() < 1e-9 && (y, z) == (-1.0, 2.0), "{:?}", [x, y, z]);
+    let info = ["info", "x", "--velocity", "u,v,w,t"];
+    let four = burntrace(folder.path(), &info);
+    assert_refused(&four, 2, &["--velocity has 4 names; give one name, or two or three"]);
+}
+
 /// The velocity in each unit cube of the blood vessels, by its low corner.
 fn voxels(path: &Path) -> HashMap<[i64; 3], [f64; 3]> {
     let file = burntrace_vtk::open(path).unwrap();

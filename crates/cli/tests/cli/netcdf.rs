@@ -132,4 +132,6 @@ fn tracks_have_the_dates_of_the_field() {
     let said = text(&hours.stderr);
     assert!(said.contains("the times of the field are in seconds"), "{said}");
     assert_eq!(time("hours")["attributes"]["units"], "h");
+    let said = text(&run(&["--out", "km", "--set", "units.length=km"]).stderr);
+    assert!(said.contains("the lengths of the field are in metres"), "{said}");
 }

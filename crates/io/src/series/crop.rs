@@ -1,4 +1,4 @@
-//! A part of a grid: a box of its nodes, or every so many of them.
+//! A part of a grid: a box of its nodes, or every n-th of them.
 
 use super::grid::{AXES, Grid};
 use super::values::{Selection, select};

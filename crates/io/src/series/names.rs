@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-/// The files of a series as given by the user: a path, a pattern, a `.pvd` file, or a list. A path may be
-/// the folder of a Zarr group.
+/// The files of a series as given by the user: a path, a pattern, a `.pvd` or `.series` file, or a list. A path
+/// may be the folder of a Zarr group.
 ///
 /// A name that contains `*`, `?` or `[` and is not the name of an existing file is a pattern, as
 /// in `run/u_*.vti`. Its matches are sorted in natural order: `u_2` before `u_10`. A list keeps its
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "give a path, a pattern or a list of them")]
 pub enum Files {
-    /// One file, pattern or `.pvd` file.
+    /// One file, pattern, `.pvd` or `.series` file.
     One(PathBuf),
     /// Several files or patterns.
     List(Vec<PathBuf>),

@@ -65,6 +65,7 @@ fn blocks_are_a_mesh_or_points() {
         ("mixed.vtm", 30),
         // 4 hexahedra, 5 pyramids and 12 tetrahedra.
         ("foam.vtm", 21),
+        ("quadratic.vtu", 8),
     ] {
         let path = data("composite").join(name);
         let mut series = MeshSeries::open(path.as_path(), &with_velocity("velocity")).unwrap();
