@@ -7,7 +7,10 @@ use std::path::Path;
 
 /// A case with files of `tests/data/cf`.
 fn write_case(folder: &Path, name: &str) {
-    let files = fixture("cf").join(name);
+    write_case_of(folder, &fixture("cf").join(name));
+}
+
+fn write_case_of(folder: &Path, files: &Path) {
     let case = format!(
         "[field]\nfiles = '{}'\noutside_time = \"hold\"\n[seeds]\nkind = \"grid\"\ncounts = [4, 4, 2]\n\
          placement = \"centres\"\n[trace]\nt1 = 0.5\ndt = 0.03125\n[run]\ndevice = \"flex\"\n\
@@ -40,6 +43,24 @@ fn all_encodings_give_the_same_tracks() {
     let longer =
         ["run", "--extend", "v3_zstd.zarr", "--set", "trace.t1=0.75", "--out", "longer", "--quiet"];
     succeed(folder.path(), &longer);
+}
+
+/// The same field as image data, VTKHDF, NetCDF and Zarr, on axes that are exact in binary.
+#[test]
+fn all_formats_give_the_same_bits_of_tracks() {
+    let folder = tempfile::tempdir().unwrap();
+    let files =
+        ["formats/image_*.vti", "vtkhdf/image.vtkhdf", "formats/image.nc", "formats/image.zarr"];
+    let names = ["vti", "vtkhdf", "nc", "zarr"];
+    for (name, files) in names.into_iter().zip(files) {
+        write_case_of(folder.path(), &fixture(files));
+        let args = ["run", "case.toml", "--quiet", "--out", name, "--set", "save.velocity=true"];
+        succeed(folder.path(), &args);
+        assert_same(folder.path(), ["vti", name]);
+    }
+    let tracks = Tracks::open(folder.path().join("vti/tracks")).unwrap();
+    let [first, last] = [0, tracks.times().len() - 1].map(|save| tracks.position(save).unwrap());
+    assert!(first.len() == 32 && first.iter().zip(&last).all(|(a, b)| a != b));
 }
 
 #[test]
