@@ -38,6 +38,7 @@ pub use calendar::Calendar;
 pub use choose::{Field, fields};
 pub use error::{Error, Result};
 pub use grid::{CfFrame, CfGrid, Request};
+pub use netcdf::cache_bytes;
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable, is_cf, open};
 pub use time::{TimeAxis, Times};
 pub use values::Values;

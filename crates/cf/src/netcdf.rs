@@ -20,7 +20,7 @@ const MAX_RATIO: u64 = 1032;
 const MAX_CHUNK: usize = 1 << 30;
 
 /// Bytes of decoded chunks that are kept, because a chunk can hold several times.
-const CHUNK_CACHE: usize = 64 << 20;
+const CHUNK_CACHE: usize = 32 << 20;
 
 /// The first bytes of an HDF5 file, as NetCDF-4 files are.
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
@@ -36,6 +36,13 @@ pub(crate) fn is_netcdf(path: &Path) -> bool {
     // VTK writes HDF5 files by these names.
     let of_vtk = |name: &std::ffi::OsStr| ["vtkhdf", "hdf"].iter().any(|known| name == *known);
     is_hdf5 && !path.extension().is_some_and(of_vtk)
+}
+
+/// Bytes that an open file keeps to read the next time: decoded chunks of NetCDF-4.
+pub fn cache_bytes(path: &Path) -> u64 {
+    let mut start = [0; 8];
+    let read = File::open(path).and_then(|mut file| file.read(&mut start));
+    if read.is_ok() && start == HDF5 && is_netcdf(path) { CHUNK_CACHE as u64 } else { 0 }
 }
 
 /// An open NetCDF file.
@@ -72,7 +79,7 @@ impl NetCdf {
             max_chunk_bytes: MAX_CHUNK,
             max_read_bytes: usize::try_from(bytes.saturating_mul(MAX_RATIO))
                 .unwrap_or(usize::MAX)
-                .max(CHUNK_CACHE),
+                .max(64 << 20),
             ..NcOpenOptions::default()
         };
         let file = NcFile::from_storage_with_options(Arc::new(storage), options);

@@ -90,6 +90,10 @@ impl<S: FrameSource + ?Sized> FrameSource for Timed<S> {
         self.source.has_velocity()
     }
 
+    fn cache_bytes(&self) -> u64 {
+        self.source.cache_bytes()
+    }
+
     fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
         let start = Instant::now();
         let data = self.source.read(frame);

@@ -194,6 +194,10 @@ impl<S: GridSource> FrameSource for PeriodicGrid<S> {
         self.source.has_velocity()
     }
 
+    fn cache_bytes(&self) -> u64 {
+        self.source.cache_bytes()
+    }
+
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         let data = self.source.read(frame)?;
         self.closed(data)

@@ -68,7 +68,8 @@ impl Sampled {
             frames: self.time.clock().frames,
             frame_bytes: self.frame_bytes(),
             other_bytes: self.other_bytes(),
-            read_bytes: (READ_BYTES * self.tensors.rows_per_frame()) as u64,
+            read_bytes: (READ_BYTES * self.tensors.rows_per_frame()) as u64
+                + self.stream.as_ref().map_or(0, |stream| stream.cache_bytes()),
         }
     }
 

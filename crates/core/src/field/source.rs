@@ -102,6 +102,12 @@ pub trait FrameSource {
         true
     }
 
+    /// Bytes on the host that the source keeps beside frames, such as decoded parts of a file; none by
+    /// default. The memory plan counts them while frames are streamed.
+    fn cache_bytes(&self) -> u64 {
+        0
+    }
+
     /// Reads all arrays of a frame. On a grid, x varies fastest.
     ///
     /// # Errors
@@ -158,6 +164,10 @@ impl<S: FrameSource + ?Sized> FrameSource for &mut S {
         (**self).has_velocity()
     }
 
+    fn cache_bytes(&self) -> u64 {
+        (**self).cache_bytes()
+    }
+
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         (**self).read(frame)
     }
@@ -178,6 +188,10 @@ impl<S: FrameSource + ?Sized> FrameSource for Box<S> {
 
     fn has_velocity(&self) -> bool {
         (**self).has_velocity()
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        (**self).cache_bytes()
     }
 
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {

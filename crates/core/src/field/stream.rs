@@ -45,6 +45,8 @@ pub(crate) struct Stream {
     ahead: usize,
     device: Device,
     precision: Precision,
+    /// Bytes that the source keeps beside frames.
+    cache_bytes: u64,
 }
 
 struct Window {
@@ -93,6 +95,7 @@ impl Stream {
             ahead,
             device: device.clone(),
             precision: options.precision,
+            cache_bytes: source.cache_bytes(),
             window: Mutex::new(Window {
                 velocity: None,
                 frames: 0..0,
@@ -126,6 +129,11 @@ impl Stream {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Window> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that the source keeps beside frames.
+    pub fn cache_bytes(&self) -> u64 {
+        self.cache_bytes
     }
 
     /// Number of frames held at a time, including those read ahead.

@@ -19,7 +19,7 @@ pub struct FieldSize {
     pub frame_bytes: u64,
     /// Bytes of coordinates and cells on the device.
     pub other_bytes: u64,
-    /// Bytes on the host while a frame is read.
+    /// Bytes on the host while a frame is read, with those that the source keeps.
     pub read_bytes: u64,
 }
 
@@ -37,7 +37,7 @@ impl FieldSize {
             frames: source.times().len(),
             frame_bytes: (rows * 4 * bytes) as u64,
             other_bytes: (other + 4 * bytes) as u64,
-            read_bytes: (rows * READ_BYTES) as u64,
+            read_bytes: (rows * READ_BYTES) as u64 + source.cache_bytes(),
         }
     }
 

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of files that stay open.
-const OPEN_FILES: usize = 4;
+pub(super) const OPEN_FILES: usize = 2;
 
 /// Whether the first of the files is a NetCDF file or a Zarr group.
 pub(super) fn is_cf(files: &Files) -> Result<bool> {

@@ -124,6 +124,10 @@ macro_rules! implement_series {
                 !self.velocity.arrays.is_empty()
             }
 
+            fn cache_bytes(&self) -> u64 {
+                self.timeline.cache_bytes()
+            }
+
             fn read(
                 &mut self,
                 frame: usize,

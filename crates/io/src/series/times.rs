@@ -1,7 +1,7 @@
 //! Times of files.
 
-use super::frame_differs;
 use super::names::last_number;
+use super::{cf, frame_differs};
 use crate::listing::counted;
 use crate::{Error, Result};
 use burntrace_vtk::VtkFile;
@@ -119,6 +119,14 @@ impl Timeline {
     /// Opens the files of a frame, which are VTK files, at its time step.
     pub fn open(&self, frame: usize) -> Result<VtkFile> {
         self.files(frame)?.open()
+    }
+
+    /// Bytes that the files keep while they are open.
+    pub fn cache_bytes(&self) -> u64 {
+        let mut paths: Vec<&PathBuf> = self.paths.iter().collect();
+        paths.dedup();
+        let each = paths.first().map_or(0, |path| burntrace_cf::cache_bytes(path));
+        each * paths.len().min(cf::OPEN_FILES) as u64
     }
 
     /// Whether a frame is the first one, or of the same files and step.

@@ -12,6 +12,9 @@ use crate::scalar::ScalarType;
 use crate::source::{ErrorContext, Source};
 use crate::values::Values;
 
+/// Bytes of decoded chunks that an open file keeps.
+const CHUNK_CACHE: usize = 1 << 20;
+
 /// The name of the group with the data set.
 const ROOT: &str = "VTKHDF";
 
@@ -29,7 +32,9 @@ impl<'a> Group<'a> {
         let context = source.context(0, "the HDF5 file");
         let damaged = |error: String| context.malformed(error, "a valid HDF5 file");
         let storage = source.hdf_storage().map_err(|error| context.failed(error, "bytes"))?;
-        let file = Hdf5File::from_storage_with_options(Arc::new(storage), OpenOptions::default());
+        // Each chunk is read once.
+        let options = OpenOptions::default().with_chunk_cache_bytes(CHUNK_CACHE);
+        let file = Hdf5File::from_storage_with_options(Arc::new(storage), options);
         let file = file.map_err(|error| damaged(error.to_string()))?;
         let group = file.group(ROOT).map_err(|_| {
             context.malformed("no group `VTKHDF`", "one; a NetCDF-4 file has the extension .nc")

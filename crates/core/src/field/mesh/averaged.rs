@@ -88,6 +88,10 @@ impl<S: MeshSource> FrameSource for Averaged<S> {
         self.source.has_velocity()
     }
 
+    fn cache_bytes(&self) -> u64 {
+        self.source.cache_bytes()
+    }
+
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         let frame = self.source.read(frame)?;
         Ok(self.averaged(frame))
