@@ -294,8 +294,11 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         let mut has_ended = false;
         for g in 0..G {
             let i = members[g];
-            let (path, field) = ((at.at[g], result.to.at[g]), (self.sampler, &mut hints[g]));
-            let is_plain = !result.slow[g] && self.context.is_plain::<L, S>(path, field);
+            let to = result.to.at[g];
+            let is_plain = self.context.walls.contain::<L>(to)
+                && !result.slow[g]
+                && self.context.are_clear::<L, 1>(&[at.at[g]], &[to])
+                && (!S::ENDS || self.sampler.holds::<L>(to, &mut hints[g]));
             if is_plain {
                 self.arrays.position[i] = result.to.of(g);
                 self.arrays.record[i].location = S::note(&hints[g]);
