@@ -10,14 +10,11 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
-use burntrace::{FLOW_MAP_GRADIENT, GridPlacement, Status, device::OpenDevice, io};
+use burntrace::{FLOW_MAP_GRADIENT, FieldArray, GridPlacement, Status, device::OpenDevice, io};
 use burntrace_plot::{Raster, picture};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
-
-/// Numbers in a gradient.
-const TANGENTS: usize = 9;
 
 pub fn execute(args: &FtleArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
@@ -57,34 +54,37 @@ fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<(Ftl
     let (lattice, stencil) = lattice(results)?;
     let release = release(results)?;
     let (tracks, time) = (&results.tracks, results.tracks.times()[save] - release);
-    let is_active = tracks.status(save)?.into_iter().map(|status| status == Status::Active);
-    let has_gradient = tracks.arrays().iter().any(|array| array.name == FLOW_MAP_GRADIENT);
-    let map = if has_gradient && stencil == Stencil::Neighbours {
-        let mut gradients = tracks.array(FLOW_MAP_GRADIENT, save)?;
-        for (row, is_active) in gradients.chunks_exact_mut(TANGENTS).zip(is_active) {
-            if !is_active {
-                row.fill(f64::NAN);
-            }
+    let arrays = tracks.arrays();
+    let gradient = arrays.iter().find(|array| array.name == FLOW_MAP_GRADIENT);
+    let (map, from) = match (stencil, gradient) {
+        (Stencil::Neighbours, Some(FieldArray { name, components })) => {
+            let mut gradients = tracks.array(name, save)?;
+            mask_ended(&mut gradients, *components, &tracks.status(save)?);
+            let gradients = tensors::rows(gradients, *components, tracks.precision(), device);
+            (FlowMap::of_gradients(&lattice, gradients, time), "carried along the tracks")
         }
-        let gradients = tensors::rows(gradients, TANGENTS, tracks.precision(), device);
-        FlowMap::of_gradients(&lattice, gradients, time)
-    } else {
-        let mut end = tracks.unwrapped(save)?;
-        for (position, is_active) in end.iter_mut().zip(is_active) {
-            if !is_active {
-                *position = [f64::NAN; 3];
-            }
+        _ => {
+            let mut end = tracks.unwrapped(save)?;
+            mask_ended(end.as_flattened_mut(), 3, &tracks.status(save)?);
+            // The exponents depend on differences only, so the origin does not matter.
+            let end = tensors::positions(&end, results.origin(), tracks.precision(), device);
+            let from = match stencil {
+                Stencil::Neighbours => "differences of neighbours",
+                Stencil::Auxiliary(_) => "differences of auxiliary particles",
+            };
+            (FlowMap::new(&lattice, stencil, end, time), from)
         }
-        // The exponents depend on differences only, so the origin does not matter.
-        let end = tensors::positions(&end, results.origin(), tracks.precision(), device);
-        FlowMap::new(&lattice, stencil, end, time)
-    };
-    let from = match stencil {
-        Stencil::Auxiliary(_) => "differences of auxiliary particles",
-        Stencil::Neighbours if has_gradient => "carried along the tracks",
-        Stencil::Neighbours => "differences of neighbours",
     };
     Ok((map.and_then(|map| map.ftle()).map_err(Misuse::of)?, from))
+}
+
+/// Replaces the rows of particles that are not active by NaN.
+fn mask_ended(rows: &mut [f64], width: usize, status: &[Status]) {
+    for (row, status) in rows.chunks_exact_mut(width).zip(status) {
+        if *status != Status::Active {
+            row.fill(f64::NAN);
+        }
+    }
 }
 
 /// The lattice of the seeds of a run, and its finite-difference stencil.

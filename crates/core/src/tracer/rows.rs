@@ -1,8 +1,8 @@
 //! Particles on the host.
 
-use crate::{Error, Precision, Result, floats::Floats};
+use crate::{Error, Result, floats::Floats};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{IDENTITY, POSITION, Particles, RECORD, TANGENTS};
+use burntrace_kernels::{POSITION, Particles, RECORD, TANGENTS};
 use std::ops::Range;
 
 /// Particles on the host, one after another.
@@ -31,11 +31,6 @@ impl Rows {
             fraction: Floats::from_tensor(particles.fraction)?,
             tangents: particles.tangents.map(Floats::from_tensor).transpose()?,
         })
-    }
-
-    /// The gradients of the flow map before the first step.
-    pub fn identities(precision: Precision, count: usize) -> Floats {
-        Floats::from_f64(precision, (0..count).flat_map(|_| IDENTITY))
     }
 
     pub fn count(&self) -> usize {

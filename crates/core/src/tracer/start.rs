@@ -8,7 +8,7 @@ use crate::{
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{NEVER, POSITION, Particles, RECORD, Record, TANGENTS};
+use burntrace_kernels::{IDENTITY, NEVER, POSITION, Particles, RECORD, Record, TANGENTS};
 
 /// A release after the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +98,8 @@ pub(super) fn rows(
 
 /// The gradients of the flow map before the first step, if they are wanted.
 fn tangents(tracer: &Tracer, count: usize) -> Option<Floats> {
-    tracer.flow_map_gradient.then(|| Rows::identities(tracer.field.precision(), count))
+    let identities = || (0..count).flat_map(|_| IDENTITY);
+    tracer.flow_map_gradient.then(|| Floats::from_f64(tracer.field.precision(), identities()))
 }
 
 /// Particles on the tracer's device. Seeds given as a tensor stay in their graph.

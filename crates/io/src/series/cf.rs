@@ -141,9 +141,6 @@ impl Survey {
         info.time_origin = self.time_origin.clone();
         info.set_times(&self.timeline, self.found);
         info.add_grid(read, Some(&self.velocity), false);
-        if self.first.velocity_components() == 2 {
-            info.velocity_axes = plane_axes(&self.grid).map(|d| ['x', 'y', 'z'][d]).to_vec();
-        }
     }
 }
 
@@ -185,10 +182,8 @@ fn request_of(velocity: &VelocityInfo) -> Request {
 impl VelocityInfo {
     fn of_cf(file: &CfGrid, options: &SeriesOptions) -> VelocityInfo {
         let mut velocity = VelocityInfo {
-            arrays: file.velocity(),
-            association: Association::Point,
             diffusivity: options.diffusivity.clone(),
-            sampled: Default::default(),
+            ..VelocityInfo::new(file.velocity(), Association::Point)
         };
         velocity.add_cf_arrays(&options.arrays);
         velocity.set_cf_components(file);

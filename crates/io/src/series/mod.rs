@@ -2,6 +2,7 @@
 
 mod arrays;
 mod cf;
+mod choice;
 mod crop;
 mod diffusivity;
 mod file_series;

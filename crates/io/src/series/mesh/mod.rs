@@ -104,7 +104,6 @@ impl MeshSeries {
             return Err(self.timeline.frame_differs(frame, ON, difference));
         }
         let selected = match self.velocity.association {
-            Association::Point if self.mesh.added.is_empty() => (points.len(), Selection::All),
             Association::Point => (points.len(), Selection::Added(&self.mesh.added)),
             Association::Cell => {
                 let indices = self.mesh.indices.as_deref();
