@@ -42,3 +42,4 @@ pub use netcdf::cache_bytes;
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable, is_cf, open};
 pub use time::{TimeAxis, Times};
 pub use values::Values;
+pub use zarr::blosc;

@@ -134,7 +134,8 @@ impl FinishedRun {
         folder.write("case.toml", &text)?;
         log::to_file(&folder.path("log.txt"))?;
         let (plan, position) = (prepared.save_plan(), state.numbers.mark());
-        tracks::copy_saves(from.path("tracks"), folder.path("tracks"), &plan, position)?;
+        let of_run = (&plan, case.save.compress);
+        tracks::copy_saves(from.path("tracks"), folder.path("tracks"), of_run, position)?;
         checkpoint.continue_as(text, fingerprint, Machine::of(device), state);
         if watch::policy(&case.run).is_some() {
             checkpoint.write_state(&folder)?;

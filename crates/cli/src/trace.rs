@@ -227,6 +227,7 @@ impl CaseRun<'_> {
         };
         let origin = self.loaded.description.series().and_then(|series| series.time_origin.clone());
         let writer = writer.units(io::tracks::Units { origin, ..(&self.case.units).into() });
+        let writer = writer.compress(self.case.save.compress);
         let state = watch.checkpoint.take_state();
         let mut sink = CountingSink::new(writer, watch.shared);
         let prepared = match &state {

@@ -1,14 +1,26 @@
-//! Blosc containers (format 1 and 2 of c-blosc 1.x, which numcodecs writes).
+//! Blosc containers (format 1 and 2 of c-blosc 1.x, which numcodecs writes and reads).
 //!
 //! A header of 16 bytes, the offsets of the blocks, and the blocks. A block is one stream, or one for each
 //! byte of a number; each stream is compressed, unless that would not be shorter.
 
-use super::codecs::{Reason, lz4_block, unshuffle, zlib, zstd};
+use super::codecs::{Reason, lz4_block, shuffle, unshuffle, zlib, zstd};
 
 const SHUFFLED: u8 = 0x1;
 const STORED: u8 = 0x2;
 const BIT_SHUFFLED: u8 = 0x4;
 const NOT_SPLIT: u8 = 0x10;
+
+/// The format that is written, and the version of its compressors.
+const WRITTEN: [u8; 2] = [2, 1];
+
+/// The compressor LZ4, in the upper three bits of the flags.
+const LZ4: u8 = 1 << 5;
+
+/// Bytes of a block that is written: a multiple of the bytes of each number.
+pub const BLOCK: usize = 1 << 18;
+
+/// Bytes of the header.
+const HEADER: usize = 16;
 
 /// Maximum number of bytes of a number for which a block is split.
 const MAX_SPLITS: usize = 16;
@@ -16,18 +28,56 @@ const MAX_SPLITS: usize = 16;
 /// Minimum number of numbers in a block that is split.
 const MIN_SPLIT: usize = 128;
 
+/// Encodes numbers of `width` bytes: their bytes grouped by position, and compressed by LZ4. Bytes that do not
+/// become fewer are stored as they are. The container is the same on all machines.
+///
+/// # Panics
+///
+/// If there are 2 GiB or more, which a container cannot have.
+pub fn encode(bytes: &[u8], width: u8) -> Vec<u8> {
+    assert!(bytes.len() < 1 << 31, "a Blosc container has less than 2 GiB");
+    let shuffled = if width > 1 { SHUFFLED } else { 0 };
+    let mut encoded = vec![0; HEADER + 4 * bytes.len().div_ceil(BLOCK)];
+    for (i, block) in bytes.chunks(BLOCK).enumerate() {
+        let start = encoded.len() as u32;
+        encoded[HEADER + 4 * i..][..4].copy_from_slice(&start.to_le_bytes());
+        let block = shuffle(block, usize::from(width));
+        let compressed = lz4_flex::block::compress(&block);
+        let stream = if compressed.len() < block.len() { &compressed } else { &block };
+        encoded.extend((stream.len() as u32).to_le_bytes());
+        encoded.extend(stream);
+    }
+    let mut flags = shuffled | NOT_SPLIT | LZ4;
+    if encoded.len() >= HEADER + bytes.len() {
+        flags |= STORED;
+        encoded.truncate(HEADER);
+        encoded.extend(bytes);
+    }
+    let [version, compressor] = WRITTEN;
+    let sizes = [bytes.len(), BLOCK.min(bytes.len()), encoded.len()];
+    encoded[..4].copy_from_slice(&[version, compressor, flags, width]);
+    for (field, size) in encoded[4..HEADER].chunks_exact_mut(4).zip(sizes) {
+        field.copy_from_slice(&(size as u32).to_le_bytes());
+    }
+    encoded
+}
+
 /// Decodes a container of `size` bytes when decoded.
-pub(super) fn decode(bytes: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
+///
+/// # Errors
+///
+/// The reason, if it is damaged, has another size, or a compressor that is not supported.
+pub fn decode(bytes: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
     let header = Header::read(bytes, size)?;
     if header.flags & STORED != 0 {
-        let stored = bytes.get(16..16 + size).ok_or_else(|| cut_off(bytes.len()))?;
-        return Ok(stored.to_vec());
+        let stored = bytes.get(HEADER..).and_then(|bytes| bytes.get(..size));
+        return stored.map(<[u8]>::to_vec).ok_or_else(|| cut_off(bytes.len()));
     }
     let mut decoded = Vec::new();
     let reserved = decoded.try_reserve_exact(size);
     reserved.map_err(|_| format!("{size} bytes do not fit into memory"))?;
     for block in 0..size.div_ceil(header.block) {
-        let start = bytes.get(16 + 4 * block..).and_then(|offsets| offsets.first_chunk());
+        let start = bytes.get(HEADER + 4 * block..).and_then(|offsets| offsets.first_chunk());
         let start = u32::from_le_bytes(*start.ok_or_else(|| cut_off(bytes.len()))?) as usize;
         let streams = bytes.get(start..).ok_or_else(|| cut_off(bytes.len()))?;
         let length = header.block.min(size - decoded.len());
@@ -50,7 +100,7 @@ struct Header {
 
 impl Header {
     fn read(bytes: &[u8], size: usize) -> Result<Header, Reason> {
-        let Some([version, _, flags, width, sizes @ ..]) = bytes.first_chunk::<16>() else {
+        let Some([version, _, flags, width, sizes @ ..]) = bytes.first_chunk::<HEADER>() else {
             return Err(cut_off(bytes.len()));
         };
         let number = |at: usize| {
@@ -150,4 +200,33 @@ fn bits_unshuffled(block: &[u8], width: usize) -> Vec<u8> {
         }
     }
     numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoded_bytes_are_decoded() {
+        let numbers: Vec<u8> =
+            (0..100_000_u32).flat_map(|i| (i as f32).sqrt().to_le_bytes()).collect();
+        let noise: Vec<u8> =
+            (0..5000_u32).map(|i| (i.wrapping_mul(2_654_435_769) >> 13) as u8).collect();
+        for (bytes, width) in
+            [(&numbers[..], 4), (&numbers[..399_996], 4), (&numbers, 1), (&noise, 8), (&[], 4)]
+        {
+            let encoded = encode(bytes, width);
+            assert_eq!(
+                decode(&encoded, bytes.len()).unwrap(),
+                bytes,
+                "{} bytes of {width}",
+                bytes.len()
+            );
+            assert!(encoded.len() <= bytes.len() + HEADER);
+        }
+        assert!(encode(&numbers, 4).len() < numbers.len() / 2);
+        let encoded = encode(&numbers, 4);
+        assert!(decode(&encoded, 7).unwrap_err().contains("400000 bytes instead of 7"));
+        assert!(decode(&encoded[..1000], numbers.len()).unwrap_err().contains("cut off"));
+    }
 }

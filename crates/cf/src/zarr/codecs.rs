@@ -128,8 +128,20 @@ pub(super) fn lz4_block(block: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
     Ok(bytes)
 }
 
-/// Reverses the grouping of bytes by their position in numbers of `width` bytes. Bytes after the last
-/// number keep their position.
+/// Groups bytes by their position in numbers of `width` bytes. Bytes after the last number keep their position.
+pub(super) fn shuffle(bytes: &[u8], width: usize) -> Vec<u8> {
+    let count = bytes.len().checked_div(width).unwrap_or(0);
+    let mut groups = bytes.to_vec();
+    for position in 0..if count == 0 { 0 } else { width } {
+        let group = &mut groups[position * count..(position + 1) * count];
+        for (number, byte) in group.iter_mut().enumerate() {
+            *byte = bytes[number * width + position];
+        }
+    }
+    groups
+}
+
+/// Reverses [`shuffle`].
 pub(super) fn unshuffle(bytes: &[u8], width: usize) -> Vec<u8> {
     let count = bytes.len().checked_div(width).unwrap_or(0);
     let mut numbers = bytes.to_vec();

@@ -1,6 +1,6 @@
 //! Zarr groups in a folder, versions 2 and 3, as xarray writes them.
 
-mod blosc;
+pub mod blosc;
 mod chunks;
 mod codecs;
 mod metadata;

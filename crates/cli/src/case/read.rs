@@ -242,7 +242,7 @@ mod tests {
                     allowed surface face pattern deviation rate table burst capacity begin end \
                     inlet kind count seed release repeat outside scheme t0 t1 dt steps engine \
                     stagnant_speed drift relative absolute min_step max_step factors every \
-                    every_time vtk flow_map_gradient report length time device precision threads out checkpoint \
+                    every_time vtk flow_map_gradient compress report length time device precision threads out checkpoint \
                     checkpoint_segments keep_state memory strategy batch";
         for key in keys.split_whitespace() {
             let is_there = TEMPLATE
@@ -266,6 +266,7 @@ mod tests {
         assert_eq!(case.trace.drift, bare.trace.drift);
         assert_eq!(case.save.velocity, bare.save.velocity);
         assert_eq!(case.save.flow_map_gradient, bare.save.flow_map_gradient);
+        assert_eq!(case.save.compress, bare.save.compress);
         assert_eq!(case.run, bare.run);
     }
 

@@ -17,6 +17,7 @@ pub struct Save {
     /// Arrays that are sampled along the tracks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<SampledArray>,
+    pub compress: bool,
     pub vtk: Vec<VtkOutput>,
     pub report: Reporting,
 }

@@ -8,7 +8,8 @@
 use super::cf::Cf;
 use super::checksums::{self, Checksums, Entry};
 use super::chunk_grid::{ChunkGrid, ItemRun};
-use super::layout::{ArraySpec, Counts, Dims, METADATA, Precisions};
+use super::compression;
+use super::layout::{ArraySpec, Counts, Dims, Encoding, METADATA, bytes_of_number};
 use super::manifest::Manifest;
 use crate::disk::{
     partial, refused, remove_file, sync_files, sync_folder, write_atomic, write_unsynced,
@@ -16,10 +17,9 @@ use crate::disk::{
 use crate::number::{Number, bytes_of};
 use crate::{Error, Result};
 use crc32fast::Hasher;
-use rayon::prelude::*;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,24 +27,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Appends items to an array.
 #[derive(Debug)]
 pub(super) struct ArrayWriter {
-    folder: PathBuf,
-    spec: ArraySpec,
-    grid: ChunkGrid,
-    precisions: Precisions,
+    pub(super) folder: PathBuf,
+    pub(super) spec: ArraySpec,
+    pub(super) grid: ChunkGrid,
+    encoding: Encoding,
     planned: Counts,
     cf: Cf,
+    /// Whether chunks are compressed when they are complete.
+    pub(super) compresses: bool,
     /// Bytes of an item.
     item_bytes: usize,
     /// Number of items written so far.
-    items: usize,
+    pub(super) items: usize,
     /// The file of the incomplete chunk, positioned after its items.
-    file: Option<File>,
+    pub(super) file: Option<File>,
     /// The first chunk that is not synced to the disk.
-    unsynced: usize,
+    pub(super) unsynced: usize,
     /// Checksums of the complete chunks.
-    sums: Vec<u32>,
+    pub(super) sums: Vec<Entry>,
     /// Checksum of the items in the incomplete chunk.
-    sum: Hasher,
+    pub(super) sum: Hasher,
+    /// The items of the incomplete chunk, if its file is to be made again.
+    pub(super) restored: Option<Vec<u8>>,
     /// Checksum of the final metadata.
     metadata: Option<Entry>,
     /// Bytes written by all arrays of the store.
@@ -61,48 +65,25 @@ impl ArrayWriter {
         items: usize,
         written: Arc<AtomicU64>,
     ) -> ArrayWriter {
-        let (precisions, planned) = (manifest.precisions(), manifest.planned());
+        let (encoding, planned) = (manifest.encoding(), manifest.planned());
         ArrayWriter {
             folder: spec.folder(store),
             spec: spec.clone(),
             grid: spec.grid(planned),
-            precisions,
+            encoding,
             planned,
             cf: manifest.cf(),
-            item_bytes: spec.width * bytes_of_number(spec.data_type(precisions)),
+            compresses: spec.is_compressed(encoding),
+            item_bytes: spec.width * bytes_of_number(spec.data_type(encoding)),
             items,
             file: None,
             unsynced: 0,
             sums: Vec::new(),
             sum: Hasher::new(),
+            restored: None,
             metadata: None,
             written,
         }
-    }
-
-    /// Reads the items that an existing array keeps, and compares them with their checksums. `None`
-    /// for a store of an earlier version, which has no checksums.
-    ///
-    /// # Errors
-    ///
-    /// If the array has fewer items, or others; nothing has been changed then.
-    pub fn verify(&mut self, listed: Option<&Checksums>) -> Result<()> {
-        let (complete, rest) = self.grid.filled(self.items);
-        let verify = |chunk: usize| {
-            let items = if chunk < complete { self.grid.chunk_items() } else { rest };
-            let entry = listed.map(|listed| listed.get(&self.name(chunk)).unwrap_or_default());
-            checksums::verify_start(&self.path(chunk), self.bytes_of_items(items), entry)
-        };
-        let chunks = 0..complete + usize::from(rest > 0);
-        let sums: Vec<Result<Hasher>> = chunks.into_par_iter().map(verify).collect();
-        for sum in sums {
-            let sum = sum?;
-            match self.sums.len() < complete {
-                true => self.sums.push(sum.finalize()),
-                false => self.sum = sum,
-            }
-        }
-        Ok(())
     }
 
     /// Creates the array, or removes everything after the items of an existing one.
@@ -114,7 +95,7 @@ impl ArrayWriter {
         std::fs::create_dir_all(&self.folder).map_err(refused("create", &self.folder, None))?;
         self.truncate()?;
         // Not synced: completing the store writes it again.
-        let metadata = self.spec.metadata(self.precisions, self.planned, &self.grid, &self.cf);
+        let metadata = self.spec.metadata(self.encoding, self.planned, &self.grid, &self.cf);
         write_unsynced(&self.folder.join(METADATA), &text_of(&metadata))
     }
 
@@ -125,7 +106,7 @@ impl ArrayWriter {
 
     /// Zarr's name of the type of its numbers.
     pub fn data_type(&self) -> &'static str {
-        self.spec.data_type(self.precisions)
+        self.spec.data_type(self.encoding)
     }
 
     /// Number of items.
@@ -135,97 +116,56 @@ impl ArrayWriter {
 
     /// Adds the checksums of all items so far.
     pub fn list(&self, checksums: &mut Checksums) {
-        let bytes = self.bytes_of_items(self.grid.chunk_items());
-        for (chunk, &crc) in self.sums.iter().enumerate() {
-            checksums.add(self.name(chunk), Entry { bytes, crc });
+        for (chunk, entry) in self.sums.iter().enumerate() {
+            checksums.add(self.listed(chunk), *entry);
         }
         let (chunk, rest) = self.grid.filled(self.items);
         if chunk == self.sums.len() && rest > 0 {
             let entry =
                 Entry { bytes: self.bytes_of_items(rest), crc: self.sum.clone().finalize() };
-            checksums.add(self.name(chunk), entry);
+            checksums.add(self.listed_growing(chunk), entry);
         }
         if let Some(entry) = self.metadata {
             checksums.add(format!("{}/{METADATA}", self.spec.name), entry);
         }
     }
 
-    /// Removes data beyond the items, and opens the incomplete chunk.
-    fn truncate(&mut self) -> Result<()> {
-        let (complete, rest) = self.grid.filled(self.items);
-        let full = self.bytes_of_items(self.grid.chunk_items());
-        for (name, length) in self.files()? {
-            match self.spec.chunk_number(&self.grid, &name) {
-                Some(chunk) if chunk < complete && length != full => {
-                    let file = OpenOptions::new().write(true).open(self.path(chunk));
-                    let truncated = file.and_then(|file| file.set_len(full));
-                    truncated.map_err(refused("truncate", &self.path(chunk), None))?;
-                }
-                Some(chunk) if chunk < complete + usize::from(rest > 0) => {}
-                // Other files are not of the store.
-                _ if is_chunk_or_partial(&name) => remove_file(&self.folder.join(name))?,
-                _ => {}
-            }
-        }
-        self.unsynced = complete;
-        if rest > 0 {
-            let path = self.path(complete);
-            let open = OpenOptions::new().write(true).open(&path);
-            let mut file = open.map_err(refused("open", &path, None))?;
-            self.clear(&mut file, rest).map_err(refused("write", &path, Some(full)))?;
-            self.file = Some(file);
-        }
-        Ok(())
-    }
-
-    /// Removes what follows the first `items` in a chunk, and sets the position in the file there.
-    fn clear(&self, file: &mut File, items: usize) -> std::io::Result<()> {
-        let start = self.bytes_of_items(items);
-        if !self.is_padded() {
-            file.set_len(start)?;
-        }
-        file.seek(SeekFrom::Start(start))?;
-        if self.is_padded() {
-            self.pad(items, |fill| file.write_all(fill))?;
-            file.set_len(self.bytes_of_items(self.grid.chunk_items()))?;
-            file.seek(SeekFrom::Start(start))?;
-        }
-        Ok(())
-    }
-
-    /// Names and lengths of the files in the folder.
-    fn files(&self) -> Result<Vec<(String, u64)>> {
-        let failed = |e| Error::system("read", &self.folder)(e);
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(&self.folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let length = entry.metadata().map_err(failed)?.len();
-            files.push((entry.file_name().to_string_lossy().into_owned(), length));
-        }
-        Ok(files)
-    }
-
     /// Whether chunks have their full size from the start.
-    fn is_padded(&self) -> bool {
-        self.spec.dims != Dims::Instances
+    pub(super) fn is_padded(&self) -> bool {
+        self.spec.dims != Dims::Instances && !self.compresses
     }
 
-    fn bytes_of_items(&self, items: usize) -> u64 {
+    pub(super) fn bytes_of_items(&self, items: usize) -> u64 {
         (items * self.item_bytes) as u64
     }
 
-    fn path(&self, chunk: usize) -> PathBuf {
+    pub(super) fn path(&self, chunk: usize) -> PathBuf {
         self.folder.join(self.spec.chunk_name(&self.grid, chunk))
     }
 
+    /// The file of a chunk while it is not complete.
+    pub(super) fn growing_path(&self, chunk: usize) -> PathBuf {
+        self.folder.join(self.growing_name(chunk))
+    }
+
+    fn growing_name(&self, chunk: usize) -> String {
+        let name = self.spec.chunk_name(&self.grid, chunk);
+        if self.compresses { compression::growing(&name) } else { name }
+    }
+
     /// Name of a chunk in the list of checksums.
-    fn name(&self, chunk: usize) -> String {
+    pub(super) fn listed(&self, chunk: usize) -> String {
         format!("{}/{}", self.spec.name, self.spec.chunk_name(&self.grid, chunk))
+    }
+
+    /// Name in the list of checksums of a chunk that is not complete.
+    pub(super) fn listed_growing(&self, chunk: usize) -> String {
+        format!("{}/{}", self.spec.name, self.growing_name(chunk))
     }
 
     /// Appends complete items.
     pub fn append<T: Number>(&mut self, mut numbers: &[T]) -> Result<()> {
-        debug_assert!(T::NAME == self.spec.data_type(self.precisions));
+        debug_assert!(T::NAME == self.spec.data_type(self.encoding));
         debug_assert!(numbers.len().is_multiple_of(self.spec.width));
         while !numbers.is_empty() {
             let run = self.grid.locate(self.items);
@@ -234,7 +174,7 @@ impl ArrayWriter {
             self.write(run, count, &bytes_of(head))?;
             self.items += count;
             if count == run.length {
-                self.complete(run.offset + count);
+                self.complete(run.chunk, run.offset + count)?;
             }
             numbers = tail;
         }
@@ -243,7 +183,7 @@ impl ArrayWriter {
 
     /// Writes `count` items into a chunk.
     fn write(&mut self, run: ItemRun, count: usize, bytes: &[u8]) -> Result<()> {
-        let path = self.path(run.chunk);
+        let path = self.growing_path(run.chunk);
         match &mut self.file {
             Some(file) => {
                 let wanted = Some(bytes.len() as u64);
@@ -260,7 +200,9 @@ impl ArrayWriter {
     fn create(&self, path: &Path, count: usize, bytes: &[u8]) -> Result<File> {
         let part = partial(path);
         let wanted = Some(self.bytes_of_items(self.grid.chunk_items()));
-        let mut file = File::create(&part).map_err(refused("create", &part, wanted))?;
+        let open =
+            OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&part);
+        let mut file = open.map_err(refused("create", &part, wanted))?;
         let mut fill = || {
             file.write_all(bytes)?;
             if self.is_padded() && count < self.grid.chunk_items() {
@@ -274,12 +216,12 @@ impl ArrayWriter {
     }
 
     /// Passes the padding of a chunk that has this number of items to a function, block by block.
-    fn pad<E>(
+    pub(super) fn pad<E>(
         &self,
         items: usize,
         mut write: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let fill = fill_value(self.spec.data_type(self.precisions));
+        let fill = fill_value(self.spec.data_type(self.encoding));
         let missing = (self.grid.chunk_items() - items) * self.spec.width;
         let block = fill.repeat(missing.min(1 << 16));
         let mut left = missing * fill.len();
@@ -292,44 +234,84 @@ impl ArrayWriter {
     }
 
     /// Completes a chunk that has this number of items, and its padding.
-    fn complete(&mut self, items: usize) {
+    fn complete(&mut self, chunk: usize, items: usize) -> Result<()> {
         let mut sum = std::mem::take(&mut self.sum);
         let Ok(()) = self.pad(items, |fill| -> std::result::Result<(), std::convert::Infallible> {
             sum.update(fill);
             self.written.fetch_add(fill.len() as u64, Ordering::Relaxed);
             Ok(())
         });
-        self.sums.push(sum.finalize());
-        self.file = None;
+        let file = self.file.take();
+        let entry = match file.filter(|_| self.compresses) {
+            Some(file) => self.compress(chunk, items, file)?,
+            None => {
+                let bytes = self.bytes_of_items(self.grid.chunk_items());
+                Entry { bytes, crc: sum.finalize() }
+            }
+        };
+        self.sums.push(entry);
+        Ok(())
+    }
+
+    /// Compresses a chunk that has this number of items, and its padding.
+    fn compress(&self, chunk: usize, items: usize, mut file: File) -> Result<Entry> {
+        let growing = self.growing_path(chunk);
+        let mut numbers = Vec::new();
+        let read = file.rewind().and_then(|()| file.read_to_end(&mut numbers));
+        read.map_err(Error::system("read", &growing))?;
+        let Ok(()) = self.pad(items, |fill| -> std::result::Result<(), std::convert::Infallible> {
+            numbers.extend(fill);
+            Ok(())
+        });
+        let compressed = compression::compress(&numbers, self.data_type());
+        let (path, wanted) = (self.path(chunk), Some(compressed.len() as u64));
+        let part = partial(&path);
+        let written =
+            std::fs::write(&part, &compressed).and_then(|()| std::fs::rename(&part, &path));
+        written.map_err(refused("write", &path, wanted))?;
+        // A run may resume within the first chunk that is not synced.
+        if chunk != self.unsynced {
+            remove_file(&growing)?;
+        }
+        Ok(Entry::of(&compressed))
     }
 
     /// Syncs all items to the disk.
     pub fn sync(&mut self) -> Result<()> {
         let (complete, rest) = self.grid.filled(self.items);
-        let next = complete + usize::from(rest > 0);
-        let paths: Vec<PathBuf> = (self.unsynced..next).map(|chunk| self.path(chunk)).collect();
-        sync_files(&paths)?;
-        self.unsynced = next - usize::from(self.file.is_some());
-        sync_folder(&self.folder)
+        // The last chunk of a finished array is complete with fewer items.
+        let is_growing = rest > 0 && self.file.is_some();
+        let next = complete + usize::from(rest > 0 && !is_growing);
+        let chunks = (self.unsynced..next).map(|chunk| self.path(chunk));
+        let growing = is_growing.then(|| self.growing_path(complete));
+        sync_files(&chunks.chain(growing).collect::<Vec<_>>())?;
+        sync_folder(&self.folder)?;
+        let of_first = self.growing_path(self.unsynced);
+        if self.compresses && self.unsynced < next && of_first.exists() {
+            remove_file(&of_first)?;
+        }
+        self.unsynced = next;
+        Ok(())
     }
 
     /// Completes the last chunk, and syncs all items to the disk.
     pub fn finish(&mut self) -> Result<()> {
         if let Some(mut file) = self.file.take() {
             let (chunk, rest) = self.grid.filled(self.items);
-            if !self.is_padded() {
+            if !self.is_padded() && !self.compresses {
                 let path = self.path(chunk);
                 let padded = self.pad(rest, |fill| file.write_all(fill));
                 padded.map_err(refused("write", &path, None))?;
             }
-            self.complete(rest);
+            self.file = Some(file);
+            self.complete(chunk, rest)?;
         }
         self.sync()
     }
 
     /// Writes the final shape of the array, which is not synced to the disk yet.
     pub fn describe(&mut self, counts: Counts) -> Result<()> {
-        let metadata = text_of(&self.spec.metadata(self.precisions, counts, &self.grid, &self.cf));
+        let metadata = text_of(&self.spec.metadata(self.encoding, counts, &self.grid, &self.cf));
         self.metadata = Some(Entry::of(metadata.as_bytes()));
         write_unsynced(&self.folder.join(METADATA), &metadata)
     }
@@ -345,7 +327,8 @@ impl ArrayWriter {
 pub(super) fn is_chunk_or_partial(name: &str) -> bool {
     let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let full = name.strip_suffix(".part");
-    let key = full.unwrap_or(name).strip_prefix("c.");
+    let (chunk, _) = compression::chunk_of(full.unwrap_or(name));
+    let key = chunk.strip_prefix("c.");
     key.is_some_and(|key| key.split('.').all(is_index))
         || full.is_some_and(|full| full == METADATA || full == checksums::FILE)
 }
@@ -357,15 +340,6 @@ fn fill_value(data_type: &str) -> Vec<u8> {
         "float64" => bytes_of(&[f64::FILL]).into_owned(),
         // Zero.
         other => vec![0; bytes_of_number(other)],
-    }
-}
-
-/// Bytes of a number of one of Zarr's types.
-pub(super) fn bytes_of_number(data_type: &str) -> usize {
-    match data_type {
-        "float32" | "int32" => 4,
-        "float64" | "int64" => 8,
-        _ => 1,
     }
 }
 

@@ -1,14 +1,16 @@
 //! Reads the chunks of an array.
 
-use super::array::{bytes_of_number, read_json};
+use super::array::read_json;
 use super::chunk_grid::ChunkGrid;
-use super::layout::{ArraySpec, Counts, METADATA, Precisions};
+use super::compression;
+use super::layout::{ArraySpec, Counts, Encoding, METADATA, bytes_of_number};
 use crate::number::{Number, read_into};
 use crate::{Error, Result};
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An array, read on demand.
 #[derive(Debug, Clone)]
@@ -20,6 +22,46 @@ pub(super) struct ArrayReader {
     item_bytes: usize,
     /// Whether all chunks have their full size.
     is_complete: bool,
+    /// Whether complete chunks are compressed.
+    is_compressed: bool,
+    /// The compressed chunk that was read last. Saves are read one after another, and a chunk may have many.
+    last: Arc<Mutex<Option<(usize, Bytes)>>>,
+}
+
+/// The bytes of a chunk.
+type Bytes = Arc<[u8]>;
+
+/// A chunk that is open for reading.
+enum Chunk {
+    File(File),
+    Decoded(Cursor<Bytes>),
+}
+
+impl Chunk {
+    fn len(&self) -> std::io::Result<u64> {
+        match self {
+            Chunk::File(file) => Ok(file.metadata()?.len()),
+            Chunk::Decoded(bytes) => Ok(bytes.get_ref().len() as u64),
+        }
+    }
+}
+
+impl Read for Chunk {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Chunk::File(file) => file.read(to),
+            Chunk::Decoded(bytes) => bytes.read(to),
+        }
+    }
+}
+
+impl Seek for Chunk {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        match self {
+            Chunk::File(file) => file.seek(to),
+            Chunk::Decoded(bytes) => bytes.seek(to),
+        }
+    }
 }
 
 impl ArrayReader {
@@ -31,14 +73,16 @@ impl ArrayReader {
     pub fn open(
         store: &Path,
         spec: &ArraySpec,
-        of: (Precisions, Counts),
+        of: (Encoding, Counts),
         is_complete: bool,
     ) -> Result<ArrayReader> {
         let folder = spec.folder(store);
         let path = folder.join(METADATA);
         let grid = spec.grid_of(&path, &read_json(&path)?, of, is_complete)?;
         let item_bytes = spec.width * bytes_of_number(spec.data_type(of.0));
-        Ok(ArrayReader { folder, spec: spec.clone(), grid, item_bytes, is_complete })
+        let (is_compressed, spec) = (spec.is_compressed(of.0), spec.clone());
+        let last = Arc::default();
+        Ok(ArrayReader { folder, spec, grid, item_bytes, is_complete, is_compressed, last })
     }
 
     /// Number of rows for which an array that is being written has space: no more than these are
@@ -49,21 +93,26 @@ impl ArrayReader {
         for entry in std::fs::read_dir(&self.folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let chunk = self.spec.chunk_number(&self.grid, &name);
-            if let Some(chunk) = chunk.filter(|chunk| last.as_ref().is_none_or(|(n, _)| n < chunk))
-            {
-                last = Some((chunk, entry));
+            let (of_chunk, is_growing) = compression::chunk_of(&name);
+            let Some(chunk) = self.spec.chunk_number(&self.grid, of_chunk) else { continue };
+            // A chunk has both files for a while after it is complete.
+            let place = (chunk, !is_growing);
+            if last.as_ref().is_none_or(|(known, _)| *known < place) {
+                last = Some((place, entry));
             }
         }
-        let Some((chunk, entry)) = last else { return Ok(0) };
-        let length = entry.metadata().map_err(failed)?.len();
-        Ok(self.grid.complete_rows(chunk, length as usize / self.item_bytes))
+        let Some(((chunk, is_complete), entry)) = last else { return Ok(0) };
+        let items = match self.is_compressed && is_complete {
+            true => self.grid.chunk_items(),
+            false => entry.metadata().map_err(failed)?.len() as usize / self.item_bytes,
+        };
+        Ok(self.grid.complete_rows(chunk, items))
     }
 
     /// The values in a range of rows and columns, row by row.
     pub fn read<T: Number>(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<T>> {
         let mut numbers = Vec::new();
-        let mut open: Option<(usize, File)> = None;
+        let mut open: Option<(usize, Chunk)> = None;
         // Rows that span the width of a chunk are read together.
         let width = self.grid.chunk_columns;
         let spans_chunk = columns.len() == width && columns.start.is_multiple_of(width);
@@ -88,7 +137,7 @@ impl ArrayReader {
 
     fn read_items<T: Number>(
         &self,
-        file: &mut File,
+        file: &mut Chunk,
         chunk: usize,
         offset: usize,
         items: usize,
@@ -104,25 +153,45 @@ impl ArrayReader {
         })
     }
 
-    /// Opens the file of a chunk, which must have its full size in a complete store.
-    fn chunk(&self, chunk: usize) -> Result<File> {
+    /// Opens a chunk, which must have its full size in a complete store.
+    fn chunk(&self, chunk: usize) -> Result<Chunk> {
         let path = self.path(chunk);
-        let file = File::open(&path).map_err(Error::system("open", &path))?;
-        let length = file.metadata().map_err(Error::system("read", &path))?.len();
         let full = self.grid.chunk_items() * self.item_bytes;
+        if self.is_compressed && (self.is_complete || path.exists()) {
+            return Ok(Chunk::Decoded(Cursor::new(self.decoded(chunk, full)?)));
+        }
+        let path = if self.is_compressed { self.growing_path(chunk) } else { path };
+        let file = File::open(&path).map_err(Error::system("open", &path))?;
+        let file = Chunk::File(file);
+        let length = file.len().map_err(Error::system("read", &path))?;
         match self.is_complete && length != full as u64 {
             true => Err(self.wrong_length(chunk, full, &file)),
             false => Ok(file),
         }
     }
 
-    fn wrong_length(&self, chunk: usize, expected: usize, file: &File) -> Error {
-        let length = file.metadata().map_or(0, |of| of.len());
+    /// The bytes of a compressed chunk.
+    fn decoded(&self, chunk: usize, full: usize) -> Result<Bytes> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bytes)) = last.as_ref().filter(|(known, _)| *known == chunk) {
+            return Ok(Arc::clone(bytes));
+        }
+        let bytes: Bytes = compression::read(self.path(chunk), full)?.into();
+        *last = Some((chunk, Arc::clone(&bytes)));
+        Ok(bytes)
+    }
+
+    fn wrong_length(&self, chunk: usize, expected: usize, file: &Chunk) -> Error {
+        let length = file.len().unwrap_or(0);
         Error::Store {
             path: self.path(chunk),
             found: format!("found {length} bytes"),
             expected: format!("{expected} in this chunk; the file was truncated or changed"),
         }
+    }
+
+    fn growing_path(&self, chunk: usize) -> PathBuf {
+        self.folder.join(compression::growing(&self.spec.chunk_name(&self.grid, chunk)))
     }
 
     fn path(&self, chunk: usize) -> PathBuf {

@@ -23,7 +23,7 @@ impl StoreArrays {
     /// If one is missing, or differs from the manifest.
     pub fn open(folder: &Path, manifest: &Manifest) -> Result<StoreArrays> {
         let counts = manifest.counts_for_zarr();
-        let of = (manifest.precisions(), counts);
+        let of = (manifest.encoding(), counts);
         let required = required(manifest);
         let is_expected = |spec: &&ArraySpec| required.contains(spec) || manifest.has(spec);
         let known = layout::ALL.into_iter().filter(is_expected).cloned();

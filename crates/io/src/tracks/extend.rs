@@ -17,7 +17,8 @@ const BLOCK: usize = 1 << 18;
 
 /// Creates the store of a run that continues a finished run: copies the saves and the ended particle
 /// instances of its store up to a position, which a [`TrackWriter`](super::TrackWriter) then
-/// [resumes](super::TrackWriter::resume). `plan` is the plan of the longer run.
+/// [resumes](super::TrackWriter::resume). `plan` is the plan of the longer run; `compress` is whether
+/// its writer [compresses](super::TrackWriter::compress), whether the finished run's did or not.
 ///
 /// # Errors
 ///
@@ -26,14 +27,15 @@ const BLOCK: usize = 1 << 18;
 pub fn copy_saves(
     from: impl AsRef<Path>,
     to: impl AsRef<Path>,
-    plan: &SavePlan,
+    (plan, compress): (&SavePlan, bool),
     position: DurablePosition,
 ) -> Result<()> {
     let (from, to) = (from.as_ref(), to.as_ref());
     let units = Tracks::open(from)?.units();
     let finished = Manifest::read(from)?;
     let planned = Manifest { planned_saves: plan.saves, ..finished.clone() };
-    if let Some((property, found, expected)) = planned.difference(&Manifest::new(plan, &units)) {
+    let longer = Manifest { compressed: finished.compressed, ..Manifest::new(plan, &units) };
+    if let Some((property, found, expected)) = planned.difference(&longer) {
         return Err(Error::Store {
             path: from.into(),
             found: format!("found the tracks of another run: {property} = {found}"),
@@ -50,7 +52,8 @@ pub fn copy_saves(
     }
     let arrays = StoreArrays::open(from, &finished)?;
     let mode = OpenMode::New { overwrite: false };
-    let mut store = StoreWriter::open(to, (plan, &units), mode, Arc::default())?;
+    let longer = Manifest { compressed: compress, ..longer };
+    let mut store = StoreWriter::open(to, longer, mode, Arc::default())?;
     store.each(|array| copy_array(array, &arrays, plan.particles, position))?;
     store.sync().map(drop)
 }

@@ -2,6 +2,7 @@
 
 use super::cf::{COMPONENT, Cf};
 use super::chunk_grid::ChunkGrid;
+use super::compression;
 use crate::{Error, Result};
 use burntrace_core::{FieldArray, Precision};
 use serde_json::{Value, json};
@@ -57,11 +58,15 @@ pub(super) struct Counts {
     pub instances: usize,
 }
 
-/// Precisions of the floats of a store.
+/// How the numbers of a store are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Precisions {
+pub(super) struct Encoding {
+    /// Precision of the run.
     pub run: Precision,
+    /// Precision of positions.
     pub positions: Precision,
+    /// Whether arrays over saves and particles are compressed.
+    pub compressed: bool,
 }
 
 const fn spec(name: &'static str, dims: Dims, width: usize, value_type: ValueType) -> ArraySpec {
@@ -125,6 +130,15 @@ pub(super) static ALL: [&ArraySpec; 21] = [
     &INSTANCE_RELEASE_POSITION,
     &INSTANCE_END_POSITION,
 ];
+
+/// Bytes of a number of one of Zarr's types.
+pub(super) fn bytes_of_number(data_type: &str) -> usize {
+    match data_type {
+        "float32" | "int32" => 4,
+        "float64" | "int64" => 8,
+        _ => 1,
+    }
+}
 
 /// The Zarr metadata of an array, from its data type, its shape, the shape of a chunk, the names of its
 /// dimensions, and its attributes.
@@ -198,19 +212,24 @@ impl ArraySpec {
     }
 
     /// The Zarr data type of its values.
-    pub fn data_type(&self, precisions: Precisions) -> &'static str {
+    pub fn data_type(&self, encoding: Encoding) -> &'static str {
         let float = |precision| match precision {
             Precision::F32 => "float32",
             Precision::F64 => "float64",
         };
         match self.value_type {
-            ValueType::Float | ValueType::Sampled => float(precisions.run),
-            ValueType::Position => float(precisions.positions),
+            ValueType::Float | ValueType::Sampled => float(encoding.run),
+            ValueType::Position => float(encoding.positions),
             ValueType::F64 => "float64",
             ValueType::I32 => "int32",
             ValueType::I64 => "int64",
             ValueType::U8 => "uint8",
         }
+    }
+
+    /// Whether its chunks are compressed.
+    pub fn is_compressed(&self, encoding: Encoding) -> bool {
+        encoding.compressed && self.dims == Dims::SavesParticles
     }
 
     /// File name of a chunk.
@@ -239,13 +258,7 @@ impl ArraySpec {
     }
 
     /// The Zarr metadata of the array.
-    pub fn metadata(
-        &self,
-        precisions: Precisions,
-        counts: Counts,
-        grid: &ChunkGrid,
-        cf: &Cf,
-    ) -> Value {
+    pub fn metadata(&self, encoding: Encoding, counts: Counts, grid: &ChunkGrid, cf: &Cf) -> Value {
         let vector = (self.width > 1).then_some(self.width);
         let (chunk, names): (Vec<usize>, &[&str]) = match self.dims {
             Dims::SavesParticles => {
@@ -258,8 +271,14 @@ impl ArraySpec {
         let chunk: Vec<usize> = chunk.into_iter().chain(vector).collect();
         let component = self.component_dimension();
         let names: Vec<&str> = names.iter().copied().chain(component.as_deref()).collect();
-        let data_type = self.data_type(precisions);
-        metadata(data_type, &self.shape(counts), &chunk, &names, cf.attributes(self))
+        let data_type = self.data_type(encoding);
+        let shape = self.shape(counts);
+        let mut metadata = metadata(data_type, &shape, &chunk, &names, cf.attributes(self));
+        if self.is_compressed(encoding) {
+            let codecs = metadata["codecs"].as_array_mut();
+            codecs.into_iter().for_each(|codecs| codecs.push(compression::codec(data_type)));
+        }
+        metadata
     }
 
     /// The chunks of the array, from the metadata found in `path`. The metadata must match this array;
@@ -272,7 +291,7 @@ impl ArraySpec {
         &self,
         path: &Path,
         found: &Value,
-        (precisions, counts): (Precisions, Counts),
+        (encoding, counts): (Encoding, Counts),
         is_complete: bool,
     ) -> Result<ChunkGrid> {
         let chunk = &found["chunk_grid"]["configuration"]["chunk_shape"];
@@ -287,7 +306,7 @@ impl ArraySpec {
             Dims::Particles => ChunkGrid { chunk_columns: length(0), ..planned },
             Dims::Saves | Dims::Instances => ChunkGrid { chunk_rows: length(0), ..planned },
         };
-        let expected = self.metadata(precisions, counts, &grid, &Cf::default());
+        let expected = self.metadata(encoding, counts, &grid, &Cf::default());
         let entries = expected.as_object().into_iter().flatten();
         let is_compared = |key: &str| key != "attributes" && (key != "shape" || is_complete);
         let mut differing =
@@ -330,7 +349,7 @@ mod tests {
     #[test]
     fn metadata_are_read_back_and_differing_ones_refused() {
         let path = Path::new("position/zarr.json");
-        let both = |precision| Precisions { run: precision, positions: precision };
+        let both = |precision| Encoding { run: precision, positions: precision, compressed: false };
         for spec in ALL {
             let grid = spec.grid(COUNTS);
             let metadata = spec.metadata(both(Precision::F32), COUNTS, &grid, &Cf::default());
@@ -348,7 +367,7 @@ mod tests {
         let other =
             refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid, &Cf::default()));
         assert!(other.contains("found `data_type`: \"float32\", expected \"float64\""), "{other}");
-        let far = Precisions { run: Precision::F32, positions: Precision::F64 };
+        let far = Encoding { run: Precision::F32, positions: Precision::F64, compressed: false };
         assert_eq!([&POSITION, &VELOCITY].map(|spec| spec.data_type(far)), ["float64", "float32"]);
         metadata["codecs"] = json!([{ "name": "zstd" }]);
         assert!(refused(&metadata).contains("found `codecs`: [{\"name\":\"zstd\"}], expected"));

@@ -5,7 +5,7 @@ use super::cf::{self, COMPONENT, CONVENTIONS, Cf, TimeOrigin, Units};
 use super::checksums::{Checksums, Entry};
 use super::density;
 use super::folder::legacy_file;
-use super::layout::{self, ArraySpec, Counts, METADATA, Precisions};
+use super::layout::{self, ArraySpec, Counts, Encoding, METADATA};
 use super::names;
 use crate::{Error, Result};
 use burntrace_core::{FieldArray, Precision, SavePlan};
@@ -39,6 +39,14 @@ pub(super) struct Manifest {
     /// Of positions, if they need more than the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position_precision: Option<FloatType>,
+    /// Whether arrays over saves and particles are compressed.
+    #[serde(
+        default,
+        skip_serializing_if = "is_unset",
+        deserialize_with = "read_flag",
+        serialize_with = "write_flag"
+    )]
+    pub compressed: bool,
     /// Widths of the box along periodic axes, in the data's unit of length; 0 along other axes.
     pub periods: [f64; 3],
     /// Number of particle instances, if slots are re-used; 0 until the run ends.
@@ -114,6 +122,7 @@ impl Manifest {
             planned_saves: plan.saves,
             precision: plan.precision.into(),
             position_precision: (plan.positions != plan.precision).then(|| plan.positions.into()),
+            compressed: false,
             periods: plan.periods,
             instances: plan.reuses_slots.then_some(0),
             arrays: names.chain(sampled.clone()).chain([COMPONENT.into()]).collect(),
@@ -126,9 +135,13 @@ impl Manifest {
         }
     }
 
-    pub fn precisions(&self) -> Precisions {
+    pub fn encoding(&self) -> Encoding {
         let positions = self.position_precision.unwrap_or(self.precision);
-        Precisions { run: self.precision.into(), positions: positions.into() }
+        Encoding {
+            run: self.precision.into(),
+            positions: positions.into(),
+            compressed: self.compressed,
+        }
     }
 
     /// The arrays that are sampled along the tracks.
@@ -179,8 +192,9 @@ impl Manifest {
             [
                 ("particles", all.particles.to_string()),
                 ("saves", all.planned_saves.to_string()),
-                ("precision", all.precisions().run.to_string()),
-                ("precision of positions", all.precisions().positions.to_string()),
+                ("precision", all.encoding().run.to_string()),
+                ("precision of positions", all.encoding().positions.to_string()),
+                ("compression", all.compressed.to_string()),
                 ("periods", format!("{:?}", all.periods)),
                 ("velocities", all.has(&layout::VELOCITY).to_string()),
                 ("re-used slots", all.instances.is_some().to_string()),
@@ -223,10 +237,10 @@ impl Manifest {
 
     /// The metadata of all arrays, which Zarr reads at once, without looking for them in folders.
     fn consolidated(&self, folder: &Path) -> Map<String, Value> {
-        let (precisions, counts, cf) = (self.precisions(), self.counts_for_zarr(), self.cf());
+        let (encoding, counts, cf) = (self.encoding(), self.counts_for_zarr(), self.cf());
         let known = layout::ALL.into_iter().filter(|spec| self.has(spec)).cloned();
         let of_spec = |spec: ArraySpec| {
-            let metadata = spec.metadata(precisions, counts, &spec.grid(self.planned()), &cf);
+            let metadata = spec.metadata(encoding, counts, &spec.grid(self.planned()), &cf);
             (spec.name.into_owned(), metadata)
         };
         let component = (COMPONENT.to_string(), cf::component_metadata());
@@ -305,9 +319,14 @@ fn read_flag<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
         Value::Bool(flag) => Ok(flag),
         value => match value.as_u64() {
             Some(number @ (0 | 1)) => Ok(number == 1),
-            _ => Err(serde::de::Error::custom(format!("`complete` is {value}, expected 0 or 1"))),
+            _ => Err(serde::de::Error::custom(format!("found the flag {value}, expected 0 or 1"))),
         },
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // The signature that serde asks for.
+fn is_unset(flag: &bool) -> bool {
+    !flag
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // The signature that serde asks for.

@@ -62,11 +62,13 @@
 
 mod array;
 mod array_reader;
+mod array_resume;
 mod arrays;
 mod blocks;
 mod cf;
 mod checksums;
 mod chunk_grid;
+mod compression;
 mod decode;
 mod density;
 mod extend;

@@ -109,13 +109,13 @@ impl Tracks {
 
     /// Precision of the run, and of velocities in the files.
     pub fn precision(&self) -> Precision {
-        self.manifest.precisions().run
+        self.manifest.encoding().run
     }
 
     /// Precision of positions in the files: double far from 0, where single precision would lose
     /// them.
     pub fn position_precision(&self) -> Precision {
-        self.manifest.precisions().positions
+        self.manifest.encoding().positions
     }
 
     /// Widths of the box along periodic axes, in the data's unit of length; 0 along the others.
@@ -343,7 +343,7 @@ impl Tracks {
         rows: Range<usize>,
         columns: Range<usize>,
     ) -> Result<Floats> {
-        Ok(match spec.data_type(self.manifest.precisions()) {
+        Ok(match spec.data_type(self.manifest.encoding()) {
             "float32" => Floats::F32(self.arrays.read(spec, rows, columns)?),
             _ => Floats::F64(self.arrays.read(spec, rows, columns)?),
         })

@@ -1,7 +1,7 @@
 //! Writes the arrays of a store, on the host.
 
 use super::array::ArrayWriter;
-use super::cf::{self, Units};
+use super::cf;
 use super::checksums::{Checksums, Entry};
 use super::folder::{self, is_store};
 use super::instances::InstanceWriter;
@@ -10,7 +10,7 @@ use super::manifest::Manifest;
 use crate::disk::{refused, remove_folder, sync_folder};
 use crate::number::Number;
 use crate::{Error, Result};
-use burntrace_core::{DurablePosition, Ends, Floats, MeshFace, ParticleInstance, SavePlan};
+use burntrace_core::{DurablePosition, Ends, Floats, MeshFace, ParticleInstance};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -67,11 +67,10 @@ impl StoreWriter {
     /// run, has less data than the position or damaged data, or if a file system operation fails.
     pub fn open(
         folder: &Path,
-        (plan, units): (&SavePlan, &Units),
+        manifest: Manifest,
         mode: OpenMode,
         written: Arc<AtomicU64>,
     ) -> Result<StoreWriter> {
-        let manifest = Manifest::new(plan, units);
         let position = match mode {
             OpenMode::New { overwrite } => {
                 if !overwrite && is_store(folder) {
@@ -158,7 +157,7 @@ impl StoreWriter {
     /// Appends release positions of the seeds.
     pub fn add_releases(&mut self, positions: &[[f64; 3]]) -> Result<()> {
         let positions = positions.as_flattened();
-        let precision = self.manifest.precisions().positions;
+        let precision = self.manifest.encoding().positions;
         append_floats(
             &mut self.release_position,
             &Floats::from_f64(precision, positions.iter().copied()),

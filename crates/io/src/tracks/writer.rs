@@ -1,6 +1,7 @@
 //! Receives the tracks of a run and passes them to the writer thread.
 
 use super::cf::Units;
+use super::manifest::Manifest;
 use super::names::check_names;
 use super::store::{Block, OpenMode, StoreWriter};
 use super::thread::{Job, WriterThread};
@@ -27,6 +28,7 @@ pub struct TrackWriter {
     folder: PathBuf,
     mode: OpenMode,
     units: Units,
+    compress: bool,
     open: Option<OpenStore>,
     written: Arc<AtomicU64>,
     waited: f64,
@@ -48,8 +50,15 @@ impl TrackWriter {
     /// Creates a writer into a folder. The folder is created at the start of the run.
     pub fn new(folder: impl Into<PathBuf>) -> TrackWriter {
         let (folder, mode) = (folder.into(), OpenMode::New { overwrite: false });
-        let units = Units::default();
-        TrackWriter { folder, mode, units, open: None, written: Arc::default(), waited: 0.0 }
+        TrackWriter {
+            folder,
+            mode,
+            units: Units::default(),
+            compress: false,
+            open: None,
+            written: Arc::default(),
+            waited: 0.0,
+        }
     }
 
     /// Sets whether to remove existing tracks in the folder, including those of a stopped run, at the
@@ -63,6 +72,14 @@ impl TrackWriter {
     /// nothing is converted.
     pub fn units(mut self, units: Units) -> TrackWriter {
         self.units = units;
+        self
+    }
+
+    /// Sets whether to compress positions and the other arrays over saves and particles, chunk by chunk as
+    /// they are complete. No number changes. By default they are not compressed, which is faster to write
+    /// and to read in parts.
+    pub fn compress(mut self, compress: bool) -> TrackWriter {
+        self.compress = compress;
         self
     }
 
@@ -94,8 +111,9 @@ impl TrackWriter {
     fn open_store(&mut self, plan: &SavePlan) -> Result<()> {
         self.close();
         check_names(&plan.arrays)?;
-        let (of_run, written) = ((plan, &self.units), Arc::clone(&self.written));
-        let store = StoreWriter::open(&self.folder, of_run, self.mode, written)?;
+        let manifest = Manifest { compressed: self.compress, ..Manifest::new(plan, &self.units) };
+        let store =
+            StoreWriter::open(&self.folder, manifest, self.mode, Arc::clone(&self.written))?;
         let save = match self.mode {
             OpenMode::Resume(position) => position.saves as usize,
             OpenMode::New { .. } => 0,

@@ -6,6 +6,7 @@
 mod cf;
 mod checksums;
 mod composite;
+mod compressed;
 mod damaged;
 mod diffusivity;
 mod export;

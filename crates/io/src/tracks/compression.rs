@@ -1,0 +1,64 @@
+//! Compression of complete chunks, by a codec that readers of Zarr have: Blosc with LZ4.
+//!
+//! A chunk that is not complete grows uncompressed in a file of its own, under a name that Zarr ignores.
+
+use super::layout::bytes_of_number;
+use crate::{Error, Result};
+use burntrace_cf::blosc;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The end of the name of a chunk that is not complete.
+const GROWING: &str = ".raw";
+
+/// The Zarr codec of numbers of a type.
+pub(super) fn codec(data_type: &str) -> Value {
+    let width = bytes_of_number(data_type);
+    json!({
+        "name": "blosc",
+        "configuration": {
+            "typesize": width,
+            "cname": "lz4",
+            "clevel": 5,
+            "shuffle": if width > 1 { "shuffle" } else { "noshuffle" },
+            "blocksize": blosc::BLOCK,
+        },
+    })
+}
+
+/// The name of a chunk while it is not complete.
+pub(super) fn growing(name: &str) -> String {
+    format!("{name}{GROWING}")
+}
+
+/// The name of a chunk, and whether it is not complete.
+pub(super) fn chunk_of(name: &str) -> (&str, bool) {
+    match name.strip_suffix(GROWING) {
+        Some(chunk) => (chunk, true),
+        None => (name, false),
+    }
+}
+
+/// The content of the file of a complete chunk.
+pub(super) fn compress(numbers: &[u8], data_type: &str) -> Vec<u8> {
+    // At most 8.
+    blosc::encode(numbers, bytes_of_number(data_type) as u8)
+}
+
+/// The numbers of a complete chunk of `size` bytes.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is damaged.
+pub(super) fn read(path: PathBuf, size: usize) -> Result<Vec<u8>> {
+    let bytes = std::fs::read(&path).map_err(Error::system("open", &path))?;
+    blosc::decode(&bytes, size).map_err(|reason| damaged(&path, &reason))
+}
+
+fn damaged(path: &Path, reason: &str) -> Error {
+    Error::Store {
+        path: path.into(),
+        found: format!("found a damaged chunk: {reason}"),
+        expected: "the one that the run wrote: restore it from a copy".into(),
+    }
+}
