@@ -176,7 +176,9 @@ fn patch(named: &BoundaryInfo) -> String {
         0 => String::new(),
         count => format!("; {count} cells are on no boundary face"),
     };
-    format!("{keys}: {} faces, area {}{unmatched}", named.count, twelve_digits(named.area))
+    let plural = if named.count == 1 { "" } else { "s" };
+    let area = twelve_digits(named.area);
+    format!("{keys}: {} face{plural}, area {area}{unmatched}", named.count)
 }
 
 /// Numbers of cells by kind, and of irregular ones.

@@ -105,7 +105,9 @@ fn skipped(block: &BlockInfo, highest: Option<usize>) -> Option<String> {
     let why = match (highest, *points) {
         (Some(_), 0) => "it is empty".to_owned(),
         (Some(highest), _) => {
-            format!("its cells have dimension {dimension}, those of other blocks {highest}")
+            let is_below = dimension + 1 == highest;
+            let hint = if is_below { "; patches can name its faces" } else { "" };
+            format!("its cells have dimension {dimension}, those of other blocks {highest}{hint}")
         }
         (None, _) => return None,
     };

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{Result, field::measured_from};
 use burntrace_kernels::FaceTags;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Cells on the boundary of a mesh, in named groups: polygons, or lines in two dimensions.
 ///
@@ -41,9 +41,11 @@ pub struct FaceGroup {
     pub(crate) tags: Vec<i32>,
 }
 
-/// Distance at which a point counts as a corner of the mesh, in units of rounding of the largest
-/// coordinate in single precision: the boundary may be in a file of another precision.
+/// Distance at which a point counts as a corner of the mesh, as a fraction of the largest coordinate:
+/// two units of rounding in single precision, because the boundary may be in a file of another precision.
 const ROUNDING: f64 = 2.0 * f32::EPSILON as f64;
+/// The maximum of this distance in tolerances of the mesh, which are far smaller than its edges.
+const MAX_TOLERANCES: f64 = 100.0;
 
 impl BoundaryCells {
     /// Points of a cell.
@@ -87,45 +89,12 @@ impl Mesh {
     /// point is not finite. Cells that match no face are [counted](FaceGroup::unmatched).
     pub fn with_boundary(mut self, boundary: &BoundaryCells) -> Result<Self> {
         boundary.check()?;
-        let matching = Matching::new(&self, boundary);
-        let mut groups_of = vec![Vec::new(); boundary.len()];
-        for (number, (_, cells)) in boundary.groups.iter().enumerate() {
-            cells.iter().for_each(|cell| groups_of[*cell as usize].push(number));
-        }
-        let (mut tags, mut sets, mut tagged) = (HashMap::new(), Vec::new(), Vec::new());
-        let mut is_matched = vec![false; boundary.len()];
-        let mut sizes = Vec::new();
-        for (cell, face) in self.open_faces() {
-            let found = matching.cells_on(&self.face_corners(cell, face));
-            found.iter().for_each(|cell| is_matched[*cell as usize] = true);
-            let mut set: Vec<usize> =
-                found.iter().flat_map(|cell| &groups_of[*cell as usize]).copied().collect();
-            set.sort_unstable();
-            set.dedup();
-            if set.is_empty() {
-                continue;
-            }
-            let tag = *tags.entry(set).or_insert_with_key(|set: &Vec<usize>| {
-                sets.push(set.clone());
-                sizes.push((0, 0.0));
-                sets.len()
-            });
-            tagged.push(((8 * cell + face) as i32, tag as i32));
-            let size: &mut (usize, f64) = &mut sizes[tag - 1];
-            *size = (size.0 + 1, size.1 + self.corner_area(cell, face));
-        }
+        let found = TaggedFaces::find(&self, boundary);
         let group = |(number, (name, cells)): (usize, &(String, Vec<u32>))| {
-            let of_group = || (0..sets.len()).filter(|tag| sets[*tag].contains(&number));
-            FaceGroup {
-                name: name.clone(),
-                faces: of_group().map(|tag| sizes[tag].0).sum(),
-                area: of_group().map(|tag| sizes[tag].1).sum(),
-                unmatched: cells.iter().filter(|cell| !is_matched[**cell as usize]).count(),
-                tags: of_group().map(|tag| tag as i32 + 1).collect(),
-            }
+            found.group(number, name, cells)
         };
         self.groups = boundary.groups.iter().enumerate().map(group).collect();
-        self.tags = FaceTags::new(tagged).into();
+        self.tags = FaceTags::new(found.tagged).into();
         Ok(self)
     }
 
@@ -157,6 +126,60 @@ impl Mesh {
         let nodes = self.cells.nodes(cell);
         let corners = self.cells.kinds[cell].table().faces[face];
         corners.iter().map(|corner| nodes[*corner]).collect()
+    }
+}
+
+/// The boundary faces that belong to groups.
+struct TaggedFaces {
+    /// The number of each face and its tag.
+    tagged: Vec<(i32, i32)>,
+    /// For each tag, from 1, the groups of its faces, and their number and area.
+    sets: Vec<(Vec<usize>, usize, f64)>,
+    /// Whether each boundary cell has a face.
+    is_matched: Vec<bool>,
+}
+
+impl TaggedFaces {
+    fn find(mesh: &Mesh, boundary: &BoundaryCells) -> Self {
+        let matching = Matching::new(mesh, boundary);
+        let mut groups_of = vec![Vec::new(); boundary.len()];
+        for (number, (_, cells)) in boundary.groups.iter().enumerate() {
+            cells.iter().for_each(|cell| groups_of[*cell as usize].push(number));
+        }
+        let (tagged, sets) = (Vec::new(), Vec::new());
+        let mut found = TaggedFaces { tagged, sets, is_matched: vec![false; boundary.len()] };
+        let mut tags = HashMap::new();
+        for (cell, face) in mesh.open_faces() {
+            let cells = matching.cells_on(&mesh.face_corners(cell, face));
+            cells.iter().for_each(|cell| found.is_matched[*cell as usize] = true);
+            let of_cells = cells.iter().flat_map(|cell| &groups_of[*cell as usize]).copied();
+            let groups: Vec<usize> = BTreeSet::from_iter(of_cells).into_iter().collect();
+            if groups.is_empty() {
+                continue;
+            }
+            let tag = *tags.entry(groups).or_insert_with_key(|groups| {
+                found.sets.push((groups.clone(), 0, 0.0));
+                found.sets.len()
+            });
+            let (_, faces, area) = &mut found.sets[tag - 1];
+            *faces += 1;
+            *area += mesh.corner_area(cell, face);
+            found.tagged.push(((8 * cell + face) as i32, tag as i32));
+        }
+        found
+    }
+
+    /// The group of this number, of these boundary cells.
+    fn group(&self, number: usize, name: &str, cells: &[u32]) -> FaceGroup {
+        let numbered = (1..).zip(&self.sets);
+        let own = || numbered.clone().filter(|(_, (groups, ..))| groups.contains(&number));
+        FaceGroup {
+            name: name.into(),
+            faces: own().map(|(_, (_, faces, _))| faces).sum(),
+            area: own().map(|(_, (.., area))| area).sum(),
+            unmatched: cells.iter().filter(|cell| !self.is_matched[**cell as usize]).count(),
+            tags: own().map(|(tag, _)| tag).collect(),
+        }
     }
 }
 
@@ -217,7 +240,8 @@ fn corners_at(mesh: &Mesh, points: &[[f64; 3]]) -> Vec<Option<u32>> {
     corners.dedup();
     let positions: Vec<[f64; 3]> = corners.iter().map(|c| mesh.points[*c as usize]).collect();
     let largest = points.iter().flatten().fold(0.0, |max: f64, x| max.max(x.abs()));
-    let table = PointTable::of(&positions, mesh.tolerance.max(ROUNDING * largest));
+    let [least, most] = [mesh.tolerance, MAX_TOLERANCES * mesh.tolerance];
+    let table = PointTable::of(&positions, (ROUNDING * largest).max(least).min(most));
     let points = measured_from(mesh.origin, points);
     let nearest = |point| table.nearest(point, &positions).map(|found| corners[found as usize]);
     points.iter().map(nearest).collect()

@@ -10,7 +10,7 @@ use crate::series::velocity::Association;
 use burntrace_core::mesh::BoundaryCells;
 use burntrace_vtk::{ArrayInfo, BlockInfo, ScalarType, VtkFile, cell_dimension};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Faces of the boundary of a mesh, by the cells that a file has there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,11 +100,16 @@ impl FileBoundary {
         cells: impl Iterator<Item = (usize, u8, &'a [u32])>,
     ) -> Result<()> {
         let first = self.cells.offsets.len() - 1;
-        let first_point = self.cells.points.len() as u32;
-        let mut indices = Vec::new();
-        for (index, kind, points) in cells {
-            for part in parts(kind, points) {
-                self.cells.connectivity.extend(part.iter().map(|point| first_point + point));
+        let (mut indices, mut numbers) = (Vec::new(), HashMap::new());
+        for (index, kind, of_cell) in cells {
+            for part in parts(kind, of_cell) {
+                for point in part {
+                    let number = *numbers.entry(*point).or_insert_with(|| {
+                        self.cells.points.extend(points.get(*point as usize));
+                        self.cells.points.len() as u32 - 1
+                    });
+                    self.cells.connectivity.push(number);
+                }
                 self.cells.offsets.push(self.cells.connectivity.len() as u32);
                 indices.push(index);
             }
@@ -112,7 +117,6 @@ impl FileBoundary {
         if indices.is_empty() && block.is_none() {
             return Ok(());
         }
-        self.cells.points.extend(points);
         let mut arrays = Vec::new();
         for array in file.arrays().iter().filter(|array| is_candidate(array)) {
             let values = file.read(array)?.values.into_f64();
