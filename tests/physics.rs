@@ -37,6 +37,7 @@ mod physics {
     mod mesh_edges;
     mod mesh_patches;
     mod motion_gradients;
+    mod named_patches;
     mod obstacles;
     mod order;
     mod outside_time;

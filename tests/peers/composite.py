@@ -376,6 +376,61 @@ def write_blocks(folder):
     write_set("images", [("left", pieces[0]), ("right", pieces[1])])
 
 
+def sides(mesh):
+    """The boundary of a mesh as poly data, by name: the ends along x, and the walls."""
+    surface = vtk.vtkDataSetSurfaceFilter()
+    surface.SetInputData(mesh)
+    surface.Update()
+    surface = surface.GetOutput()
+    low, high = surface.GetBounds()[:2]
+    polygons = {"inlet": vtk.vtkCellArray(), "outlet": vtk.vtkCellArray(), "walls": vtk.vtkCellArray()}
+    for i in range(surface.GetNumberOfCells()):
+        cell = surface.GetCell(i)
+        x = {surface.GetPoint(cell.GetPointId(k))[0] for k in range(cell.GetNumberOfPoints())}
+        polygons["inlet" if x == {low} else "outlet" if x == {high} else "walls"].InsertNextCell(cell)
+    found = {}
+    for name, cells in polygons.items():
+        data = vtk.vtkPolyData()
+        data.SetPoints(surface.GetPoints())
+        data.SetPolys(cells)
+        clean = vtk.vtkCleanPolyData()  # removes the points that it does not use
+        clean.SetInputData(data)
+        clean.Update()
+        found[name] = clean.GetOutput()
+    return found
+
+
+def write_patches(folder):
+    """A boundary in parts: as ParaView writes the blocks of an OpenFOAM case, and in one file with the
+    cells of the volume, where BoundaryID is 0 in these and 1 (inlet), 2 (outlet) and 7 (walls)."""
+    mesh = octree()
+    parts = sides(mesh)
+    blocks = vtk.vtkMultiBlockDataSet()
+    blocks.SetBlock(0, mesh)
+    blocks.GetMetaData(0).Set(vtk.vtkCompositeDataSet.NAME(), "internalMesh")
+    boundary = vtk.vtkMultiBlockDataSet()
+    for i, (name, data) in enumerate(parts.items()):
+        boundary.SetBlock(i, fill(data))
+        boundary.GetMetaData(i).Set(vtk.vtkCompositeDataSet.NAME(), name)
+    blocks.SetBlock(1, boundary)
+    blocks.GetMetaData(1).Set(vtk.vtkCompositeDataSet.NAME(), "boundary")
+    writer = vtk.vtkXMLMultiBlockDataWriter()
+    writer.SetFileName(str(folder / "patches.vtm"))
+    writer.SetInputData(blocks)
+    writer.Write()
+
+    marked = vtk.vtkAppendFilter()
+    numbers = []
+    for data, number in [(mesh, 0), (parts["inlet"], 1), (parts["outlet"], 2), (parts["walls"], 7)]:
+        marked.AddInputData(data)
+        numbers += [number] * data.GetNumberOfCells()
+    marked.SetMergePoints(True)
+    marked.Update()
+    marked = marked.GetOutput()
+    add_array(marked.GetCellData(), "BoundaryID", numbers, np.int32)
+    write(marked, folder / "marked.vtu")
+
+
 def write_directions(folder):
     """Images with axes in another order or reversed: cyclic, and with two axes exchanged and one reversed."""
     for name, matrix in {
@@ -397,6 +452,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     write_grids(folder)
     write_blocks(folder)
+    write_patches(folder)
     write_directions(folder)
     write(add_rotation(polyhedra(), [0.5, 0.5, 0.5]), folder / "polyhedra.vtu", compressor=vtk.vtkZLibDataCompressor())
     write(add_rotation(octree(), [1.5, 1.0, 1.0]), folder / "octree.vtu", "Ascii")

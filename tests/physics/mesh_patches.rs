@@ -269,7 +269,7 @@ fn invalid_patches_are_rejected() {
     let many = numbers.fold(Tracer::new(&field), |tracer, number| {
         tracer.mesh_patch(at_x(&number.to_string(), 2.0, 1.0))
     });
-    rejected(many, &["`16`", "there are 17", "the maximum is 16"]);
+    rejected(many, &["`32767`", "there are 32768", "the maximum is 32767"]);
     let flow = Flow::named("abc").unwrap();
     let mut grid =
         burntrace::Analytic::sample(flow.clone(), flow.domain(), [5; 3], vec![0.0]).unwrap();

@@ -10,7 +10,7 @@ use crate::{
 use anyhow::Result;
 use burntrace::io::{
     self, SeriesInfo,
-    series::{ArrayEntry, MeshInfo},
+    series::{ArrayEntry, BoundaryInfo, MeshInfo, NamedFaces},
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -111,6 +111,12 @@ fn text(info: &SeriesInfo) -> String {
         if let Some(problem) = &mesh.problem {
             line("no mesh", problem.clone());
         }
+        for (i, faces) in mesh.boundary.iter().enumerate() {
+            line(if i == 0 { "patches" } else { "" }, patch(faces));
+        }
+        if let Some(problem) = &mesh.boundary_problem {
+            line("no patches", problem.clone());
+        }
     }
     for (i, array) in info.arrays.iter().enumerate() {
         line(
@@ -158,6 +164,21 @@ fn describe(array: &ArrayEntry) -> String {
         dimensions.iter().map(|(of, len)| format!("{of} {len}")).collect();
     let units = array.units.as_ref().map_or(String::new(), |units| format!(", {units}"));
     format!("{name} ({}; {scalar}{units})", dimensions.join(", "))
+}
+
+/// Faces of the boundary, with the keys of a `[[patch]]` that select them.
+fn patch(named: &BoundaryInfo) -> String {
+    let keys = match &named.faces {
+        NamedFaces::Block { block } => format!("block = {block:?}"),
+        NamedFaces::Array { array, value } => format!("array = {array:?}, value = {value}"),
+    };
+    let unmatched = match named.unmatched {
+        0 => String::new(),
+        count => format!("; {count} cells are on no boundary face"),
+    };
+    let plural = if named.count == 1 { "" } else { "s" };
+    let area = twelve_digits(named.area);
+    format!("{keys}: {} face{plural}, area {area}{unmatched}", named.count)
 }
 
 /// Numbers of cells by kind, and of irregular ones.

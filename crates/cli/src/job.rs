@@ -8,6 +8,7 @@ mod interpolation;
 mod memory;
 mod motion;
 mod obstacles;
+mod patches;
 mod sampled;
 mod seeds;
 mod timed;
@@ -69,6 +70,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
              they are divided overlap, and velocities near these cells are approximate"
         ));
     }
+    warnings.extend(patches::warnings(case, &*loaded.field));
     warnings.extend(domain_warning(case, &*loaded.field)?);
     Ok(warnings)
 }
@@ -126,7 +128,7 @@ pub fn tracer<'a>(
     let trace = &case.trace;
     let mut tracer = Tracer::new(field)
         .scheme(trace.scheme.into())
-        .domain(domain(case, field.domain())?)
+        .domain(patches::traced_domain(case, field)?)
         .span(span(trace))
         .save(save_at(&case.save)?)
         .save_velocity(case.save.velocity)

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod faces;
+mod groups;
 mod input;
 mod locate;
 mod locator;
@@ -20,6 +21,7 @@ mod uniform;
 
 pub use bounds::Bounds;
 pub(crate) use faces::{FacePosition, FaceSampler};
+pub use groups::{BoundaryCells, FaceGroup};
 pub use input::Cells;
 pub use locate::Location;
 pub use locator::Locator;

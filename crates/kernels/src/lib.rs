@@ -53,7 +53,7 @@ pub use functions::{
     advance, locate, sample,
 };
 pub use grid::{GridShape, Placement, Spacing};
-pub use mesh::{CELL_RECORD, MeshForm, MeshPatch, MeshShape};
+pub use mesh::{CELL_RECORD, FaceTags, MeshForm, MeshPatch, MeshShape};
 pub use obstacle::{Allowed, Obstacle, Shape};
 pub use ops::TraceBackend;
 pub use order::KeptOrder;

@@ -1,6 +1,7 @@
 //! The shape of a field on a mesh.
 
 use crate::{BoundaryCondition, Placement};
+use std::sync::Arc;
 
 /// Cells of a mesh, which determine how positions are located in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,26 +12,59 @@ pub enum MeshForm {
     General,
 }
 
-/// A patch of the mesh boundary with its own condition: the part within a box.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A patch of the mesh boundary with its own condition: the part within a box, of all faces or of
+/// those with certain tags.
+#[derive(Clone, Debug, PartialEq)]
 pub struct MeshPatch {
     /// Minimum corner of the box, in the data's unit of length, representable in the precision of
     /// positions; -infinity on an unbounded axis.
     pub low: [f64; 3],
     /// Maximum corner of the box.
     pub high: [f64; 3],
+    /// The [tags](FaceTags) of its faces, increasing; `None` for all faces.
+    pub tags: Option<Arc<[i32]>>,
     /// Condition on the patch.
     pub wall: BoundaryCondition,
 }
 
 impl MeshPatch {
-    /// The first patch that contains a crossing, if any; `position` is the last position of the
-    /// path inside the mesh.
-    pub fn at(patches: &[MeshPatch], position: [f64; 3]) -> Option<usize> {
+    /// The first patch that contains a crossing of a face with this tag, if any; `position` is the last
+    /// position of the path inside the mesh.
+    pub fn at(patches: &[MeshPatch], position: [f64; 3], tag: i32) -> Option<usize> {
         let is_in = |patch: &MeshPatch| {
-            (0..3).all(|d| patch.low[d] <= position[d] && position[d] <= patch.high[d])
+            patch.has_faces(tag)
+                && (0..3).all(|d| patch.low[d] <= position[d] && position[d] <= patch.high[d])
         };
         patches.iter().position(is_in)
+    }
+
+    /// Whether faces with this tag can be part of the patch.
+    pub fn has_faces(&self, tag: i32) -> bool {
+        self.tags.as_ref().is_none_or(|tags| tags.binary_search(&tag).is_ok())
+    }
+}
+
+/// Tags of the boundary faces of a mesh: positive numbers; all other faces have the tag 0.
+///
+/// The index tensor of the mesh has a tag `t` as the neighbour `-1 - t`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaceTags {
+    /// Eight times the cell plus the local number of the face, increasing.
+    faces: Vec<i32>,
+    tags: Vec<i32>,
+}
+
+impl FaceTags {
+    /// The tags of faces, each given as eight times its cell plus its local number.
+    pub fn new(mut tagged: Vec<(i32, i32)>) -> Self {
+        tagged.sort_unstable();
+        let (faces, tags) = tagged.into_iter().unzip();
+        FaceTags { faces, tags }
+    }
+
+    /// The tag of a face; 0 for a number that is no boundary face.
+    pub fn of(&self, face: i32) -> i32 {
+        self.faces.binary_search(&face).map_or(0, |at| self.tags[at])
     }
 }
 
@@ -49,8 +83,8 @@ impl MeshPatch {
 ///   parametric coordinates whose value at the true ones equals these linear coordinates.
 ///
 /// The index tensor starts with eight numbers per cell for simplices: its nodes, each opposite the
-/// face with its number in the type's table, and the cells beyond these faces or -1 (padded in
-/// triangles). For other cells there are four: the type, the offset of its nodes, the offset of its
+/// face with its number in the type's table, and the cells beyond these faces or -1 less the tag of
+/// the face (padded in triangles). For other cells there are four: the type, the offset of its nodes, the offset of its
 /// neighbours, and the offset of its terms in the coordinate tensor (0 if it has none); then the
 /// nodes of all cells, then the neighbours in the order of faces of the type's table. Both continue
 /// with the offsets of the locator's bins, including the end of the last, and the entries: cell

@@ -8,7 +8,7 @@
 //! Slots are independent: a release position is a function of slot and generation, a release time a
 //! function of slot and the time at which the slot became free.
 
-use crate::MeshPatch;
+use crate::{FaceTags, MeshPatch};
 use std::sync::Arc;
 
 /// A step that no launch reaches: a slot of a source with no release in this launch.
@@ -56,6 +56,8 @@ pub struct SlotRules {
     pub after: [Option<usize>; STATUS_CODES],
     /// Patches of the mesh boundary, as in [`Boundary::patches`](crate::Boundary::patches).
     pub patches: Vec<MeshPatch>,
+    /// The tags of the faces of the mesh.
+    pub faces: Arc<FaceTags>,
     /// The inlet of re-injection for particles that leave the mesh through each patch; overrides
     /// `after`.
     pub after_patch: Vec<Option<usize>>,
@@ -97,6 +99,6 @@ pub struct ReinjectionRules {
 }
 
 /// Columns of [`Log::index`](crate::Log).
-pub const LOG_INDEX: usize = 4;
+pub const LOG_INDEX: usize = 5;
 /// Columns of [`Log::position`](crate::Log).
 pub const LOG_POSITION: usize = 4;

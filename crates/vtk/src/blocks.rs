@@ -36,6 +36,8 @@ pub struct BlockInfo {
     /// Whether its points and cells are part of the data set, where they follow those of the used
     /// blocks before it.
     pub is_used: bool,
+    /// Why it is not used, for a message.
+    pub note: Option<String>,
 }
 
 /// A block, with its data set if it may be used: those of lower dimension are closed again.
@@ -59,9 +61,10 @@ pub(crate) fn open(source: Source, index: BlockIndex) -> Result<DataSet, Error> 
     }
     for Opened { info, .. } in &mut opened {
         info.is_used = info.points > 0 && Some(info.dimension) == highest;
+        info.note = skipped(info, highest);
     }
     let mut notes: Vec<String> =
-        opened.iter().filter_map(|block| skipped(&block.info, highest)).collect();
+        opened.iter().filter_map(|block| block.info.note.clone()).collect();
     let blocks = opened.iter().map(|block| block.info.clone()).collect();
     let (mut files, mut names, mut members) = (Vec::new(), Vec::new(), Vec::new());
     for Opened { info, data } in opened {
@@ -89,6 +92,7 @@ fn describe(block: BlockFile, data: &DataSet) -> Result<BlockInfo, Error> {
         points: geometry.num_points(),
         cells: geometry.num_cells(),
         is_used: false,
+        note: None,
     })
 }
 
@@ -101,7 +105,9 @@ fn skipped(block: &BlockInfo, highest: Option<usize>) -> Option<String> {
     let why = match (highest, *points) {
         (Some(_), 0) => "it is empty".to_owned(),
         (Some(highest), _) => {
-            format!("its cells have dimension {dimension}, those of other blocks {highest}")
+            let is_below = dimension + 1 == highest;
+            let hint = if is_below { "; patches can name its faces" } else { "" };
+            format!("its cells have dimension {dimension}, those of other blocks {highest}{hint}")
         }
         (None, _) => return None,
     };

@@ -281,6 +281,28 @@ impl VtkFile {
         cells::read_faces(&self.data.sources, &self.data.structure)
     }
 
+    /// Reads the cells of a boundary, and returns them with the index of the first in cell arrays: of poly
+    /// data the lines (type 4) for the dimension 1, else polygons and triangle strips as
+    /// [`faces`](Self::faces) does; of other data sets all cells, which image data and rectilinear grids
+    /// have between their nodes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`cells`](Self::cells), but not for a kind of data sets.
+    pub fn boundary_cells(&self, dimension: usize) -> Result<(CellArray, usize), Error> {
+        let DataSet { sources, structure, members, .. } = &self.data;
+        Ok(match structure.geometry {
+            Geometry::PolyData { verts, .. } if dimension == 1 => {
+                (cells::read_lines(sources, structure)?, verts)
+            }
+            Geometry::PolyData { verts, lines, .. } => {
+                (cells::read_faces(sources, structure)?, verts + lines)
+            }
+            _ if members.is_empty() => (cells::read_block(sources, structure)?, 0),
+            _ => (self.cells()?, 0),
+        })
+    }
+
     fn decode(&self, array: &ArrayInfo) -> Result<Array, Error> {
         let DataSet { sources, structure, members, .. } = &self.data;
         let is_in_members = matches!(array.association, Association::Point | Association::Cell);

@@ -47,7 +47,7 @@ mod xml;
 
 pub use array::{Array, ArrayInfo, Association, Attribute};
 pub use blocks::BlockInfo;
-pub use cells::CellArray;
+pub use cells::{CellArray, cell_dimension};
 pub use error::{Error, Location};
 pub use file::{VtkFile, is_hdf5, open, open_blocks, open_step};
 pub use geometry::{Geometry, Kind};

@@ -45,6 +45,10 @@ kinds! {
         "polygon" => Polygon { corners: Vec<[f64; 3]> },
         "points" => Points { points: Vec<[f64; 3]> },
         "file" => File { path: PathBuf },
+        "patch" => Patch {
+            /// The name of a patch of the mesh boundary.
+            patch: String
+        },
     }
 }
 

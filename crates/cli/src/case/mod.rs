@@ -9,6 +9,7 @@ mod inflow;
 mod keys;
 mod motion;
 mod obstacle;
+mod patch;
 mod read;
 mod run;
 mod save;
@@ -25,6 +26,7 @@ pub use inflow::{Inlet, InletShape, Pattern, Source, SourceRate};
 pub use keys::Kinds;
 pub use motion::{Diffusivity, Tolerance, Walk};
 pub use obstacle::{Obstacle, ObstacleShape};
+pub use patch::Patch;
 pub use read::{Misuse, from_text, read};
 pub use run::Run;
 pub use save::{Reporting, SampledArray, Save, VtkOutput};
@@ -108,7 +110,7 @@ impl Case {
             field: keys.section("field")?,
             domain: keys.or_default("domain")?,
             boundary: keys.or_default("boundary")?,
-            patch: keys.or_default("patch")?,
+            patch: keys.list("patch")?,
             obstacle: keys.list("obstacle")?,
             inlet: keys.optional("inlet")?,
             source: keys.list("source")?,
@@ -213,18 +215,6 @@ pub struct Boundary {
     pub y: [Condition; 2],
     pub z: [Condition; 2],
     pub mesh: Condition,
-}
-
-/// A part of the boundary of a mesh with a wall condition of its own; an omitted corner is unbounded.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Patch {
-    pub name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<[f64; 3]>,
-    pub wall: Condition,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -4,7 +4,7 @@ use super::{
     description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
     domain,
     input::FieldInput,
-    interpolation, memory, motion,
+    interpolation, memory, motion, patches,
     sampled::{self, SampledField, SampledInput},
     timed::Tally,
 };
@@ -182,7 +182,7 @@ macro_rules! open {
 
 fn open_files(case: &Case, given: &FileField, base: &Path) -> Result<(FieldInput, FieldOrigin)> {
     check_keys(case, given)?;
-    let (files, options) = (given.files.clone().within(base), series_options(given));
+    let (files, options) = (given.files.clone().within(base), series_options(case, given));
     Ok(match &given.interpolation {
         Interpolation::Grid {} => {
             let series = open!(io::Series, case, files, &options);
@@ -329,7 +329,7 @@ fn frame_times(sample: &case::Sample) -> Result<Vec<f64>> {
 }
 
 /// The options for reading the files of a case.
-fn series_options(field: &FileField) -> io::SeriesOptions {
+fn series_options(case: &Case, field: &FileField) -> io::SeriesOptions {
     let other_cells = match field.interpolation {
         Interpolation::Mesh { other_cells, .. } => other_cells.unwrap_or_default(),
         _ => io::OtherCells::default(),
@@ -349,6 +349,7 @@ fn series_options(field: &FileField) -> io::SeriesOptions {
         arrays: Vec::new(),
         ignore_hidden: field.ignore_hidden,
         other_cells,
+        faces: patches::faces(case),
     }
 }
 

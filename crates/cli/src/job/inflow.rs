@@ -1,9 +1,9 @@
 //! The outlets, inlets and sources of a case.
 
-use super::obstacles;
+use super::{obstacles, patches};
 use crate::case::{self, Case, Misuse, SourceRate};
 use anyhow::Result;
-use burntrace::{Face, Inlet, InletShape, Patch, Pattern, Rate, Source, TimeSpan, Tracer, io};
+use burntrace::{Face, Inlet, InletShape, Pattern, Rate, Source, TimeSpan, Tracer, io};
 use std::path::Path;
 
 /// Refuses a case without particles, an outlet without an inlet, and an inlet without an outlet.
@@ -18,6 +18,7 @@ pub fn check(case: &Case) -> Result<()> {
     let obstacle = obstacles::are_outlets(case).then(|| "an obstacle".to_string());
     let outlet = face.or(mesh).or(patch).or(obstacle);
     obstacles::check(case)?;
+    check_inlet_patches(case)?;
     match (outlet, &case.inlet) {
         (Some(outlet), None) => Err(Misuse::error(format!(
             "{outlet} is an outlet, which re-injects particles at the [inlet], and the case has no \
@@ -30,6 +31,17 @@ pub fn check(case: &Case) -> Result<()> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Refuses inlets on patches that do not exist.
+fn check_inlet_patches(case: &Case) -> Result<()> {
+    let of_sources = case.source.iter().map(|source| ("source.inlet", &source.inlet));
+    for (section, inlet) in case.inlet.iter().map(|inlet| ("inlet", inlet)).chain(of_sources) {
+        if let case::InletShape::Patch { patch } = &inlet.shape {
+            patches::named(case, patch, &format!("{section}.patch"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The faces that are outlets.
@@ -52,7 +64,7 @@ pub fn open<'a>(
 ) -> Result<Tracer<'a>> {
     let common = case.inlet.as_ref().map(|given| inlet(given, base)).transpose()?;
     for given in &case.patch {
-        tracer = tracer.mesh_patch(patch(given, common.as_ref()));
+        tracer = tracer.mesh_patch(patches::patch(given, common.as_ref()));
     }
     if let Some(inlet) = common {
         if obstacles::are_outlets(case) {
@@ -74,17 +86,6 @@ pub fn open<'a>(
     Ok(tracer)
 }
 
-/// A patch of the boundary of a mesh, possibly an outlet.
-pub fn patch(given: &case::Patch, inlet: Option<&Inlet>) -> Patch {
-    let low = given.low.unwrap_or([f64::NEG_INFINITY; 3]);
-    let high = given.high.unwrap_or([f64::INFINITY; 3]);
-    let patch = Patch::new(&given.name, low, high);
-    match (given.wall, inlet) {
-        (case::Condition::Outlet, Some(inlet)) => patch.outlet(inlet.clone()),
-        (wall, _) => patch.wall(wall.into()),
-    }
-}
-
 fn inlet(given: &case::Inlet, base: &Path) -> Result<Inlet> {
     Inlet::new(shape(&given.shape, base)?, pattern(&given.pattern)).map_err(Misuse::of)
 }
@@ -100,6 +101,7 @@ fn shape(given: &case::InletShape, base: &Path) -> Result<InletShape> {
         Given::File { ref path } => {
             InletShape::Points(io::read_points(base.join(path)).map_err(Misuse::of)?.position)
         }
+        Given::Patch { ref patch } => InletShape::Patch(patch.clone()),
     })
 }
 

@@ -1,6 +1,6 @@
 //! The seeds of a case: its blocks, one after another.
 
-use super::{inflow, memory, time_span};
+use super::{memory, patches, time_span};
 use crate::case::{self, Case, Misuse, PatchDensity, Repeat, SeedShape};
 use crate::folder::{self, Folder};
 use crate::format::twelve_digits;
@@ -8,7 +8,7 @@ use crate::results::RunFiles;
 use anyhow::Result;
 use burntrace::analysis::ftle::{Lattice, Stencil};
 use burntrace::mesh::Mesh;
-use burntrace::{Domain, Field, Patch, Seeds, Status, TimeSpan, io};
+use burntrace::{Domain, Field, Seeds, Status, TimeSpan, io};
 use std::path::{Path, PathBuf};
 
 /// The seed of random positions, unless the case gives one.
@@ -29,7 +29,7 @@ pub fn check(case: &Case) -> Result<()> {
             )));
         }
         if let SeedShape::Mesh { patch: Some(name), .. } = &given.shape {
-            patch(case, name)
+            patches::named(case, name, "seeds.patch")
                 .map_err(|error| Misuse::error(format!("{}{error}", block(case, i))))?;
         }
         if given.outside != outside(case) {
@@ -215,26 +215,14 @@ fn on_patch(
     count: usize,
     seed: u64,
 ) -> Result<burntrace::Result<Seeds>> {
-    let (patch, mesh) = (patch(case, name)?, mesh(field)?);
+    let given = patches::named(case, name, "seeds.patch")?;
+    let (patch, mesh) = (patches::patch(given, None), mesh(field)?);
     Ok(match by {
         PatchDensity::Area => Seeds::on_patch(mesh, &patch, count, seed),
         PatchDensity::Flux => {
             Seeds::on_patch_by_flux(field, &patch, time_span(case, field)?.t0, count, seed)
         }
     })
-}
-
-/// The patch of this name.
-fn patch(case: &Case, name: &str) -> Result<Patch> {
-    if let Some(given) = case.patch.iter().find(|patch| patch.name == name) {
-        return Ok(inflow::patch(given, None));
-    }
-    let names: Vec<String> = case.patch.iter().map(|patch| format!("{:?}", patch.name)).collect();
-    let instead = match names.is_empty() {
-        true => "there is no [[patch]]; add one with this name".into(),
-        false => format!("the [[patch]] sections have the names {}", names.join(", ")),
-    };
-    Err(Misuse::error(format!("seeds.patch is {name:?}; {instead}")))
 }
 
 /// The mesh that seeds are distributed in.

@@ -2,7 +2,8 @@
 
 use burntrace::{
     FieldArray, FrameData, FrameSource, GridSource, MeshSource, Placement, PointSource,
-    SourceError, mesh::Cells,
+    SourceError,
+    mesh::{BoundaryCells, Cells},
 };
 use std::sync::{
     Arc,
@@ -74,6 +75,10 @@ impl<S: MeshSource + ?Sized> MeshSource for Timed<S> {
 
     fn placement(&self) -> Placement {
         self.source.placement()
+    }
+
+    fn boundary(&self) -> Option<&BoundaryCells> {
+        self.source.boundary()
     }
 }
 

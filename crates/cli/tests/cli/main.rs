@@ -10,6 +10,7 @@ mod fuzz;
 mod holes;
 mod meshes;
 mod motion;
+mod named_patches;
 mod netcdf;
 mod obstacles;
 mod patch_seeds;

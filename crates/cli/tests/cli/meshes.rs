@@ -61,6 +61,12 @@ impl Mesh {
         Mesh { cells: self.cells.iter().flat_map(split).collect(), points: self.points }
     }
 
+    /// The VTK type and the positions of the points of each cell.
+    pub(super) fn with_points(&self) -> Vec<(u8, Vec<[f64; 3]>)> {
+        let points = |nodes: &[usize]| nodes.iter().map(|node| self.points[*node]).collect();
+        self.cells.iter().map(|(kind, nodes)| (*kind, points(nodes))).collect()
+    }
+
     /// The centre of each cell.
     fn centres(&self) -> Vec<[f64; 3]> {
         let centre = |nodes: &Vec<usize>| {

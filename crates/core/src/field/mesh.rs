@@ -96,6 +96,10 @@ impl MeshField {
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
         let lanes = ArrayLanes::checked(source)?;
         let (mesh, origins) = Mesh::in_order(source.points(), source.cells(), options.precision)?;
+        let mesh = match source.boundary() {
+            Some(boundary) => mesh.with_boundary(boundary)?,
+            None => mesh,
+        };
         let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
         let placement = if averages { Placement::Nodes } else { source.placement() };
         let records = mesh.records(placement, options.precision);

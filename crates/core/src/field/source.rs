@@ -1,7 +1,10 @@
 //! Sources of frames: the interface between a field and the data that it samples.
 
 use super::arrays::FieldArray;
-use crate::{Floats, mesh::Cells};
+use crate::{
+    Floats,
+    mesh::{BoundaryCells, Cells},
+};
 use burntrace_kernels::Placement;
 
 /// The error of a source of frames.
@@ -149,6 +152,12 @@ pub trait MeshSource: FrameSource {
 
     /// Whether the arrays are given at the points ([`Placement::Nodes`]) or in the cells.
     fn placement(&self) -> Placement;
+
+    /// Cells on the boundary, in the groups that [`Patch::faces`](crate::Patch::faces) names; none by
+    /// default.
+    fn boundary(&self) -> Option<&BoundaryCells> {
+        None
+    }
 }
 
 impl<S: FrameSource + ?Sized> FrameSource for &mut S {
@@ -225,6 +234,10 @@ impl<S: MeshSource + ?Sized> MeshSource for &mut S {
     fn placement(&self) -> Placement {
         (**self).placement()
     }
+
+    fn boundary(&self) -> Option<&BoundaryCells> {
+        (**self).boundary()
+    }
 }
 
 impl<S: MeshSource + ?Sized> MeshSource for Box<S> {
@@ -238,5 +251,9 @@ impl<S: MeshSource + ?Sized> MeshSource for Box<S> {
 
     fn placement(&self) -> Placement {
         (**self).placement()
+    }
+
+    fn boundary(&self) -> Option<&BoundaryCells> {
+        (**self).boundary()
     }
 }

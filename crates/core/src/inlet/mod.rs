@@ -45,6 +45,9 @@ pub enum InletShape {
     Polygon(Vec<[f64; 3]>),
     /// A list of points.
     Points(Vec<[f64; 3]>),
+    /// A patch of the tracer's mesh boundary, by its name, with inflow along the inward normals of its
+    /// faces.
+    Patch(String),
 }
 
 /// The distribution of release positions on an inlet.
@@ -53,10 +56,12 @@ pub enum Pattern {
     /// Each slot keeps one position. On a face, the seeds are projected along the normal of the
     /// face, which keeps their pattern. On points, the slots use the points in turn. Elsewhere, and
     /// in runs without seeds, the positions are regular: evenly spaced rows on rectangles and
-    /// polygons, with no position on the boundary; a sunflower spiral on discs (H. Vogel, 1979).
+    /// polygons, with no position on the boundary; a sunflower spiral on discs (H. Vogel, 1979). On
+    /// patches of a mesh they are random, by area.
     Lattice,
     /// Uniform over the area, by a Sobol sequence of at least 65,536 positions. Each release from a
-    /// slot uses the next position. On points, the points are the sequence.
+    /// slot uses the next position. On points, the points are the sequence; on patches of a mesh, it is
+    /// random.
     Uniform,
     /// Normally distributed about the centroid and truncated at the boundary, with as many
     /// positions as [`Uniform`](Pattern::Uniform).
@@ -66,7 +71,8 @@ pub enum Pattern {
     },
     /// Proportional to the normal inflow speed at the start of the run, to about one part in a
     /// thousand, with as many positions as [`Uniform`](Pattern::Uniform). Parts with outflow, with
-    /// undefined velocity or outside the domain have no positions.
+    /// undefined velocity or outside the domain have no positions. Random on patches of a mesh, as
+    /// [`Seeds::on_patch_by_flux`](crate::Seeds::on_patch_by_flux).
     Flux,
 }
 
@@ -100,7 +106,12 @@ pub(crate) struct InletRequest<'a> {
     pub slots: usize,
     /// Velocity at positions, at the start of the run; used for [`Pattern::Flux`] only.
     pub velocity: &'a mut draws::VelocityAt<'a>,
+    /// Random positions on a patch of the mesh boundary: by flux at the start of the run, or by area.
+    pub on_patch: &'a PatchPositions<'a>,
 }
+
+/// A number of positions on a patch of the mesh boundary by its name; by flux, if true.
+pub(crate) type PatchPositions<'a> = dyn Fn(&str, bool, usize) -> Result<Vec<[f64; 3]>> + 'a;
 
 /// Minimum and maximum length of the Sobol sequence; powers of two.
 const SEQUENCE: [usize; 2] = [1 << 16, 1 << 22];
@@ -113,11 +124,13 @@ impl Inlet {
     /// [`Error::Inlet`] if a number is not finite; if a rectangle or a polygon has no area; if a
     /// polygon is not planar, intersects itself or fills less than a thousandth of its bounding
     /// rectangle; if the normal of a disc is zero; if a radius or a deviation is not positive; if
-    /// there are no points, or their pattern is Gaussian or a flux.
+    /// there are no points, or their pattern is Gaussian or a flux; if the pattern of a patch is
+    /// Gaussian.
     pub fn new(shape: InletShape, pattern: Pattern) -> Result<Self> {
         match &shape {
             InletShape::Points(points) => check_points(points, pattern)?,
             InletShape::Face(_) => {}
+            InletShape::Patch(name) => check_pattern_on_patch(name, pattern)?,
             _ => drop(patch(&shape, &Domain::unbounded(), &[])?),
         }
         match pattern {
@@ -144,7 +157,7 @@ impl Inlet {
     ///
     /// # Errors
     ///
-    /// [`Error::Inlet`] if the domain has no such face or the face is unbounded, if the inlet
+    /// [`Error::Inlet`] if the domain has no such face or patch or the face is unbounded, if the inlet
     /// extends outside the domain (except for a flux), if there is no inflow, or if the pattern
     /// yields too few positions; also errors of the velocity.
     pub(crate) fn positions(&self, request: &mut InletRequest<'_>) -> Result<InletPositions> {
@@ -153,6 +166,8 @@ impl Inlet {
             return Err(Error::Inlet("it feeds no particles; give it one or more".into()));
         }
         let mut found = match (&self.shape, self.pattern) {
+            // Not clipped: positions outside the domain are no part of the inlet.
+            (InletShape::Patch(name), _) => return self.on_mesh_patch(name, request),
             (InletShape::Points(points), _) => self.points(points, request)?,
             (InletShape::Face(face), Pattern::Lattice) if !request.seeds.is_empty() => {
                 patch::face_coordinate(*face, domain)?;
@@ -181,14 +196,25 @@ impl Inlet {
         })
     }
 
+    /// Positions on a patch of the mesh boundary.
+    fn on_mesh_patch(&self, name: &str, request: &InletRequest<'_>) -> Result<InletPositions> {
+        let slots = request.slots;
+        Ok(match self.pattern {
+            Pattern::Lattice => per_slot((request.on_patch)(name, false, slots)?),
+            pattern => {
+                let is_flux = pattern == Pattern::Flux;
+                shared((request.on_patch)(name, is_flux, sequence(slots))?, slots)
+            }
+        })
+    }
+
     fn on_patch(&self, request: &mut InletRequest<'_>) -> Result<InletPositions> {
         let patch = patch(&self.shape, request.domain, request.seeds)?;
         if self.pattern != Pattern::Flux {
             check_within(&patch, request.domain)?;
         }
         let slots = request.slots;
-        let [min, max] = SEQUENCE;
-        let count = slots.min(max).next_power_of_two().max(min);
+        let count = sequence(slots);
         let positions = match self.pattern {
             Pattern::Lattice => return Ok(per_slot(lattice::positions(&patch, slots)?)),
             Pattern::Uniform => draws::uniform(&patch, count)?,
@@ -214,6 +240,12 @@ impl Inlet {
     }
 }
 
+/// Number of positions that all slots share.
+fn sequence(slots: usize) -> usize {
+    let [min, max] = SEQUENCE;
+    slots.min(max).next_power_of_two().max(min)
+}
+
 impl InletShape {
     /// Hint for an inlet with flow in the opposite direction.
     fn reversal(&self) -> &'static str {
@@ -223,6 +255,7 @@ impl InletShape {
             InletShape::Disc { .. } => "reverse the normal",
             InletShape::Polygon(_) => "reverse the order of the corners to reverse the normal",
             InletShape::Points(_) => "choose other points",
+            InletShape::Patch(_) => "choose another patch",
         }
     }
 }
@@ -237,6 +270,19 @@ fn patch(shape: &InletShape, domain: &Domain, seeds: &[[f64; 3]]) -> Result<Patc
         InletShape::Disc { centre, normal, radius } => Patch::disc(*centre, *normal, *radius),
         InletShape::Polygon(corners) => Patch::polygon(corners),
         InletShape::Points(_) => Err(Error::Inlet("points have no area".into())),
+        InletShape::Patch(name) => {
+            Err(Error::Inlet(format!("the patch `{name}` of a mesh is not in one plane")))
+        }
+    }
+}
+
+fn check_pattern_on_patch(name: &str, pattern: Pattern) -> Result<()> {
+    match pattern {
+        Pattern::Gaussian { .. } => Err(Error::Inlet(format!(
+            "the patch `{name}` of a mesh has no plane for a Gaussian pattern; use `Uniform` or `Flux`, \
+             or a disc, rectangle or polygon"
+        ))),
+        _ => Ok(()),
     }
 }
 

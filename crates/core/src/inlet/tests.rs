@@ -48,13 +48,17 @@ fn no_flow(_: &[[f64; 3]]) -> Result<Vec<[f64; 3]>> {
     panic!("only a flux evaluates the velocity")
 }
 
+/// There is no mesh.
+const NO_PATCH: &PatchPositions<'static> = &|_, _, _| panic!("only an inlet on a patch needs one");
+
 fn positions_in(
     inlet: &Inlet,
     domain: &Domain,
     seeds: &[[f64; 3]],
     slots: usize,
 ) -> Result<InletPositions> {
-    inlet.positions(&mut InletRequest { domain, seeds, slots, velocity: &mut no_flow })
+    let (velocity, on_patch) = (&mut no_flow, NO_PATCH);
+    inlet.positions(&mut InletRequest { domain, seeds, slots, velocity, on_patch })
 }
 
 fn inlet(shape: InletShape, pattern: Pattern) -> Inlet {
@@ -68,7 +72,8 @@ fn all_patterns() -> [Pattern; 4] {
 /// Release positions in a flow of (1, 1, 1).
 fn with_flow(inlet: &Inlet, domain: &Domain, seeds: &[[f64; 3]]) -> Result<InletPositions> {
     let mut velocity = |p: &[[f64; 3]]| Ok(vec![[1.0; 3]; p.len()]);
-    inlet.positions(&mut InletRequest { domain, seeds, slots: 100, velocity: &mut velocity })
+    let (velocity, on_patch) = (&mut velocity, NO_PATCH);
+    inlet.positions(&mut InletRequest { domain, seeds, slots: 100, velocity, on_patch })
 }
 
 #[test]
@@ -148,6 +153,7 @@ fn flux_through_a_segment_is_proportional_to_the_inflow_speed() {
             seeds: &[],
             slots: 1,
             velocity: &mut velocity,
+            on_patch: NO_PATCH,
         })
         .unwrap();
     for q in [0.1, 0.5, 0.9] {

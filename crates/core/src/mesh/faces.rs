@@ -26,6 +26,11 @@ impl Mesh {
         })
     }
 
+    /// The tag of a face, for its groups.
+    pub(crate) fn face_tag(&self, cell: usize, face: usize) -> i32 {
+        self.face_tags().of((8 * cell + face) as i32)
+    }
+
     /// The bounding box of a face's corners, measured from the origin.
     pub(crate) fn corner_bounds(&self, cell: usize, face: usize) -> Bounds {
         let nodes = self.cells.nodes(cell);
@@ -75,7 +80,8 @@ impl<'a> FaceSampler<'a> {
     pub fn new(mesh: &'a Mesh, region: MeshPatch) -> Option<Self> {
         let (mut faces, mut sums, mut sum) = (Vec::new(), Vec::new(), 0.0);
         for (cell, face) in mesh.open_faces() {
-            if !mesh.face_bounds(cell, face).meets(region.low, region.high) {
+            let is_apart = || !mesh.face_bounds(cell, face).meets(region.low, region.high);
+            if !region.has_faces(mesh.face_tag(cell, face)) || is_apart() {
                 continue;
             }
             let Some(shape) = mesh.shape(cell) else { continue };
@@ -101,7 +107,8 @@ impl<'a> FaceSampler<'a> {
         if shape.face_scale() * area <= accept * bound {
             return None;
         }
-        MeshPatch::at(std::slice::from_ref(&self.region), shape.point(at))?;
+        let tag = self.mesh.face_tag(cell as usize, face as usize);
+        MeshPatch::at(std::slice::from_ref(&self.region), shape.point(at), tag)?;
         Some(FacePosition {
             position: self.mesh.plain(self.moved_in(&shape, at)?),
             inward: normal.map(|x| x / area),

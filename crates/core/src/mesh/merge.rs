@@ -74,15 +74,7 @@ const NONE: u32 = u32::MAX;
 
 /// Merges each point with the first earlier point within `tolerance`.
 pub(super) fn merge(points: &[[f64; 3]], tolerance: f64) -> Merged {
-    let largest = points.iter().flatten().fold(0.0, |max: f64, x| max.max(x.abs()));
-    let edge = (HASH_CELL * tolerance).max(largest * 1e-290);
-    let mut table = Table {
-        heads: vec![NONE; (2 * points.len()).next_power_of_two()],
-        next: Vec::with_capacity(points.len()),
-        // With a tolerance of zero, only identical coordinates are merged.
-        edge: if tolerance > 0.0 { edge } else { 0.0 },
-        tolerance,
-    };
+    let mut table = PointTable::new(points, tolerance);
     let mut merged = Merged { points: Vec::new(), map: Vec::new(), first: Vec::new() };
     merged.map.reserve(points.len());
     for (i, point) in points.iter().enumerate() {
@@ -99,14 +91,34 @@ pub(super) fn merge(points: &[[f64; 3]], tolerance: f64) -> Merged {
 
 /// Points in the cells of a lattice, as chains in a hash table. Collisions only cost time, because
 /// distances decide.
-struct Table {
+pub(super) struct PointTable {
     heads: Vec<u32>,
     next: Vec<u32>,
     edge: f64,
     tolerance: f64,
 }
 
-impl Table {
+impl PointTable {
+    /// An empty table for points like these.
+    fn new(points: &[[f64; 3]], tolerance: f64) -> Self {
+        let largest = points.iter().flatten().fold(0.0, |max: f64, x| max.max(x.abs()));
+        let edge = (HASH_CELL * tolerance).max(largest * 1e-290);
+        PointTable {
+            heads: vec![NONE; (2 * points.len()).next_power_of_two()],
+            next: Vec::with_capacity(points.len()),
+            // With a tolerance of zero, only identical coordinates are merged.
+            edge: if tolerance > 0.0 { edge } else { 0.0 },
+            tolerance,
+        }
+    }
+
+    /// The table of these points.
+    pub fn of(points: &[[f64; 3]], tolerance: f64) -> Self {
+        let mut table = PointTable::new(points, tolerance);
+        points.iter().for_each(|point| table.insert(point));
+        table
+    }
+
     fn insert(&mut self, point: &[f64; 3]) {
         let head = self.head(point.map(|x| self.cell(x)));
         self.next.push(self.heads[head]);
@@ -115,9 +127,26 @@ impl Table {
 
     /// The lowest index of a point within the tolerance.
     fn find(&self, point: &[f64; 3], points: &[[f64; 3]]) -> Option<u32> {
+        let mut found = NONE;
+        self.within(point, points, |at, _| found = found.min(at));
+        (found != NONE).then_some(found)
+    }
+
+    /// The index of the nearest point within the tolerance, the lowest one of several.
+    pub fn nearest(&self, point: &[f64; 3], points: &[[f64; 3]]) -> Option<u32> {
+        let mut found = (f64::INFINITY, NONE);
+        self.within(point, points, |at, distance| {
+            if distance < found.0 || distance == found.0 && at < found.1 {
+                found = (distance, at);
+            }
+        });
+        (found.1 != NONE).then_some(found.1)
+    }
+
+    /// Calls a function with the index of each point within the tolerance, and its distance.
+    fn within(&self, point: &[f64; 3], points: &[[f64; 3]], mut call: impl FnMut(u32, f64)) {
         let low = point.map(|x| self.cell(x - self.tolerance));
         let high = point.map(|x| self.cell(x + self.tolerance));
-        let mut found = NONE;
         for corner in 0..8 {
             let is_high = [0, 1, 2].map(|d| corner >> d & 1 == 1);
             // Search each cell once.
@@ -127,13 +156,13 @@ impl Table {
             let cell = [0, 1, 2].map(|d| if is_high[d] { high[d] } else { low[d] });
             let mut at = self.heads[self.head(cell)];
             while at != NONE {
-                if distance(point, &points[at as usize]) <= self.tolerance {
-                    found = found.min(at);
+                let distance = distance(point, &points[at as usize]);
+                if distance <= self.tolerance {
+                    call(at, distance);
                 }
                 at = self.next[at as usize];
             }
         }
-        (found != NONE).then_some(found)
     }
 
     /// Index of a lattice cell along an axis, as an integral float that cannot overflow.

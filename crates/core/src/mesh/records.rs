@@ -75,24 +75,24 @@ impl Mesh {
     fn links(&self) -> Vec<i32> {
         let mut links = Vec::with_capacity(8 * self.cells().len());
         for cell in 0..self.cells().len() {
-            let (nodes, neighbours) = (self.cells().nodes(cell), self.neighbours(cell));
+            let nodes = self.cells().nodes(cell);
             let opposite = opposite(self.cells().kinds[cell]);
             let of_face = |k: usize| k < nodes.len();
             links.extend(
                 [0, 1, 2, 3].map(|k| if of_face(k) { nodes[opposite[k]] as i32 } else { 0 }),
             );
-            links.extend(
-                [0, 1, 2, 3].map(|k| if of_face(k) { self.nonempty(neighbours[k]) } else { -1 }),
-            );
+            links.extend([0, 1, 2, 3].map(|k| if of_face(k) { self.link(cell, k) } else { -1 }));
         }
         links
     }
 
-    /// A neighbour, or -1 if it has no volume.
-    fn nonempty(&self, neighbour: i32) -> i32 {
+    /// The neighbour across a face, -1 if it has no volume, or -1 less the tag of a boundary face.
+    fn link(&self, cell: usize, face: usize) -> i32 {
+        let neighbour = self.neighbours(cell)[face];
         match usize::try_from(neighbour) {
-            Ok(cell) if !self.boxes()[cell].is_empty() => neighbour,
-            _ => -1,
+            Ok(other) if !self.boxes()[other].is_empty() => neighbour,
+            Ok(_) => -1,
+            Err(_) => -1 - self.face_tags().of((8 * cell + face) as i32),
         }
     }
 
@@ -138,7 +138,9 @@ impl Mesh {
         }
         floats.extend(terms);
         index.extend(self.cells().connectivity.iter().map(|node| *node as i32));
-        index.extend(self.all_neighbours().iter().map(|cell| self.nonempty(*cell)));
+        for cell in 0..count {
+            index.extend((0..self.neighbours(cell).len()).map(|face| self.link(cell, face)));
+        }
         (floats, index)
     }
 

@@ -2,6 +2,7 @@
 
 use super::{
     bounds::Bounds,
+    groups::FaceGroup,
     input::{Cells, check_plane, check_points},
     locator::Locator,
     merge::{merge, tolerance},
@@ -11,6 +12,8 @@ use crate::{
     Precision, Result,
     field::{bounding_box, measured_from, plain},
 };
+use burntrace_kernels::FaceTags;
+use std::sync::Arc;
 
 /// Number of irregular points, cells and faces of a mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +54,8 @@ pub struct Mesh {
     pub(super) boxes: Vec<Bounds>,
     pub(super) locator: Locator,
     pub(super) counts: MeshCounts,
+    pub(super) groups: Vec<FaceGroup>,
+    pub(super) tags: Arc<FaceTags>,
 }
 
 impl Mesh {
@@ -111,6 +116,8 @@ impl Mesh {
             boxes: survey.boxes,
             locator,
             counts,
+            groups: Vec::new(),
+            tags: Arc::default(),
         })
     }
 
@@ -179,6 +186,11 @@ impl Mesh {
     /// The neighbours of all cells, cell by cell.
     pub fn all_neighbours(&self) -> &[i32] {
         &self.neighbours
+    }
+
+    /// The tags of boundary faces, for their groups.
+    pub(crate) fn face_tags(&self) -> &Arc<FaceTags> {
+        &self.tags
     }
 
     /// Start of each cell's faces in [`Mesh::all_neighbours`], followed by its length.

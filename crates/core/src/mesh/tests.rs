@@ -1,5 +1,6 @@
 mod damaged;
 mod face_positions;
+mod groups;
 mod locator;
 mod made;
 mod speed;

@@ -193,14 +193,14 @@ impl FluxDraws<'_> {
         if count == 0 {
             return self.draws.patch.fail(format!(
                 "the velocity is undefined at all positions on it at time {time}; choose another \
-                 patch or time, or distribute the seeds by area"
+                 patch or time, or distribute the positions by area"
             ));
         }
         let (mean, max) = (rounded(inflow.iter().sum::<f64>() / count as f64), rounded(max));
         self.draws.patch.fail(format!(
             "no flow enters through it at time {time}: at {count} positions on it, the velocity \
              along the inward normal is {mean} on average and at most {max}; choose a patch with \
-             inflow, or distribute the seeds by area"
+             inflow, or distribute the positions by area"
         ))
     }
 

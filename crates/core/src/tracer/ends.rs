@@ -5,14 +5,15 @@ use crate::{
     Ends, Error, Field, MeshFace, ParticleInstance, Result, Status,
     schedule::{NEVER, Schedule},
 };
-use burntrace_kernels::{MeshPatch, Record, status::BROKEN_OFF};
+use burntrace_kernels::{FaceTags, MeshPatch, Record, status::BROKEN_OFF};
 
 /// Releases of all particle instances: of the seeds, and in re-used slots.
 pub(super) struct Slots<'a> {
     pub releases: &'a Releases,
     pub again: Option<&'a slots::Slots>,
-    /// Patches of the mesh boundary.
+    /// Patches of the mesh boundary, and the tags of its faces.
     pub patches: &'a [MeshPatch],
+    pub faces: Option<&'a FaceTags>,
     /// Whether the run has obstacles.
     pub have_obstacles: bool,
 }
@@ -156,8 +157,10 @@ impl Slots<'_> {
             return counts;
         }
         let left = status.iter().enumerate().filter(|(_, status)| **status == Status::LeftMesh);
+        let records = Record::from_numbers(&rows.record);
         for (i, _) in left {
-            if let Some(patch) = MeshPatch::at(self.patches, rows.position(i)) {
+            let tag = self.faces.map_or(0, |faces| faces.of(records[i].location));
+            if let Some(patch) = MeshPatch::at(self.patches, rows.position(i), tag) {
                 counts[patch] += 1;
             }
         }

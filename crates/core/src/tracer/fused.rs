@@ -72,6 +72,7 @@ fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
         generation: index[1] as u32,
         status: index[2],
         step: index[3],
+        location: index[4],
         fraction: position[0],
         position: [position[1], position[2], position[3]],
     }));

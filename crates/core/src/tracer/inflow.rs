@@ -16,7 +16,15 @@ pub(super) struct Inflow {
     /// Positions of all inlets, one after another, measured from the origin and rounded to the
     /// field's precision.
     pub positions: Vec<[f64; 3]>,
+    /// Inlets of re-injection, which outlets can share, with their positions.
+    shared: Vec<(Inlet, InletRows)>,
 }
+
+/// The seed of random positions on patches.
+const SEED: u64 = 1;
+
+/// The maximum number of inlets: slots have them in 16 bits.
+const MAX_INLETS: usize = u16::MAX as usize - 1;
 
 impl Inflow {
     /// The inflow of a run that starts at time `t0`.
@@ -25,15 +33,19 @@ impl Inflow {
         let of_sources = tracer.capacity();
         let slots = seeds.len().saturating_add(of_sources);
         check_slots(slots)?;
+        check_count(tracer)?;
         // Slots of sources have no seed positions to keep.
         let own = if of_sources == 0 { seeds.positions() } else { &[] };
         for (status, inlet) in &tracer.outlets {
-            let rows = inflow.open(tracer, inlet, (own, slots), t0)?;
+            let rows = inflow.open_shared(tracer, inlet, (own, slots), t0)?;
             inflow.rules.after[status.code() as usize] = Some(rows);
         }
         inflow.rules.patches = patches::boxes(tracer);
+        if let Some(mesh) = tracer.field.mesh() {
+            inflow.rules.faces = mesh.face_tags().clone();
+        }
         for patch in &tracer.patches {
-            let open = |inlet| inflow.open(tracer, inlet, (own, slots), t0);
+            let open = |inlet| inflow.open_shared(tracer, inlet, (own, slots), t0);
             let rows = patch.inlet().map(open).transpose()?;
             inflow.rules.after_patch.push(rows);
         }
@@ -48,6 +60,23 @@ impl Inflow {
         Ok(inflow)
     }
 
+    /// Adds an inlet of re-injection and returns its number. Equal ones have the same positions.
+    fn open_shared(
+        &mut self,
+        tracer: &Tracer,
+        inlet: &Inlet,
+        on: (&[[f64; 3]], usize),
+        t0: f64,
+    ) -> Result<usize> {
+        if let Some((_, rows)) = self.shared.iter().find(|(other, _)| other == inlet) {
+            self.rules.inlets.push(*rows);
+            return Ok(self.rules.inlets.len() - 1);
+        }
+        let number = self.open(tracer, inlet, on, t0)?;
+        self.shared.push((inlet.clone(), self.rules.inlets[number]));
+        Ok(number)
+    }
+
     /// Adds the positions of an inlet and returns its number.
     fn open(
         &mut self,
@@ -58,8 +87,9 @@ impl Inflow {
     ) -> Result<usize> {
         let mut velocity = |positions: &[[f64; 3]]| velocities(tracer.field, positions, t0);
         let (domain, velocity) = (&tracer.domain, &mut velocity);
-        let positions =
-            inlet.positions(&mut inlet::InletRequest { domain, seeds, slots, velocity })?;
+        let on_patch = &|name: &str, by_flux, count| on_patch(tracer, name, (by_flux, t0), count);
+        let mut request = inlet::InletRequest { domain, seeds, slots, velocity, on_patch };
+        let positions = inlet.positions(&mut request)?;
         let positions = allowed(tracer, inlet, positions, slots)?;
         let precision = tracer.field.precision();
         self.rules.inlets.push(InletRows {
@@ -75,10 +105,54 @@ impl Inflow {
     }
 }
 
-/// Number of inlets of a tracer.
+/// Number of inlets of a tracer whose positions differ.
 pub(super) fn count(tracer: &Tracer) -> usize {
-    let of_patches = tracer.patches.iter().filter(|patch| patch.is_outlet()).count();
-    tracer.outlets.len() + of_patches + tracer.sources.len()
+    let mut different: Vec<&Inlet> = Vec::new();
+    for inlet in outlets(tracer) {
+        if !different.contains(&inlet) {
+            different.push(inlet);
+        }
+    }
+    different.len() + tracer.sources.len()
+}
+
+/// The inlet of each outlet.
+fn outlets<'a>(tracer: &'a Tracer<'_>) -> impl Iterator<Item = &'a Inlet> {
+    let of_patches = tracer.patches.iter().filter_map(super::Patch::inlet);
+    tracer.outlets.iter().map(|(_, inlet)| inlet).chain(of_patches)
+}
+
+fn check_count(tracer: &Tracer) -> Result<()> {
+    match outlets(tracer).count() + tracer.sources.len() {
+        ..=MAX_INLETS => Ok(()),
+        count => Err(Error::Inlet(format!(
+            "there are {count} outlets and sources, each with an inlet; the maximum is {MAX_INLETS}"
+        ))),
+    }
+}
+
+/// Random positions on a patch of a tracer, by area, or by flux at a time.
+fn on_patch(
+    tracer: &Tracer,
+    name: &str,
+    (by_flux, time): (bool, f64),
+    count: usize,
+) -> Result<Vec<[f64; 3]>> {
+    let (Some(patch), Some(mesh)) =
+        (tracer.patches.iter().find(|patch| patch.name() == name), tracer.field.mesh())
+    else {
+        let names = tracer.patches.iter().map(|patch| format!("`{}`", patch.name()));
+        let names: Vec<String> = names.collect();
+        return Err(Error::Inlet(match names.is_empty() {
+            true => format!("it is on the patch `{name}`, but there are no patches; add one"),
+            false => format!("there is no patch `{name}`; there are {}", names.join(", ")),
+        }));
+    };
+    let seeds = match by_flux {
+        true => Seeds::on_patch_by_flux(tracer.field, patch, time, count, SEED),
+        false => Seeds::on_patch(mesh, patch, count, SEED),
+    }?;
+    Ok(seeds.positions().to_vec())
 }
 
 /// Checks that numbers of slots and positions fit into an `i32`.

@@ -4,12 +4,14 @@ use super::{Tracer, obstacles::not_of_bodies};
 use crate::{
     BoundaryCondition, Error, Inlet, Precision, Result, Status,
     field::AXES,
-    mesh::{Bounds, Mesh},
+    mesh::{Bounds, FaceGroup, Mesh},
 };
 use burntrace_kernels::MeshPatch;
+use std::collections::HashSet;
 
-/// The maximum number of patches in a run.
-pub const MAX_PATCHES: usize = 16;
+/// The maximum number of patches in a run: slots count inlets, of which each patch can have one, in 16
+/// bits.
+pub const MAX_PATCHES: usize = i16::MAX as usize;
 
 /// Widths by which the boxes of patches are enlarged on all sides: units of rounding of the mesh's
 /// largest coordinate, units of rounding of its extent, and a fraction of its extent. The sum
@@ -20,13 +22,25 @@ const OF_EXTENT: f64 = 128.0;
 const MIN_MARGIN: f64 = 1e-9;
 
 /// A named part of the mesh boundary with its own wall condition: all boundary crossings inside a
-/// box.
+/// box, or those through the [faces](Patch::faces) of a group.
 ///
-/// The position of the crossing decides, not the face: a patch may end in the middle of a face. The
-/// box may be flat: it is enlarged by some units of rounding.
+/// In the box, the position of the crossing decides, not the face: a patch may end in the middle of a
+/// face. The box may be flat: it is enlarged by some units of rounding.
+///
+/// ```
+/// use burntrace_core::{BoundaryCondition, Patch};
+///
+/// let all = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
+/// let outlet = Patch::new("outlet", all[0], all[1]).faces("outlet");
+/// let floor = Patch::new("floor", all[0], [f64::INFINITY, f64::INFINITY, 0.0])
+///     .faces("walls")
+///     .wall(BoundaryCondition::Stick);
+/// assert_eq!(floor.name(), "floor");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Patch {
     name: String,
+    group: Option<String>,
     low: [f64; 3],
     high: [f64; 3],
     wall: BoundaryCondition,
@@ -38,7 +52,15 @@ impl Patch {
     /// unit of length; use `f64::NEG_INFINITY` and `f64::INFINITY` for unbounded axes. In two
     /// dimensions z is ignored.
     pub fn new(name: impl Into<String>, low: [f64; 3], high: [f64; 3]) -> Self {
-        Patch { name: name.into(), low, high, wall: BoundaryCondition::Exit, inlet: None }
+        let (name, wall) = (name.into(), BoundaryCondition::Exit);
+        Patch { name, group: None, low, high, wall, inlet: None }
+    }
+
+    /// Limits the patch to the faces of a group of the mesh, which its file names
+    /// ([`Mesh::face_groups`]).
+    pub fn faces(mut self, group: impl Into<String>) -> Self {
+        self.group = Some(group.into());
+        self
     }
 
     /// Sets the wall condition.
@@ -71,33 +93,38 @@ impl Patch {
         self.inlet.as_ref()
     }
 
-    /// The box that contains the patch on a mesh, measured from the mesh's origin.
+    /// The faces and the box that contain the patch on a mesh, measured from the mesh's origin.
     ///
     /// # Errors
     ///
-    /// [`Error::Patch`] if the box is empty, or if the wall condition is one of bodies.
+    /// [`Error::Patch`] if the box is empty, if the mesh has no such group of faces, or if the wall
+    /// condition is one of faces of the domain box.
     pub(crate) fn region(&self, mesh: &Mesh) -> Result<MeshPatch> {
-        self.check()?;
+        self.check(mesh)?;
         let precision = mesh.precision();
-        Ok(self.widened(mesh.origin(), (margin(mesh, precision), precision), mesh.dimension()))
+        Ok(self.widened(mesh, (margin(mesh, precision), precision)))
     }
 
-    /// The box in the form that kernels read, measured from the mesh's origin.
-    fn widened(
-        &self,
-        origin: [f64; 3],
-        (margin, precision): (f64, Precision),
-        dimension: usize,
-    ) -> MeshPatch {
+    /// The patch in the form that kernels read, measured from the mesh's origin.
+    fn widened(&self, mesh: &Mesh, (margin, precision): (f64, Precision)) -> MeshPatch {
+        let origin = mesh.origin();
+        let tags = |_: &String| self.group(mesh).map_or(&[][..], |group| &group.tags).into();
         let mut patch = MeshPatch {
             low: [0, 1, 2].map(|d| precision.round(self.low[d] - origin[d] - margin)),
             high: [0, 1, 2].map(|d| precision.round(self.high[d] - origin[d] + margin)),
+            tags: self.group.as_ref().map(tags),
             wall: self.wall,
         };
-        for axis in dimension..3 {
+        for axis in mesh.dimension()..3 {
             (patch.low[axis], patch.high[axis]) = (f64::NEG_INFINITY, f64::INFINITY);
         }
         patch
+    }
+
+    /// The group of faces of the patch, if it has one and the mesh has that.
+    fn group<'a>(&self, mesh: &'a Mesh) -> Option<&'a FaceGroup> {
+        let name = self.group.as_ref()?;
+        mesh.face_groups().iter().find(|group| group.name == *name)
     }
 
     /// An error that names the patch.
@@ -107,6 +134,16 @@ impl Patch {
 
     /// The error if no boundary face is in the box.
     pub(crate) fn without_faces<T>(&self, mesh: &Mesh) -> Result<T> {
+        if let Some(group) = self.group(mesh) {
+            let FaceGroup { name, faces, unmatched, .. } = group;
+            return self.fail(match faces {
+                0 => format!(
+                    "none of the {unmatched} cells of `{name}` is on a boundary face of the mesh: their \
+                     corners differ from those of faces, or they are inside"
+                ),
+                _ => format!("none of the {faces} faces of `{name}` is in its box; change the box"),
+            });
+        }
         let mut all = Bounds::EMPTY;
         mesh.open_faces().for_each(|(cell, face)| all.join(&mesh.corner_bounds(cell, face)));
         self.fail(format!(
@@ -116,7 +153,17 @@ impl Patch {
         ))
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, mesh: &Mesh) -> Result<()> {
+        if let (Some(name), None) = (&self.group, self.group(mesh)) {
+            let names = mesh.face_groups().iter().map(|group| format!("`{}`", group.name));
+            let names: Vec<String> = names.collect();
+            return self.fail(match names.is_empty() {
+                true => format!(
+                    "its faces are those of `{name}`, but the mesh has no named faces; give a box"
+                ),
+                false => format!("the mesh has no faces `{name}`; it has {}", names.join(", ")),
+            });
+        }
         if let Some(reason) = not_of_bodies(self.wall) {
             return self.fail(reason);
         }
@@ -167,7 +214,7 @@ pub(super) fn boxes(tracer: &Tracer) -> Vec<MeshPatch> {
     };
     let precision = tracer.field.precision();
     let by = (margin(mesh, precision), precision);
-    let widened = |patch: &Patch| patch.widened(mesh.origin(), by, mesh.dimension());
+    let widened = |patch: &Patch| patch.widened(mesh, by);
     tracer.patches.iter().map(widened).collect()
 }
 
@@ -193,31 +240,33 @@ pub(super) fn check(tracer: &Tracer) -> Result<()> {
     let Some(mesh) = tracer.field.mesh() else {
         return first.fail("the field has no mesh; patches apply to mesh boundaries only");
     };
-    for (i, patch) in tracer.patches.iter().enumerate() {
-        patch.check()?;
-        if tracer.patches[..i].iter().any(|other| other.name == patch.name) {
+    if let Some(patch) = tracer.patches.get(MAX_PATCHES) {
+        let count = tracer.patches.len();
+        return patch.fail(format!("there are {count} patches; the maximum is {MAX_PATCHES}"));
+    }
+    let mut names = HashSet::new();
+    for patch in &tracer.patches {
+        patch.check(mesh)?;
+        if !names.insert(&patch.name) {
             return patch.fail("two patches have this name; give each its own");
         }
-        if i >= MAX_PATCHES {
-            let count = tracer.patches.len();
-            return patch.fail(format!("there are {count} patches; the maximum is {MAX_PATCHES}"));
-        }
     }
-    check_boxes(tracer, mesh)
+    check_faces(tracer, mesh)
 }
 
 /// Checks that each patch contains boundary faces.
-fn check_boxes(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
-    let boxes = boxes(tracer);
-    let mut has_face = vec![false; boxes.len()];
-    for (cell, face) in mesh.open_faces() {
-        let open = mesh.corner_bounds(cell, face);
-        for (has, patch) in has_face.iter_mut().zip(&boxes) {
-            *has |= open.meets(patch.low, patch.high);
+fn check_faces(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
+    let faces: Vec<(i32, Bounds)> = mesh
+        .open_faces()
+        .map(|(cell, face)| (mesh.face_tag(cell, face), mesh.corner_bounds(cell, face)))
+        .collect();
+    for (region, patch) in boxes(tracer).iter().zip(&tracer.patches) {
+        let is_in = |(tag, bounds): &(i32, Bounds)| {
+            region.has_faces(*tag) && bounds.meets(region.low, region.high)
+        };
+        if !faces.iter().any(is_in) {
+            return patch.without_faces(mesh);
         }
     }
-    match has_face.iter().position(|has| !has) {
-        Some(patch) => tracer.patches[patch].without_faces(mesh),
-        None => Ok(()),
-    }
+    Ok(())
 }

@@ -87,7 +87,7 @@ struct Rows {
 impl Rows {
     fn read(state: &State) -> Result<Self> {
         let [status, step] = [ints(&state.status)?, ints(&state.step)?];
-        let generation = ints(&state.generation)?;
+        let [generation, location] = [ints(&state.generation)?, ints(&state.location)?];
         let [fraction, position] = [floats(&state.fraction)?, floats(&state.position)?];
         let position: &[[f64; 3]] = position.as_chunks().0;
         let instance = |row: usize| Instance {
@@ -96,6 +96,7 @@ impl Rows {
             status: status[row],
             step: step[row],
             fraction: fraction[row],
+            location: location[row],
             position: position[row],
         };
         let instances: Vec<Instance> = (0..status.len()).map(instance).collect();

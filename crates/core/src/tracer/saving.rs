@@ -99,6 +99,7 @@ impl Run<'_> {
             releases: &self.releases,
             again: self.slots.as_ref(),
             patches: &self.stepper.boundary.patches,
+            faces: self.tracer.field.mesh().map(|mesh| &**mesh.face_tags()),
             have_obstacles: !self.stepper.obstacles.is_empty(),
         };
         let rows = self.store.into_rows(slots.need_positions())?;

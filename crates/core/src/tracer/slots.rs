@@ -96,7 +96,7 @@ pub(super) fn nothing_follows() -> Reinjection {
 }
 
 fn following(inflow: Inflow, slots: usize) -> Reinjection {
-    let Inflow { rules, positions } = inflow;
+    let Inflow { rules, positions, .. } = inflow;
     let reinjection = ReinjectionRules {
         releases: vec![Releases::default(); rules.sources.len()],
         slots: Arc::new(rules),
@@ -211,7 +211,9 @@ impl Slots {
         if let Some(entry) = self.ended.iter_mut().find(|(of, _)| *of == status) {
             entry.1 += 1;
         }
-        let patch = MeshPatch::at(&self.rules().patches, end.position);
+        let rules = self.rules();
+        let tag = rules.faces.of(end.location);
+        let patch = MeshPatch::at(&rules.patches, end.position, tag);
         if let Some(patch) = patch.filter(|_| status == Status::LeftMesh) {
             self.left_through[patch] += 1;
         }

@@ -12,6 +12,7 @@ use burntrace_cf::Store;
 use burntrace_core::FrameData;
 use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Floats on a device per velocity.
@@ -195,6 +196,13 @@ impl SeriesInfo {
             notes: Vec::new(),
             problems: Vec::new(),
         }
+    }
+
+    /// Removes the notes on blocks that are not used, if they name faces.
+    pub(super) fn remove_notes_on(&mut self, file: &VtkFile, used: &BTreeSet<String>) {
+        let used = file.blocks().iter().filter(|block| used.contains(&block.name));
+        let notes: Vec<&String> = used.filter_map(|block| block.note.as_ref()).collect();
+        self.notes.retain(|note| !notes.contains(&note));
     }
 
     /// Adds the files and times of the selected frames; `found` is the number of files before the

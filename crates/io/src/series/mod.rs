@@ -25,7 +25,7 @@ pub use crop::Crop;
 pub use frames::{At, Frames};
 pub use info::{ArrayEntry, AxisInfo, SeriesInfo};
 pub use inspect::{FileContents, contents, inspect};
-pub use mesh::{CellCount, MeshCounts, MeshInfo, MeshSeries, OtherCells};
+pub use mesh::{BoundaryInfo, CellCount, MeshCounts, MeshInfo, MeshSeries, NamedFaces, OtherCells};
 pub use names::Files;
 pub use points::PointSeries;
 pub use times::{CaseTimes, TimeOptions, TimesFrom};
@@ -71,6 +71,8 @@ pub struct SeriesOptions {
     pub ignore_hidden: bool,
     /// The treatment of cells that cannot be part of a mesh; only for a [`MeshSeries`].
     pub other_cells: OtherCells,
+    /// Faces of the boundary that become groups of the mesh; only for a [`MeshSeries`].
+    pub faces: Vec<NamedFaces>,
 }
 
 /// Implements the common methods of a series, and `FrameSource`, for a type with the fields

@@ -4,7 +4,7 @@ use crate::support::{data, folder, image, unstructured};
 use burntrace_core::mesh::Mesh;
 use burntrace_core::{CellKind, FrameSource, GridSource, MeshSource, PointSource};
 use burntrace_io::{
-    MeshSeries, PointSeries, Series, SeriesOptions, TimesFrom, VelocityName, inspect,
+    MeshSeries, NamedFaces, PointSeries, Series, SeriesOptions, TimesFrom, VelocityName, inspect,
 };
 use std::path::Path;
 
@@ -246,4 +246,100 @@ fn plane_polygons_of_poly_data_are_a_mesh() {
     let info = inspect(path, &with_velocity("velocity")).unwrap();
     assert_eq!(info.interpolations, ["mesh", "nearest", "inverse-distance"]);
     assert_eq!(info.mesh.unwrap().parts, 12);
+}
+
+fn block(name: &str) -> NamedFaces {
+    NamedFaces::Block { block: name.into() }
+}
+
+fn marked(array: &str, value: i64) -> NamedFaces {
+    NamedFaces::Array { array: array.into(), value }
+}
+
+fn with_faces(faces: &[NamedFaces]) -> SeriesOptions {
+    SeriesOptions { faces: faces.to_vec(), ..with_velocity("velocity") }
+}
+
+/// Number of faces and area of each group of the mesh of a series.
+fn groups(name: &str, options: &SeriesOptions) -> Vec<(String, usize, f64, usize)> {
+    let series = MeshSeries::open(data("composite").join(name), options).unwrap();
+    let mesh = Mesh::new(series.points(), series.cells().clone()).unwrap();
+    let mesh = mesh.with_boundary(series.boundary().unwrap()).unwrap();
+    let group = |of: &burntrace_core::mesh::FaceGroup| {
+        (of.name.clone(), of.faces, (of.area * 1e9).round() / 1e9, of.unmatched)
+    };
+    mesh.face_groups().iter().map(group).collect()
+}
+
+/// The box of 3 x 2 x 2 of a polyhedron and hexahedra, whose boundary has quads and pentagons. The latter are
+/// divided into triangles.
+#[test]
+fn blocks_and_arrays_name_faces() {
+    let faces = ["inlet", "boundary/outlet", "walls"].map(block);
+    let found = groups("patches.vtm", &with_faces(&faces));
+    let (inlet, outlet) = (("inlet", 1, 4.0, 0), ("boundary/outlet", 4, 4.0, 0));
+    let expected = [inlet, outlet, ("walls", 8 + 4 * 3, 24.0, 0)];
+    assert_eq!(found, expected.map(|(name, faces, area, n)| (name.into(), faces, area, n)));
+    let faces = [7, 1, 2].map(|value| marked("BoundaryID", value));
+    let found = groups("marked.vtu", &with_faces(&faces));
+    let areas: Vec<f64> = found.iter().map(|(_, _, area, _)| *area).collect();
+    assert_eq!(areas, [24.0, 4.0, 4.0], "{found:?}");
+    assert_eq!(found[1].0, "BoundaryID = 1");
+    // Overlapping blocks: both have the whole boundary.
+    let found = groups("foam.vtm", &with_faces(&["walls", "outlet"].map(block)));
+    assert!(found.iter().all(|(_, _, area, n)| (*area, *n) == (32.0, 0)), "{found:?}");
+    // The blocks have arrays of the cells, too.
+    let found =
+        groups("patches.vtm", &with_faces(&[marked("density", 100), marked("density", 103)]));
+    let areas: Vec<f64> = found.iter().map(|(_, _, area, _)| *area).collect();
+    assert_eq!((areas[0] > 5.0, areas[1] > 1.0), (true, true), "{found:?}");
+}
+
+#[test]
+fn blocks_that_name_faces_are_not_noted() {
+    let open = |faces: &[NamedFaces]| {
+        let series = MeshSeries::open(data("composite/patches.vtm"), &with_faces(faces)).unwrap();
+        let noted = |name: &str| series.info().notes.iter().any(|note| note.contains(name));
+        ["inlet", "outlet", "walls"].map(noted)
+    };
+    assert_eq!(open(&[]), [true; 3]);
+    assert_eq!(open(&[block("outlet")]), [true, false, true]);
+    assert_eq!(open(&[marked("density", 100)]), [false; 3]);
+}
+
+#[test]
+fn inspection_lists_named_faces() {
+    let list = |name: &str| {
+        let info = inspect(data("composite").join(name), &with_velocity("velocity")).unwrap();
+        let mesh = info.mesh.unwrap();
+        let boundary = mesh.boundary.iter();
+        let found = boundary.map(|of| (of.faces.to_string(), of.count, of.area, of.unmatched));
+        (found.collect::<Vec<_>>(), mesh.problem)
+    };
+    let entry = |name: &str, faces, area| (String::from(name), faces, area, 0);
+    let (found, problem) = list("patches.vtm");
+    let blocks = [("inlet", 1, 4.0), ("outlet", 4, 4.0), ("walls", 20, 24.0)];
+    assert_eq!(found, blocks.map(|(name, n, area)| entry(&format!("boundary/{name}"), n, area)));
+    assert_eq!(problem, None);
+    let (found, problem) = list("marked.vtu");
+    assert_eq!(found[0], entry("BoundaryID = 1", 1, 4.0));
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(problem.unwrap().contains("let a `[[patch]]` select"));
+}
+
+#[test]
+fn wrong_names_of_faces_list_those_of_the_file() {
+    let refused = |name: &str, faces: NamedFaces, parts: &[&str]| {
+        let path = data("composite").join(name);
+        let error = MeshSeries::open(path, &with_faces(&[faces])).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+        parts.iter().for_each(|part| assert!(error.contains(part), "{error}"));
+    };
+    let all = "`boundary/inlet`, `boundary/outlet`, `boundary/walls`";
+    refused("patches.vtm", block("outflow"), &["no block `outflow`", all]);
+    refused("patches.vtm", block("internalMesh"), &["no part of the boundary", "dimension 3", all]);
+    refused("marked.vtu", block("outlet"), &["`outlet`", "no blocks of boundary faces"]);
+    refused("marked.vtu", marked("BoundaryID", 3), &["value 3", "`BoundaryID`", "1, 2, 7"]);
+    refused("marked.vtu", marked("patch", 3), &["no cell array `patch`", "`BoundaryID`"]);
+    refused("octree.vtu", marked("patch", 3), &["no cells on the boundary"]);
 }

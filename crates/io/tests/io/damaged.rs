@@ -105,6 +105,10 @@ fn fixtures() -> Vec<Fixture> {
         Fixture { name: "a.csv", bytes: csv.into() },
         Fixture { name: "a.stl", bytes: stl },
         Fixture { name: "b.stl", bytes: binary },
+        Fixture { name: "e.vtu", bytes: read("composite/marked.vtu") },
+        Fixture { name: "patches.vtm", bytes: read("composite/patches.vtm") },
+        // One of the blocks of `b.vtm`.
+        Fixture { name: "patches/patches_3.vtp", bytes: read("composite/patches/patches_3.vtp") },
     ]
 }
 
@@ -141,6 +145,11 @@ fn read_everything(path: &Path) -> usize {
         let read = inspect(path, &SeriesOptions::default());
         successes += usize::from(read.map_err(|error| assert_typed(&error.to_string())).is_ok());
     }
+    if path.parent().is_some_and(|folder| folder.ends_with("patches")) {
+        let whole = path.with_file_name("../b.vtm");
+        let read = inspect(whole, &SeriesOptions::default());
+        successes += usize::from(read.map_err(|error| assert_typed(&error.to_string())).is_ok());
+    }
     if is(&["csv", "vtk", "vtp", "vtu"]) {
         let read = read_points(path);
         successes += usize::from(read.map_err(|error| assert_typed(&error.to_string())).is_ok());
@@ -167,6 +176,12 @@ fn damaged_files_are_refused_or_read() {
     for name in ["images_0.vti", "images_1.vti"] {
         fs::copy(data("composite/images").join(name), folder.path().join(name)).unwrap();
     }
+    fs::create_dir(folder.path().join("patches")).unwrap();
+    fs::copy(data("composite/patches.vtm"), folder.path().join("b.vtm")).unwrap();
+    for name in ["patches_0.vtu", "patches_1.vtp", "patches_2.vtp", "patches_3.vtp"] {
+        let name = format!("patches/{name}");
+        fs::copy(data("composite").join(&name), folder.path().join(&name)).unwrap();
+    }
     let (mut cases, mut successes) = (0, 0);
     let mut random = Random(7);
     for Fixture { name, bytes } in fixtures() {
@@ -180,7 +195,7 @@ fn damaged_files_are_refused_or_read() {
             let start = Instant::now();
             let read = std::panic::catch_unwind(|| read_everything(&path));
             let copy = || {
-                let kept = std::env::temp_dir().join(format!("damaged-{name}"));
+                let kept = std::env::temp_dir().join(format!("damaged-{}", name.replace('/', "-")));
                 fs::write(&kept, &changed).unwrap();
                 kept
             };

@@ -137,7 +137,7 @@ fn logged<F: Real, T: HostTensor>(log: &[Ended<F>]) -> [T; 3] {
     let rows = log.len().max(1);
     let index = |ended: &Ended<F>| {
         let record = &ended.record;
-        [ended.slot as i32, record.generation, record.status, record.step]
+        [ended.slot as i32, record.generation, record.status, record.step, record.location]
     };
     let position = |ended: &Ended<F>| {
         let [x, y, z] = ended.position;

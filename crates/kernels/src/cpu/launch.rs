@@ -29,6 +29,9 @@ pub(crate) trait Region<F>: Sync {
     /// The boundary face that a walk from a cell to a position outside reaches: eight times its
     /// cell plus its local number, and a vector as in [`Edge`].
     fn edge(&self, p: [F; 3], cell: i32) -> (i32, [F; 3]);
+
+    /// The tag of a boundary face, eight times its cell plus its local number; 0 for any other number.
+    fn face_tag(&self, face: i32) -> i32;
 }
 
 /// The last point in a mesh on a straight path.
@@ -113,6 +116,10 @@ impl<F: Float> Launch<'_, F> {
             (face, inward.map(F::load))
         });
         Edge { face, inward: Vec3(inward) }
+    }
+
+    pub fn face_tag(&self, face: i32) -> i32 {
+        self.region.map_or(0, |region| region.face_tag(face))
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) struct CellQuery<V> {
 pub(super) trait CellGeometry<F: Real>: Sync {
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four>;
 
-    /// The cell beyond a face, or -1.
+    /// The cell beyond a face, or -1 less the tag of a boundary face.
     fn beyond(&self, cell: usize, face: usize) -> i32;
 
     /// The mean of the nodal values at coordinates in a cell.
@@ -342,5 +342,10 @@ impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
         let (cell, face) = self.last_face(cell as usize - 1, p);
         let (gradient, tolerance) = self.geometry.gradient(cell, p, face);
         ((8 * cell + face) as i32, inward(Vec3(gradient), tolerance).0)
+    }
+
+    fn face_tag(&self, face: i32) -> i32 {
+        let Ok(face) = usize::try_from(face) else { return 0 };
+        (-1 - self.geometry.beyond(face / 8, face % 8)).max(0)
     }
 }

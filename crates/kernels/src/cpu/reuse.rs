@@ -1,12 +1,13 @@
 //! Re-use of slots on the host.
 
-use super::launch::Launch;
+use super::launch::{Launch, Region};
 use crate::{
-    NEVER, ReinjectionRules, SlotRules, SourceSlots,
+    FaceTags, NEVER, ReinjectionRules, SlotRules, SourceSlots,
     physics::{
         features::Features,
         particle::host::Particle,
         prelude::host::Vec3,
+        region::host::FoundCell,
         slots::host::{
             assign_first_release, inlet_after, is_followed, place_at_inlet, source, succeed,
         },
@@ -30,6 +31,9 @@ pub struct Instance {
     pub step: i32,
     /// The fraction of that step.
     pub fraction: f64,
+    /// Its location, as in [`Particles::record`](crate::Particles::record): the face through which it
+    /// left a mesh.
+    pub location: i32,
     /// Its position at that time.
     pub position: [f64; 3],
 }
@@ -37,8 +41,8 @@ pub struct Instance {
 impl Instance {
     /// An instance without a release.
     pub fn idle(slot: u32, generation: u32) -> Self {
-        let (step, fraction, position) = (NEVER, 0.0, [0.0; 3]);
-        Instance { slot, generation, status: WAITING, step, fraction, position }
+        let (step, fraction, location, position) = (NEVER, 0.0, 0, [0.0; 3]);
+        Instance { slot, generation, status: WAITING, step, fraction, location, position }
     }
 
     fn particle(&self) -> Particle<f64> {
@@ -50,7 +54,7 @@ impl Instance {
             image_x: 0,
             image_y: 0,
             image_z: 0,
-            location: 0,
+            location: self.location,
             generation: self.generation as i32,
             accepted: 0,
             rejected: 0,
@@ -59,9 +63,9 @@ impl Instance {
     }
 
     fn of(particle: &Particle<f64>, slot: u32) -> Self {
-        let Particle { position, status, step, generation, fraction, .. } = *particle;
+        let Particle { position, status, step, generation, fraction, location, .. } = *particle;
         let generation = generation as u32;
-        Instance { slot, generation, status, step, fraction, position: position.0 }
+        Instance { slot, generation, status, step, fraction, location, position: position.0 }
     }
 }
 
@@ -87,7 +91,7 @@ impl SlotReuse {
             rows: &self.positions,
             numbers: &[],
             features: Features::default(),
-            region: None,
+            region: Some(&*self.rules.faces),
         }
     }
 
@@ -127,6 +131,21 @@ impl SlotReuse {
         let mut particle = Instance::idle(slot, generation).particle();
         place_at_inlet(&self.launch(), &mut particle, inlet as i32, number);
         particle.position.0
+    }
+}
+
+/// The rules need the faces of a mesh, but no cell.
+impl Region<f64> for FaceTags {
+    fn find_cell(&self, _: [f64; 3], cell: i32) -> FoundCell {
+        FoundCell { is_found: true, cell }
+    }
+
+    fn edge(&self, _: [f64; 3], _: i32) -> (i32, [f64; 3]) {
+        (-1, [0.0; 3])
+    }
+
+    fn face_tag(&self, face: i32) -> i32 {
+        self.of(face)
     }
 }
 
@@ -186,11 +205,14 @@ mod tests {
         let patch = |low: f64| MeshPatch {
             low: [low, -open, -open],
             high: [open; 3],
+            tags: None,
             wall: BoundaryCondition::Exit,
         };
+        let tagged = MeshPatch { tags: Some(Arc::new([2, 5])), ..patch(-open) };
         let mut rules = SlotRules {
-            patches: vec![patch(2.0), patch(1.0)],
-            after_patch: vec![Some(4), None],
+            patches: vec![patch(2.0), patch(1.0), tagged],
+            after_patch: vec![Some(4), None, Some(6)],
+            faces: Arc::new(FaceTags::new(vec![(9, 5), (8, 3), (3, 2), (4, 77)])),
             ..SlotRules::default()
         };
         rules.after[LEFT_MESH as usize] = Some(7);
@@ -200,6 +222,10 @@ mod tests {
         let at = |x: f64| Instance { position: [x, 0.0, 0.0], ..ended(3, (1, 0.5)) };
         let after = [0.5, 1.0, 2.5].map(|x| reuse.inlet_after(&at(x)));
         assert_eq!(after, [Some(7), None, Some(4)]);
+        let through = |location: i32| Instance { location, ..at(0.5) };
+        let after = [3, 4, 8, 9, -1].map(|face| reuse.inlet_after(&through(face)));
+        assert_eq!(after, [Some(6), Some(7), Some(7), Some(6), Some(7)]);
+        assert_eq!(reuse.inlet_after(&Instance { location: 3, ..at(2.5) }), Some(4), "the first");
         let other = Instance { status: LEFT_MESH + 1, ..at(2.5) };
         assert_eq!((reuse.inlet_after(&other), reuse.next(&other)), (None, None));
         let next = reuse.next(&at(2.5));

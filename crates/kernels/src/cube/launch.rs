@@ -80,4 +80,16 @@ impl<F: Float> Launch<F> {
         let face = select(edge.cell > 0, 8 * (edge.cell - 1) + edge.face, -1i32);
         Edge::<F> { face, inward }
     }
+
+    pub fn face_tag(&self, face: i32) -> i32 {
+        let mut tag = 0i32;
+        if comptime!(self.features.mesh) {
+            let kind = comptime!(self.form.kind.mesh());
+            if face >= 0 {
+                let next = mesh::beyond::<F>(self, (face / 8) as usize, face % 8, kind);
+                tag = max(-1i32 - next, 0i32);
+            }
+        }
+        tag
+    }
 }

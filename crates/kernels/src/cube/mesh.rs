@@ -268,9 +268,14 @@ fn query<F: Float>(
     }
 }
 
-/// The cell beyond a face, or -1.
+/// The cell beyond a face, or -1 less the tag of a boundary face.
 #[cube]
-fn beyond<F: Float>(launch: &Launch<F>, cell: usize, face: i32, #[comptime] mesh: MeshKind) -> i32 {
+pub(super) fn beyond<F: Float>(
+    launch: &Launch<F>,
+    cell: usize,
+    face: i32,
+    #[comptime] mesh: MeshKind,
+) -> i32 {
     if comptime!(mesh.is_simple()) {
         launch.index[8 * cell + 4 + face as usize]
     } else {

@@ -50,6 +50,7 @@ fn log_end<F: Float>(particle: &mut Particle<F>, log: &mut EndLog<F>, row: usize
     log.index[at + 1] = particle.generation;
     log.index[at + 2] = particle.status;
     log.index[at + 3] = particle.step;
+    log.index[at + 4] = particle.location;
     let at = row * LOG_POSITION;
     log.position[at] = particle.fraction;
     #[unroll]

@@ -13,7 +13,9 @@ pub(crate) mod mesh_path {
         cursor::both::{Cursor, along, removed},
         faces::both::{Passage, face_normal, on_face},
         region::both::{CellHint, is_between},
-        tables::{PATCH_BOXES_AT, PATCH_COLUMNS, PATCHES, PATCHES_AT, WALL},
+        tables::{
+            PATCH_BOXES_AT, PATCH_COLUMNS, PATCH_LISTS_AT, PATCH_TAGS, PATCHES, PATCHES_AT, WALL,
+        },
         vector::both::{dot, largest},
     };
     use crate::status::{ACTIVE, LEFT_MESH};
@@ -108,7 +110,7 @@ pub(crate) mod mesh_path {
         let size = largest::<F>(edge.inward);
         let position = along::<F>(launch, from, to, part);
         let mut rest = Vec3::<F>::new(F::new(1.0_f32) - part) * (to - from);
-        let at = wall_at::<F>(launch, position);
+        let at = wall_at::<F>(launch, position, edge.face);
         let turn = launch.int(at);
         let end = launch.int(at + 1);
         cursor.next = position;
@@ -148,7 +150,8 @@ pub(crate) mod mesh_path {
     ) {
         let face = cursor.entered;
         cursor.next = on_face::<F>(launch, passage.position, face);
-        let at = wall_at::<F>(launch, cursor.next);
+        // The face of the mesh is not known: patches of certain faces do not apply.
+        let at = wall_at::<F>(launch, cursor.next, -1i32);
         let normal = face_normal::<F>(face);
         let kept = rest - removed::<F>(normal, dot::<F>(rest, normal), launch.int(at));
         // The opposite face, which takes the period back.
@@ -162,9 +165,9 @@ pub(crate) mod mesh_path {
         passage.status = launch.int(at + 1);
     }
 
-    /// The offset of the response of the mesh boundary at a position.
-    fn wall_at<F: Float>(launch: &Launch<F>, position: Vec3<F>) -> usize {
-        let patch = patch_at::<F>(launch, position);
+    /// The offset of the response of the mesh boundary at a position on a face, or -1.
+    fn wall_at<F: Float>(launch: &Launch<F>, position: Vec3<F>, face: i32) -> usize {
+        let patch = patch_at::<F>(launch, position, face);
         let mut at = i32::new(comptime!(WALL as i64));
         if patch >= 0 {
             at = launch.int(PATCHES_AT) + patch * comptime!(PATCH_COLUMNS as i32);
@@ -172,21 +175,38 @@ pub(crate) mod mesh_path {
         at as usize
     }
 
-    /// The first patch of the mesh boundary that contains a position, or -1.
-    pub(crate) fn patch_at<F: Float>(launch: &Launch<F>, position: Vec3<F>) -> i32 {
+    /// The first patch of the mesh boundary that contains a position on a face, or -1. The face is
+    /// eight times its cell plus its local number, or -1 if it is not known.
+    pub(crate) fn patch_at<F: Float>(launch: &Launch<F>, position: Vec3<F>, face: i32) -> i32 {
         let mut found = i32::new(-1);
-        for patch in 0..launch.int(PATCHES) {
-            let at = (launch.int(PATCH_BOXES_AT) + 6 * patch) as usize;
-            let mut is_in = true;
+        if launch.int(PATCHES) > 0 {
+            let tag = launch.face_tag(face);
+            let own = select(tag <= launch.int(PATCH_TAGS), tag, 0i32);
+            // The patches of all faces, and those of the tag.
             #[unroll]
-            for d in 0..3usize {
-                let x = position.extract(d);
-                is_in = is_in && launch.float(at + d) <= x && x <= launch.float(at + d + 3);
-            }
-            if is_in && found < 0 {
-                found = patch;
+            for list in 0..2usize {
+                let at = (launch.int(PATCH_LISTS_AT) + own * comptime!(list as i32)) as usize;
+                for entry in launch.int(at)..launch.int(at + 1) {
+                    let patch = launch.int(entry as usize);
+                    let is_first = found < 0 || patch < found;
+                    if is_first && is_in_box::<F>(launch, position, patch) {
+                        found = patch;
+                    }
+                }
             }
         }
         found
+    }
+
+    /// Whether a position is in the box of a patch.
+    fn is_in_box<F: Float>(launch: &Launch<F>, position: Vec3<F>, patch: i32) -> bool {
+        let at = (launch.int(PATCH_BOXES_AT) + 6 * patch) as usize;
+        let mut is_in = true;
+        #[unroll]
+        for d in 0..3usize {
+            let x = position.extract(d);
+            is_in = is_in && launch.float(at + d) <= x && x <= launch.float(at + d + 3);
+        }
+        is_in
     }
 }

@@ -65,7 +65,7 @@ pub(crate) mod slots {
     pub(crate) fn inlet_after<F: Float>(launch: &Launch<F>, particle: &mut Particle<F>) -> i32 {
         let mut inlet = launch.int(AFTER + particle.status as usize);
         if particle.status == LEFT_MESH {
-            let patch = patch_at::<F>(launch, particle.position);
+            let patch = patch_at::<F>(launch, particle.position, particle.location);
             if patch >= 0 {
                 let row = launch.int(PATCHES_AT) + patch * comptime!(PATCH_COLUMNS as i32);
                 inlet = launch.int(row as usize + PATCH_INLET);

@@ -65,14 +65,18 @@ pub(crate) const ENTRIES_AT: usize = CELLS + 4;
 pub(crate) const WALL: usize = CELLS + 5;
 /// Number of patches of the mesh boundary, offset of their rows (turn, end, and the inlet of
 /// re-injection or -1), and offset of their boxes in the float buffer (minimum corner, maximum
-/// corner).
+/// corner). Then the highest tag of their faces, and the offset of the lists of patches: for the
+/// tag 0 those of all faces, for any other tag those of its faces. It has the starts of the lists, and
+/// the end of the last.
 pub(crate) const PATCHES: usize = WALL + 2;
 pub(crate) const PATCHES_AT: usize = PATCHES + 1;
 pub(crate) const PATCH_COLUMNS: usize = 3;
 pub(crate) const PATCH_INLET: usize = 2;
 pub(crate) const PATCH_BOXES_AT: usize = PATCHES + 2;
+pub(crate) const PATCH_TAGS: usize = PATCHES + 3;
+pub(crate) const PATCH_LISTS_AT: usize = PATCHES + 4;
 /// The inlet of re-injection for each status, or -1.
-pub(crate) const AFTER: usize = PATCHES + 3;
+pub(crate) const AFTER: usize = PATCHES + 5;
 /// Capacity of the log in ends per slot.
 pub(crate) const LOG_ROWS: usize = AFTER + STATUS_CODES;
 /// Whether the launch continues slots that the previous one stopped for lack of room in the log.
@@ -218,6 +222,30 @@ impl Tables {
             ints.extend([response.turn, response.end, inlet]);
             floats.extend(patch.low.iter().chain(&patch.high));
         }
+        self.put_patch_lists(patches);
+    }
+
+    /// The patches of each tag of faces, in their order.
+    fn put_patch_lists(&mut self, patches: &[MeshPatch]) {
+        let ints = &mut self.ints;
+        let tags = patches.iter().filter_map(|patch| patch.tags.as_ref()?.last().copied());
+        let last_tag = tags.max().unwrap_or(0);
+        let mut lists = vec![Vec::new(); last_tag as usize + 1];
+        for (patch, MeshPatch { tags, .. }) in (0..).zip(patches) {
+            match tags {
+                None => lists[0].push(patch),
+                Some(tags) => tags.iter().for_each(|tag| lists[*tag as usize].push(patch)),
+            }
+        }
+        ints[PATCH_TAGS] = last_tag;
+        ints[PATCH_LISTS_AT] = ints.len() as i32;
+        let mut start = (ints.len() + lists.len() + 1) as i32;
+        for list in &lists {
+            ints.push(start);
+            start += list.len() as i32;
+        }
+        ints.push(start);
+        ints.extend(lists.into_iter().flatten());
     }
 
     /// The rules of re-injection.

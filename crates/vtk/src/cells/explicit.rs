@@ -10,8 +10,9 @@ use crate::structure::Structure;
 /// The VTK type of a polyhedron.
 pub(super) const POLYHEDRON: u8 = 42;
 
-/// The dimension of a cell of a VTK type; 0 if it is unknown.
-fn dimension(kind: u8) -> usize {
+/// The dimension of a cell of a VTK type: 3 for volumes, 2 for surfaces, 1 for lines; 0 for vertices, and
+/// if the type is unknown.
+pub fn cell_dimension(kind: u8) -> usize {
     match kind {
         3 | 4 | 21 | 35 | 68 | 75 => 1,
         5..=9 | 22 | 23 | 28 | 30 | 34 | 69 | 70 | 76 | 77 => 2,
@@ -22,7 +23,7 @@ fn dimension(kind: u8) -> usize {
 
 /// The highest dimension of the cells of an unstructured grid, by their types.
 pub(crate) fn highest_dimension(sources: &Sources, structure: &Structure) -> Result<usize, Error> {
-    Ok(types(sources, structure)?.into_iter().map(dimension).max().unwrap_or(0))
+    Ok(types(sources, structure)?.into_iter().map(cell_dimension).max().unwrap_or(0))
 }
 
 /// The types of the cells of an unstructured grid.

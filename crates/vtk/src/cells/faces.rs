@@ -1,4 +1,4 @@
-//! The polygons and triangle strips of poly data.
+//! The polygons, triangle strips and lines of poly data.
 
 use super::cell_array::{CellArray, check_count};
 use super::explicit::{read_connectivity, read_offsets, read_size_prefixed};
@@ -7,9 +7,10 @@ use crate::error::Error;
 use crate::sources::Sources;
 use crate::structure::Structure;
 
-/// The VTK types of polygons and of triangle strips.
+/// The VTK types of polygons, of triangle strips and of lines.
 const POLYGON: u8 = 7;
 const STRIP: u8 = 6;
+const POLY_LINE: u8 = 4;
 
 /// Reads the given numbers of polygons and of strips.
 pub(super) fn read(
@@ -17,8 +18,26 @@ pub(super) fn read(
     structure: &Structure,
     [polys, strips]: [usize; 2],
 ) -> Result<CellArray, Error> {
+    read_sections(sources, structure, &[(POLYGON, "polys", polys), (STRIP, "strips", strips)])
+}
+
+/// Reads the given number of lines.
+pub(super) fn read_lines(
+    sources: &Sources,
+    structure: &Structure,
+    lines: usize,
+) -> Result<CellArray, Error> {
+    read_sections(sources, structure, &[(POLY_LINE, "lines", lines)])
+}
+
+/// Reads sections: a type of cells, the name, and the number of cells.
+fn read_sections(
+    sources: &Sources,
+    structure: &Structure,
+    sections: &[(u8, &str, usize)],
+) -> Result<CellArray, Error> {
     let mut all = CellArray::empty();
-    for (kind, section, count) in [(POLYGON, "polys", polys), (STRIP, "strips", strips)] {
+    for &(kind, section, count) in sections {
         let cells = read_section(sources, structure, (section, count))?;
         let before = all.connectivity.len();
         check_count(

@@ -8,6 +8,7 @@ mod polyhedra;
 mod structured;
 
 pub use cell_array::CellArray;
+pub use explicit::cell_dimension;
 pub(crate) use explicit::highest_dimension;
 pub(crate) use polyhedra::{Polyhedra, has_faces, read_polyhedra};
 
@@ -83,5 +84,16 @@ pub(crate) fn read_faces(sources: &Sources, structure: &Structure) -> Result<Cel
             let remedy = "extract its surface as poly data (`.vtp`)";
             Err(absent(sources, structure, "polygons", remedy))
         }
+    }
+}
+
+/// Reads the lines of poly data.
+pub(crate) fn read_lines(sources: &Sources, structure: &Structure) -> Result<CellArray, Error> {
+    match structure.geometry {
+        Geometry::PolyData { points, lines, .. } => {
+            check_count(sources.of_structure(structure), points, "points")?;
+            faces::read_lines(sources, structure, lines)
+        }
+        _ => Err(absent(sources, structure, "lines", "extract them as poly data (`.vtp`)")),
     }
 }

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::listing::{counted, list};
 use crate::series::{count_difference, ghosts::Ghosts};
 use burntrace_core::{CellKind, mesh::Cells};
-use burntrace_vtk::{AddedPoints, Kind, SplitCells, VtkFile};
+use burntrace_vtk::{AddedPoints, Kind, SplitCells, VtkFile, cell_dimension};
 use serde::{Deserialize, Serialize};
 
 /// Treatment of cells that cannot be part of a mesh: kinds that
@@ -86,14 +86,26 @@ impl FileCells {
         self.all().filter(|(index, ..)| !self.hidden[*index])
     }
 
-    /// Selects the cells of the mesh: the cells of the highest dimension, without ghosts.
-    ///
-    /// # Errors
-    ///
-    /// If there are none, or if there are other cells and `other_cells` does not skip them.
-    pub fn select(self, file: &VtkFile, other_cells: OtherCells) -> Result<MeshCells> {
+    /// The dimension of the mesh: the highest one of its cells.
+    pub fn dimension(&self) -> usize {
         let dimensions = self.visible().filter_map(|(_, kind, _)| kind).map(CellKind::dimension);
-        let dimension = dimensions.max().unwrap_or(0);
+        dimensions.max().unwrap_or(0)
+    }
+
+    /// The cells on the boundary of the mesh, of the next lower dimension, without ghosts: the index in the
+    /// file, the VTK type and the points of each.
+    pub fn on_boundary(&self) -> impl Iterator<Item = (usize, u8, &[u32])> {
+        let below = self.dimension().checked_sub(1);
+        let all = self.split.cells.types().iter().zip(self.all());
+        let visible = all.filter(|(_, (index, ..))| !self.hidden[*index]);
+        let on_boundary = visible.filter(move |(code, _)| Some(cell_dimension(**code)) == below);
+        on_boundary.map(|(code, (index, _, points))| (index, *code, points))
+    }
+
+    /// The cells of the mesh, those of the highest dimension without ghosts, and the other visible ones,
+    /// without cells [on the boundary](FileCells::on_boundary) if these are used.
+    fn sorted(&self, uses_boundary: bool) -> (Vec<usize>, Vec<usize>) {
+        let dimension = self.dimension();
         let (mut indices, mut others) = (Vec::new(), Vec::new());
         for (index, kind, _) in self.visible() {
             match kind.filter(|kind| kind.dimension() == dimension) {
@@ -102,17 +114,45 @@ impl FileCells {
             }
         }
         others.dedup();
+        if uses_boundary {
+            others.retain(|index| cell_dimension(self.types()[*index]) + 1 != dimension);
+        }
+        (indices, others)
+    }
+
+    /// Checks that there are cells of a mesh, and no other cells unless `other_cells` skips them.
+    pub fn check(
+        &self,
+        file: &VtkFile,
+        other_cells: OtherCells,
+        uses_boundary: bool,
+    ) -> Result<()> {
+        let (indices, others) = self.sorted(uses_boundary);
         let others: Vec<u8> = others.into_iter().map(|index| self.types()[index]).collect();
-        let total = self.types().len();
         let hidden = self.hidden.iter().filter(|is_hidden| **is_hidden).count();
         let problem = match indices.len() {
-            0 => Some(no_cells(total, hidden, &others)),
-            _ if others.is_empty() || other_cells == OtherCells::Skip => None,
-            cells => Some(unsupported_cells(cells, dimension, &others)),
+            0 => no_cells(self.types().len(), hidden, &others),
+            _ if others.is_empty() || other_cells == OtherCells::Skip => return Ok(()),
+            cells => unsupported_cells(cells, self.dimension(), &others),
         };
-        if let Some(problem) = problem {
-            return Err(refused(file, problem));
-        }
+        Err(refused(file, problem))
+    }
+
+    /// Selects the cells of the mesh: the cells of the highest dimension, without ghosts.
+    ///
+    /// # Errors
+    ///
+    /// As for [`check`](FileCells::check).
+    pub fn select(
+        self,
+        file: &VtkFile,
+        other_cells: OtherCells,
+        uses_boundary: bool,
+    ) -> Result<MeshCells> {
+        self.check(file, other_cells, uses_boundary)?;
+        let (indices, others) = self.sorted(uses_boundary);
+        let (dimension, total) = (self.dimension(), self.types().len());
+        let hidden = self.hidden.iter().filter(|is_hidden| **is_hidden).count();
         let (parts, overlapping) = (self.count_parts(&indices), self.split.overlapping);
         let is_all = self.split.parents.is_none() && indices.len() == total;
         let indices = (!is_all).then_some(indices);
@@ -276,7 +316,8 @@ fn no_cells(total: usize, hidden: usize, others: &[u8]) -> String {
 fn unsupported_cells(cells: usize, dimension: usize, others: &[u8]) -> String {
     format!(
         "besides {} in {dimension} dimensions, it has cells that cannot be part of the mesh: {}; \
-         set `other_cells = \"skip\"` to skip them; {}",
+         set `other_cells = \"skip\"` to skip them, or let a `[[patch]]` select those on the boundary by \
+         an `array`; {}",
         counted(cells, "cell"),
         list(&count(others)),
         supported_kinds()

@@ -1,10 +1,11 @@
 //! Description of the cells of a file.
 
+use super::boundary::{FileBoundary, NamedFaces};
 use super::cells::{FileCells, MeshCells, OtherCells};
 use super::counts::CellCount;
 use super::refused;
 use crate::Result;
-use burntrace_core::mesh::Mesh;
+use burntrace_core::mesh::{FaceGroup, Mesh};
 use burntrace_vtk::{Geometry, VtkFile};
 use serde::Serialize;
 
@@ -26,8 +27,30 @@ pub struct MeshInfo {
     /// Further counts of the mesh; `None` if the cells cannot form a mesh, and in a
     /// [`MeshSeries`](super::MeshSeries), where the field builds the mesh.
     pub counts: Option<MeshCounts>,
+    /// The faces of the boundary that the file names, by blocks and by arrays; only from
+    /// [`inspect`](crate::series::inspect()).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub boundary: Vec<BoundaryInfo>,
+    /// Why the faces of the boundary that the file names cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary_problem: Option<String>,
     /// Why the cells cannot form a mesh.
     pub problem: Option<String>,
+}
+
+/// Faces of the boundary that a file names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoundaryInfo {
+    /// The keys of a `[[patch]]` that select them: `block`, or `array` and `value`.
+    #[serde(flatten)]
+    pub faces: NamedFaces,
+    /// Number of boundary faces of the mesh.
+    pub count: usize,
+    /// Sum of their areas, each between its corners (in two dimensions, of their lengths), in the data's
+    /// unit of length.
+    pub area: f64,
+    /// Number of their cells in the file that are on no boundary face.
+    pub unmatched: usize,
 }
 
 /// Counts of a mesh, from [`MeshCounts`](burntrace_core::mesh::MeshCounts).
@@ -94,12 +117,21 @@ impl MeshInfo {
     ) -> Result<MeshCells> {
         let cells = FileCells::read(file, points)?;
         self.kinds = cells.count();
-        let selection = cells.select(file, other_cells)?;
-        *self = MeshInfo::new(std::mem::take(&mut self.kinds), &selection);
+        let boundary = FileBoundary::read(file, &cells, points);
+        // The boundary is described even if its cells are a problem.
+        let problem = cells.check(file, other_cells, false);
+        let selection = cells.select(file, OtherCells::Skip, false)?;
         let points = selection.with_added_points(points.to_vec());
         let mesh = Mesh::new(&points, selection.cells.clone());
         let mesh = mesh.map_err(|error| refused(file, error.to_string()))?;
-        self.counts = Some(MeshCounts::of(&mesh));
+        let counts = Some(MeshCounts::of(&mesh));
+        match boundary.and_then(|boundary| named_faces(file, mesh, boundary)) {
+            Ok(boundary) => self.boundary = boundary,
+            Err(problem) => self.boundary_problem = Some(problem.to_string()),
+        }
+        problem?;
+        let MeshInfo { kinds, boundary, boundary_problem, .. } = std::mem::take(self);
+        *self = MeshInfo { counts, boundary, boundary_problem, ..MeshInfo::new(kinds, &selection) };
         Ok(selection)
     }
 }
@@ -118,4 +150,22 @@ impl MeshCounts {
             crowded_faces: counts.crowded_faces,
         }
     }
+}
+
+/// The faces of the boundary of a mesh that a file names.
+fn named_faces(file: &VtkFile, mesh: Mesh, boundary: FileBoundary) -> Result<Vec<BoundaryInfo>> {
+    let named = boundary.named();
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let cells = boundary.select(file, &named)?;
+    let mesh = mesh.with_boundary(&cells);
+    let mesh = mesh.map_err(|error| refused(file, error.to_string()))?;
+    let describe = |(faces, group): (NamedFaces, &FaceGroup)| BoundaryInfo {
+        faces,
+        count: group.faces,
+        area: group.area,
+        unmatched: group.unmatched,
+    };
+    Ok(named.into_iter().zip(mesh.face_groups()).map(describe).collect())
 }

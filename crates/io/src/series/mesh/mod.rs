@@ -1,12 +1,14 @@
 //! Velocity fields on meshes.
 
+mod boundary;
 mod cells;
 mod counts;
 mod info;
 
+pub use boundary::NamedFaces;
 pub use cells::OtherCells;
 pub use counts::CellCount;
-pub use info::{MeshCounts, MeshInfo};
+pub use info::{BoundaryInfo, MeshCounts, MeshInfo};
 
 pub(super) use cells::MeshCells;
 
@@ -19,7 +21,11 @@ use super::{
     implement_series, open_first,
 };
 use crate::{Error, Result, points::positions};
-use burntrace_core::{FrameData, MeshSource, Placement, mesh::Cells};
+use boundary::FileBoundary;
+use burntrace_core::{
+    FrameData, MeshSource, Placement,
+    mesh::{BoundaryCells, Cells},
+};
 use burntrace_vtk::VtkFile;
 use cells::FileCells;
 
@@ -54,6 +60,7 @@ pub struct MeshSeries {
     points: Vec<[f64; 3]>,
     points_of_file: usize,
     mesh: MeshCells,
+    boundary: Option<BoundaryCells>,
     velocity: VelocityInfo,
     info: SeriesInfo,
 }
@@ -67,8 +74,8 @@ impl MeshSeries {
     ///
     /// If files are missing or damaged, their times are unknown or do not increase, no frame is
     /// selected, the velocity is missing or ambiguous, the diffusivity is missing, a point is not
-    /// finite, or the first file has no mesh cells, only ghost cells, or other cells that
-    /// [`OtherCells`] does not skip.
+    /// finite, or the first file has no mesh cells, only ghost cells, other cells that [`OtherCells`] does
+    /// not skip, or not the [faces](NamedFaces) that the options name.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
         crop::refuse(options)?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
@@ -78,12 +85,20 @@ impl MeshSeries {
         velocity.locate(&file)?;
         check_frames(&timeline, &velocity, ON, |other| Ok(size_difference(&file, other)))?;
         let kinds = cells.count();
-        let mesh = cells.select(&file, options.other_cells)?;
+        let boundary = match options.faces.as_slice() {
+            [] => None,
+            faces => {
+                let boundary = FileBoundary::read(&file, &cells, &points)?;
+                info.remove_notes_on(&file, &boundary.used_by(faces));
+                Some(boundary.select(&file, faces)?)
+            }
+        };
+        let mesh = cells.select(&file, options.other_cells, uses_arrays(&options.faces))?;
         info.mesh = Some(MeshInfo::new(kinds, &mesh));
         let points_of_file = points.len();
         let points = mesh.with_added_points(points);
         info.add_mesh(&points, &mesh, &velocity);
-        Ok(MeshSeries { timeline, points, points_of_file, mesh, velocity, info })
+        Ok(MeshSeries { timeline, points, points_of_file, mesh, boundary, velocity, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`points`](MeshSource::points), or in
@@ -128,6 +143,15 @@ impl MeshSource for MeshSeries {
     fn placement(&self) -> Placement {
         self.velocity.placement()
     }
+
+    fn boundary(&self) -> Option<&BoundaryCells> {
+        self.boundary.as_ref()
+    }
+}
+
+/// Whether faces are named by arrays, so that cells on the boundary are used.
+fn uses_arrays(faces: &[NamedFaces]) -> bool {
+    faces.iter().any(|named| matches!(named, NamedFaces::Array { .. }))
 }
 
 impl MeshCells {
