@@ -111,7 +111,8 @@ pub struct RunArgs {
     /// Output folder; overrides the case
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Set a key of the case, such as `trace.dt=0.01`; can be repeated
+    /// Set a key of the case, such as `trace.dt=0.01`, `source[0].rate=5` or `patch.inlet.wall=slide`, or
+    /// remove it, as `trace.t1=`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Number of CPU threads; overrides the case
