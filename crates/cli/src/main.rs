@@ -5,6 +5,7 @@ mod bench;
 mod bounds;
 mod case;
 mod checkpoint;
+mod compare;
 mod counting_sink;
 mod demo;
 mod density;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         args::Command::Render(render) => render::execute(&render),
         args::Command::Report(report) => report::execute(&report),
         args::Command::Export(export) => export::execute(&export),
+        args::Command::Compare(compare) => compare::execute(&compare),
         args::Command::Verify(verify) => verify::execute(&verify),
         args::Command::Devices(devices) => devices::execute(&devices),
         args::Command::Bench(bench) => bench::execute(&bench),

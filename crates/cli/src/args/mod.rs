@@ -50,6 +50,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Export the tracks of a run as a table (Parquet, CSV) or as lines for ParaView
     Export(ExportArgs),
+    /// Compare two runs: keys of their cases, ends and positions
+    Compare(CompareArgs),
     /// Compare the tracks of a run with their checksums
     Verify(VerifyArgs),
     /// List usable devices, and the reasons why others are not usable
@@ -181,6 +183,23 @@ pub struct ProbeArgs {
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct CompareArgs {
+    /// Folder of a run
+    pub a: PathBuf,
+    /// Folder of the other run
+    pub b: PathBuf,
+    /// Fail if ends differ, or positions by more than this length; 0 for identical runs
+    #[arg(long, value_name = "LENGTH")]
+    pub tolerance: Option<f64>,
+    /// Write a row for each particle to this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub particles: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]

@@ -4,6 +4,7 @@
 
 mod arrays;
 mod bench;
+mod compare;
 mod export;
 mod extend;
 mod fuzz;
