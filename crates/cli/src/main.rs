@@ -40,6 +40,7 @@ mod run_info;
 mod shared;
 mod signals;
 mod summary;
+mod sweep;
 mod trace;
 mod verify;
 mod watch;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         args::Command::Init => init::execute(),
         args::Command::Info(info) => info::execute(&info),
         args::Command::Run(run) => run::execute(&run),
+        args::Command::Sweep(sweep) => sweep::execute(&sweep),
         args::Command::Plan(plan) => plan::execute(&plan),
         args::Command::Probe(probe) => probe::execute(&probe),
         args::Command::Density(density) => density::execute(&density),

@@ -2,11 +2,14 @@
 
 mod export;
 mod results;
+mod sweep;
 
 pub use export::{ExportArgs, ExportFormat, ExportRows};
 pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, RenderArgs, ReportArgs, StyleArgs,
 };
+
+pub use sweep::SweepArgs;
 
 use crate::case::Case;
 use clap::{Args, Parser, Subcommand};
@@ -36,6 +39,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Trace the particles of a case file, resume a stopped run, or extend a finished one
     Run(RunArgs),
+    /// Trace a case for all values of some of its keys, and evaluate the runs together
+    Sweep(SweepArgs),
     /// Estimate the memory of a case, and choose batches and frames, without running it
     Plan(PlanArgs),
     /// Interpolate the arrays of files at given positions and times

@@ -3,7 +3,8 @@
 use crate::case::{self, Case, Misuse, SeedShape};
 use anyhow::Result;
 use burntrace::{
-    ControlGroup, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer, device::OpenDevice,
+    ControlGroup, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer,
+    device::OpenDevice,
 };
 
 /// Maximum number of threads of a run.
@@ -106,6 +107,7 @@ pub struct FieldSizes {
 }
 
 /// The numbers of frames that fields hold in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldFrames {
     /// Of the traced field.
     pub traced: Frames,

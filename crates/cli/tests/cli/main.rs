@@ -23,4 +23,5 @@ mod results;
 mod resume;
 mod seeds;
 mod sources;
+mod sweep;
 mod unfinished;

@@ -68,7 +68,7 @@ fn help_and_version_name_the_program_burntrace() {
     assert!(text(&call(&["--version"]).stdout).starts_with("burntrace "));
     assert!(text(&call(&["--help"]).stdout).contains("Usage: burntrace <COMMAND>"));
     let commands = [
-        "demo", "init", "info", "run", "plan", "density", "ftle", "render", "report",
+        "demo", "init", "info", "run", "sweep", "plan", "density", "ftle", "render", "report",
         "export", "compare", "verify", "devices", "bench",
     ];
     for command in commands {
