@@ -10,6 +10,7 @@ mod counting_sink;
 mod demo;
 mod density;
 mod devices;
+mod doctor;
 mod errors;
 mod export;
 mod extend;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         args::Command::Compare(compare) => compare::execute(&compare),
         args::Command::Verify(verify) => verify::execute(&verify),
         args::Command::Devices(devices) => devices::execute(&devices),
+        args::Command::Doctor(doctor) => doctor::execute(&doctor),
         args::Command::Bench(bench) => bench::execute(&bench),
     };
     match result {

@@ -61,6 +61,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// List usable devices, and the reasons why others are not usable
     Devices(DevicesArgs),
+    /// Check this machine: devices with a known answer, limits, speeds, and what to install
+    Doctor(DoctorArgs),
     /// Benchmark devices, and check their results against a reference
     Bench(BenchArgs),
 }
@@ -229,6 +231,19 @@ pub struct DevicesArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct DoctorArgs {
+    /// Folder in which to measure the speed of the disk; default: the working directory
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print the answer of one device as JSON; `doctor` calls itself with it for each device
+    #[arg(long, value_name = "DEVICE", hide = true)]
+    pub check: Option<String>,
 }
 
 #[derive(Args)]

@@ -5,6 +5,7 @@
 mod arrays;
 mod bench;
 mod compare;
+mod doctor;
 mod export;
 mod extend;
 mod fuzz;

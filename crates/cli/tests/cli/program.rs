@@ -69,7 +69,7 @@ fn help_and_version_name_the_program_burntrace() {
     assert!(text(&call(&["--help"]).stdout).contains("Usage: burntrace <COMMAND>"));
     let commands = [
         "demo", "init", "info", "run", "sweep", "plan", "density", "ftle", "render", "report",
-        "export", "compare", "verify", "devices", "bench",
+        "export", "compare", "verify", "devices", "doctor", "bench",
     ];
     for command in commands {
         let usage = format!("Usage: burntrace {command}");
