@@ -251,6 +251,16 @@ pub struct BenchArgs {
     /// Devices, or `all`; speeds are relative to the first one
     #[arg(long, value_delimiter = ',', default_value = "all")]
     pub devices: Vec<String>,
+    /// Measure a case of your own instead of workloads, without writing its results
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["workload", "particles", "steps", "precision", "batch", "data", "compare", "markdown"]
+    )]
+    pub case: Option<PathBuf>,
+    /// With --case: set or remove a key, such as `seeds.count=1000`; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "case")]
+    pub set: Vec<String>,
     /// Workloads: w1, w2, w2-sorted, w2-steady, w3, w3-double, w2-gradient,
     /// w2-gradient-values, w3-gradient
     #[arg(long, value_delimiter = ',', default_value = "w1,w2")]
