@@ -210,6 +210,7 @@ fn draw(path: &Path, series: [(&str, Vec<[f64; 2]>); 2]) -> Result<(), burntrace
         axes: [axis("epoch"), axis("")],
         log: [false, true],
         series: series.map(|(name, points)| (name.into(), points)).to_vec(),
+        bands: Vec::new(),
         title: "training".into(),
     };
     picture::curves(&curves, &Style::default())?.write_png(path)

@@ -2,11 +2,13 @@
 //!
 //! * [`density`]: particle density by kernel density estimates, SPH kernels or histograms.
 //! * [`statistics`]: displacement, dispersion, speeds, residence times and exits.
+//! * [`ensemble`]: mean, standard deviation and confidence interval over several runs.
 //! * [`ftle`]: finite-time Lyapunov exponents.
 //!
 //! This crate neither opens files nor prints.
 
 pub mod density;
+pub mod ensemble;
 mod error;
 pub mod ftle;
 pub mod statistics;

@@ -43,7 +43,7 @@ impl IoMeter<'_> {
     pub fn stats(&self, shared: &Shared) -> IoStats {
         let (written, output) = shared.tracks.get();
         IoStats {
-            read: self.loaded.tally.bytes(),
+            read: self.loaded.bytes_read(),
             written,
             input: self.loaded.read_seconds + self.loaded.wait_seconds(),
             output,

@@ -2,24 +2,49 @@
 
 use crate::case::Misuse;
 use anyhow::{Context, Result};
+use std::collections::HashSet;
 use std::fs::{File, TryLockError};
+use std::io::Write;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-/// Appends the library's log to a file. The file stays locked until the process ends, which marks
-/// the run as in progress.
+/// The log of the run in progress.
+static LOG: Mutex<Option<File>> = Mutex::new(None);
+
+/// Appends the library's log to a file from now on. The file stays locked until the process ends, or logs
+/// to another file, which marks the run as in progress.
 pub fn to_file(path: &Path) -> Result<()> {
     let file = File::options().create(true).append(true).open(path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     lock(&file, path)?;
+    *LOG.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
         .with_max_level(tracing::Level::DEBUG)
-        .with_writer(Mutex::new(file))
+        .with_writer(|| LogWriter)
         .finish();
-    // A second run in the same process keeps the log of the first.
+    // A second run in the same process has one already.
     tracing::subscriber::set_global_default(subscriber).ok();
     Ok(())
+}
+
+/// Closes the log, whose run has ended.
+pub fn close() {
+    *LOG.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
+/// Writes to the log of the run in progress; without one, nowhere.
+struct LogWriter;
+
+impl Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
+        log.as_mut().map_or(Ok(bytes.len()), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Locks the log of an earlier run, if there is one, while its files are replaced.
@@ -57,6 +82,19 @@ fn lock(file: &File, path: &Path) -> Result<()> {
 pub fn warn<'a>(warnings: impl IntoIterator<Item = &'a String>) {
     for warning in warnings {
         eprintln!("warning: {warning}");
+        tracing::warn!("{warning}");
+    }
+}
+
+/// As [`warn`], but prints no warning again that has been printed.
+pub fn warn_once<'a>(
+    warnings: impl IntoIterator<Item = &'a String>,
+    printed: &mut HashSet<String>,
+) {
+    for warning in warnings {
+        if printed.insert(warning.clone()) {
+            eprintln!("warning: {warning}");
+        }
         tracing::warn!("{warning}");
     }
 }

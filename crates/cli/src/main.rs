@@ -5,10 +5,12 @@ mod bench;
 mod bounds;
 mod case;
 mod checkpoint;
+mod compare;
 mod counting_sink;
 mod demo;
 mod density;
 mod devices;
+mod doctor;
 mod errors;
 mod export;
 mod extend;
@@ -39,6 +41,7 @@ mod run_info;
 mod shared;
 mod signals;
 mod summary;
+mod sweep;
 mod trace;
 mod verify;
 mod watch;
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         args::Command::Init => init::execute(),
         args::Command::Info(info) => info::execute(&info),
         args::Command::Run(run) => run::execute(&run),
+        args::Command::Sweep(sweep) => sweep::execute(&sweep),
         args::Command::Plan(plan) => plan::execute(&plan),
         args::Command::Probe(probe) => probe::execute(&probe),
         args::Command::Density(density) => density::execute(&density),
@@ -66,8 +70,10 @@ fn main() -> ExitCode {
         args::Command::Render(render) => render::execute(&render),
         args::Command::Report(report) => report::execute(&report),
         args::Command::Export(export) => export::execute(&export),
+        args::Command::Compare(compare) => compare::execute(&compare),
         args::Command::Verify(verify) => verify::execute(&verify),
         args::Command::Devices(devices) => devices::execute(&devices),
+        args::Command::Doctor(doctor) => doctor::execute(&doctor),
         args::Command::Bench(bench) => bench::execute(&bench),
     };
     match result {

@@ -7,8 +7,8 @@
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Interval at which a thread looks for a signal.
@@ -32,14 +32,7 @@ impl Signals {
     /// Installs the handlers. Before this, the first signal ends the program. `hint` says how to
     /// continue a run that the signal ends before it notices; without one, the run is not ended.
     pub fn watch(hint: Option<impl Fn() -> String + Send + 'static>) -> Result<Signals> {
-        let (number, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        for signal in [SIGINT, SIGTERM] {
-            // The order matters: the second signal finds the flag that the first one set.
-            flag::register_conditional_shutdown(signal, BASE + signal, Arc::clone(&again))
-                .and_then(|_| flag::register(signal, Arc::clone(&again)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&number), signal as usize))
-                .context("cannot install signal handlers")?;
-        }
+        let number = installed()?;
         let signals = Signals { number, noticed: Arc::default() };
         let Some(hint) = hint else { return Ok(signals) };
         let (number, noticed) = (Arc::clone(&signals.number), Arc::clone(&signals.noticed));
@@ -61,6 +54,25 @@ impl Drop for Signals {
     fn drop(&mut self) {
         self.noticed.store(true, Ordering::Relaxed);
     }
+}
+
+/// Installs the handlers once for the process. Returns the number of the last signal, or 0.
+fn installed() -> Result<Arc<AtomicUsize>> {
+    static INSTALLED: Mutex<Option<Arc<AtomicUsize>>> = Mutex::new(None);
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(number) = &*installed {
+        return Ok(Arc::clone(number));
+    }
+    let (number, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    for signal in [SIGINT, SIGTERM] {
+        // The order matters: the second signal finds the flag that the first one set.
+        flag::register_conditional_shutdown(signal, BASE + signal, Arc::clone(&again))
+            .and_then(|_| flag::register(signal, Arc::clone(&again)))
+            .and_then(|_| flag::register_usize(signal, Arc::clone(&number), signal as usize))
+            .context("cannot install signal handlers")?;
+    }
+    *installed = Some(Arc::clone(&number));
+    Ok(number)
 }
 
 fn exit_code(number: &AtomicUsize) -> Option<u8> {

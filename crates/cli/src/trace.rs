@@ -27,6 +27,8 @@ use burntrace::{
     device::{self, OpenDevice},
     io,
 };
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
 
@@ -47,6 +49,20 @@ pub enum RunStart {
 const SLOW_ENGINE: &str = "tensor: the field is a formula that is not sampled; with field.sample the fused engine \
                            takes the steps, many times as fast";
 
+/// What a run uses beside its case; the runs of a sweep share it.
+pub struct Session<'a> {
+    pub loaded: &'a LoadedField,
+    pub device: &'a OpenDevice,
+    /// When the run started.
+    pub start: Instant,
+    /// Notes while the run is prepared.
+    pub notes: Notes,
+    /// Whether to show no progress.
+    pub quiet: bool,
+    /// Warnings that have been printed, and are not printed again.
+    pub warned: &'a RefCell<HashSet<String>>,
+}
+
 /// Runs a case and writes all files of its output folder. Relative file names are resolved against
 /// `base`.
 pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) -> Result<()> {
@@ -57,11 +73,28 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     let device = device::open(&case.run.device).map_err(Misuse::of)?;
     let notes = Notes { quiet: output.quiet };
     let loaded = job::field(case, base, &device, notes)?;
+    let (quiet, warned) = (output.quiet, RefCell::default());
+    let session =
+        Session { loaded: &loaded, device: &device, start, notes, quiet, warned: &warned };
+    let (report, stopped) = trace_in(case, base, run_start, &session)?;
+    print_report(&report, output)?;
+    stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
+}
+
+/// Runs a case whose field is loaded, and writes all files of its output folder. Returns the output to
+/// print, and whether a signal cut the run short.
+pub fn trace_in(
+    case: &Case,
+    base: &Path,
+    run_start: RunStart,
+    session: &Session,
+) -> Result<(Printed, Option<Stopped>)> {
+    let Session { loaded, device, start, notes, .. } = *session;
     let domain = job::domain(case, loaded.field.domain())?;
     let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
-    let tracer = job::tracer(case, base, &loaded, &device.name)?;
+    let tracer = job::tracer(case, base, loaded, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
-    let mut warnings = [case.notes.clone(), job::warnings(case, &loaded)?].concat();
+    let mut warnings = [case.notes.clone(), job::warnings(case, loaded)?].concat();
     warnings.extend(about_seeds);
     let is_chosen = Option::<Engine>::from(case.trace.engine).is_some();
     let is_slow = prepared.engine() == Engine::Tensor && !is_chosen;
@@ -69,44 +102,39 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
         notes.say("engine", SLOW_ENGINE.into());
     }
 
-    let fingerprint = Fingerprint::of(case, base, &loaded, &seeds)?;
+    let fingerprint = Fingerprint::of(case, base, loaded, &seeds)?;
     let (folder, mut checkpoint) = match run_start {
-        RunStart::New { overwrite } => open_new((case, base), overwrite, fingerprint, &device)?,
+        RunStart::New { overwrite } => open_new((case, base), overwrite, fingerprint, device)?,
         RunStart::Resumed { checkpoint, accept_changes } => {
             let (folder, checkpoint, changes) =
-                open_resumed(case, *checkpoint, (fingerprint, accept_changes), &device)?;
+                open_resumed(case, *checkpoint, (fingerprint, accept_changes), device)?;
             warnings.extend(changes);
             (folder, checkpoint)
         }
         RunStart::Extended { finished, overwrite, accept_changes } => {
-            let run = (&prepared, &loaded, &seeds);
+            let run = (&prepared, loaded, &seeds);
             let data = (fingerprint, accept_changes);
             let (folder, checkpoint, changes) =
-                finished.open_longer(case, run, data, overwrite, &device)?;
+                finished.open_longer(case, run, data, overwrite, device)?;
             warnings.extend(changes);
             (folder, checkpoint)
         }
     };
-    log::warn(&warnings);
+    log::warn_once(&warnings, &mut session.warned.borrow_mut());
     warnings.extend(is_slow.then(|| SLOW_ENGINE.into()));
     checkpoint.add_warnings(warnings);
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let (time, field) = (checkpoint.time(), &loaded.json);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
-    let run = CaseRun { case, seeds: seeds.len(), loaded: &loaded, device: &device, start };
-    match run.complete(prepared, &folder, checkpoint, output) {
-        Ok((report, stopped)) => {
-            print_report(&report, output)?;
-            stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
+    let (seeds, quiet) = (seeds.len(), session.quiet);
+    let run = CaseRun { case, seeds, loaded, device, start, quiet };
+    run.complete(prepared, &folder, checkpoint).map_err(|error| {
+        match error.is::<Stopped>() {
+            true => tracing::info!("{error}"),
+            false => tracing::error!("{}", errors::chain(&error)),
         }
-        Err(error) => {
-            match error.is::<Stopped>() {
-                true => tracing::info!("{error}"),
-                false => tracing::error!("{}", errors::chain(&error)),
-            }
-            Err(with_resume_hint(error, &folder))
-        }
-    }
+        with_resume_hint(error, &folder)
+    })
 }
 
 /// Creates the folder of a new run, with its case and its initial checkpoint.
@@ -153,6 +181,7 @@ struct CaseRun<'a> {
     loaded: &'a LoadedField,
     device: &'a OpenDevice,
     start: Instant,
+    quiet: bool,
 }
 
 impl CaseRun<'_> {
@@ -163,7 +192,6 @@ impl CaseRun<'_> {
         prepared: Prepared,
         folder: &Folder,
         checkpoint: RunCheckpoint,
-        output: OutputArgs,
     ) -> Result<(Printed, Option<Stopped>)> {
         let root = folder.root.clone();
         let has_checkpoints = watch::policy(&self.case.run).is_some();
@@ -174,7 +202,7 @@ impl CaseRun<'_> {
         let shared = Shared::default();
         shared.residence.replace(checkpoint.residence());
         let resumed = checkpoint.resumed;
-        let display = Display::new(output.quiet);
+        let display = Display::new(self.quiet);
         let mut watch =
             Watch::new(display, (&signals, &meter, &shared), (folder, checkpoint), self.case);
         let domain = job::domain(self.case, self.loaded.field.domain())?;
@@ -275,8 +303,8 @@ fn device_bytes(prepared: &Prepared) -> Option<u64> {
 }
 
 /// The output of a completed run.
-struct Printed {
-    json: serde_json::Value,
+pub struct Printed {
+    pub json: serde_json::Value,
     text: String,
 }
 
@@ -331,7 +359,7 @@ fn with_resume_hint(error: anyhow::Error, folder: &Folder) -> anyhow::Error {
 }
 
 /// Starts the CPU threads. 0 means all that the process may use.
-fn start_threads(threads: usize) -> Result<()> {
+pub fn start_threads(threads: usize) -> Result<()> {
     let available = std::thread::available_parallelism().map_or(1, |n| n.get());
     let threads = if threads == 0 { available } else { threads };
     rayon::ThreadPoolBuilder::new()

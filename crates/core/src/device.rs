@@ -1,5 +1,9 @@
 //! Devices by name: `auto`, `flex`, `ndarray`, `vulkan:0`, `wgpu:0`, `cuda:1`, `metal:0`, `rocm:0`.
 
+mod details;
+
+pub use details::{DeviceDetails, details};
+
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device};
 pub use burntrace_kernels::instructions;

@@ -3,6 +3,7 @@
 //! This crate opens no file and prints nothing. `burntrace` re-exports it together with the
 //! readers and writers of `burntrace-io`.
 
+mod control_group;
 pub mod device;
 mod error;
 mod field;
@@ -24,6 +25,7 @@ pub use burntrace_kernels::{
     Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, MAX_NEIGHBOURS, Obstacle, Placement,
     Scheme, Shape, Status, SurfaceError, TimeInterpolation, WalkScheme, Weighting,
 };
+pub use control_group::ControlGroup;
 pub use error::{Error, Result};
 pub use field::{
     Analytic, CellVelocity, Domain, Field, FieldArray, FieldFn, FieldOptions, Flow, FlowFrames,

@@ -2,11 +2,14 @@
 
 mod export;
 mod results;
+mod sweep;
 
 pub use export::{ExportArgs, ExportFormat, ExportRows};
 pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, RenderArgs, ReportArgs, StyleArgs,
 };
+
+pub use sweep::SweepArgs;
 
 use crate::case::Case;
 use clap::{Args, Parser, Subcommand};
@@ -36,6 +39,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Trace the particles of a case file, resume a stopped run, or extend a finished one
     Run(RunArgs),
+    /// Trace a case for all values of some of its keys, and evaluate the runs together
+    Sweep(SweepArgs),
     /// Estimate the memory of a case, and choose batches and frames, without running it
     Plan(PlanArgs),
     /// Interpolate the arrays of files at given positions and times
@@ -50,10 +55,14 @@ pub enum Command {
     Report(ReportArgs),
     /// Export the tracks of a run as a table (Parquet, CSV) or as lines for ParaView
     Export(ExportArgs),
+    /// Compare two runs: keys of their cases, ends and positions
+    Compare(CompareArgs),
     /// Compare the tracks of a run with their checksums
     Verify(VerifyArgs),
     /// List usable devices, and the reasons why others are not usable
     Devices(DevicesArgs),
+    /// Check this machine: devices with a known answer, limits, speeds, and what to install
+    Doctor(DoctorArgs),
     /// Benchmark devices, and check their results against a reference
     Bench(BenchArgs),
 }
@@ -111,7 +120,8 @@ pub struct RunArgs {
     /// Output folder; overrides the case
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Set a key of the case, such as `trace.dt=0.01`; can be repeated
+    /// Set a key of the case, such as `trace.dt=0.01`, `source[0].rate=5` or `patch.inlet.wall=slide`, or
+    /// remove it, as `trace.t1=`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Number of CPU threads; overrides the case
@@ -183,6 +193,23 @@ pub struct ProbeArgs {
 }
 
 #[derive(Args)]
+pub struct CompareArgs {
+    /// Folder of a run
+    pub a: PathBuf,
+    /// Folder of the other run
+    pub b: PathBuf,
+    /// Fail if ends differ, or positions by more than this length; 0 for identical runs
+    #[arg(long, value_name = "LENGTH")]
+    pub tolerance: Option<f64>,
+    /// Write a row for each particle to this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub particles: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
 pub struct VerifyArgs {
     /// Folder of a run; it may be unfinished
     pub run: PathBuf,
@@ -207,10 +234,33 @@ pub struct DevicesArgs {
 }
 
 #[derive(Args)]
+pub struct DoctorArgs {
+    /// Folder in which to measure the speed of the disk; default: the working directory
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print the answer of one device as JSON; `doctor` calls itself with it for each device
+    #[arg(long, value_name = "DEVICE", hide = true)]
+    pub check: Option<String>,
+}
+
+#[derive(Args)]
 pub struct BenchArgs {
     /// Devices, or `all`; speeds are relative to the first one
     #[arg(long, value_delimiter = ',', default_value = "all")]
     pub devices: Vec<String>,
+    /// Measure a case of your own instead of workloads, without writing its results
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["workload", "particles", "steps", "precision", "batch", "data", "compare", "markdown"]
+    )]
+    pub case: Option<PathBuf>,
+    /// With --case: set or remove a key, such as `seeds.count=1000`; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "case")]
+    pub set: Vec<String>,
     /// Workloads: w1, w2, w2-sorted, w2-steady, w3, w3-double, w2-gradient,
     /// w2-gradient-values, w3-gradient
     #[arg(long, value_delimiter = ',', default_value = "w1,w2")]

@@ -3,6 +3,7 @@
 mod batch;
 mod bins;
 mod buckets;
+mod case;
 mod check;
 mod compare;
 mod data;
@@ -34,6 +35,9 @@ use std::path::Path;
 use workload::Workload;
 
 pub fn execute(args: &BenchArgs) -> Result<()> {
+    if let Some(file) = &args.case {
+        return case::execute(args, file);
+    }
     let old = args.compare.as_deref().map(compare::read).transpose()?;
     let plan = BenchPlan::new(args)?;
     let mut report = BenchReport::new(&plan);

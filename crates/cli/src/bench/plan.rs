@@ -129,7 +129,7 @@ fn check_data(data: Option<&Path>, workloads: &[WorkloadKind]) -> Result<()> {
 }
 
 /// Checks that the folder of an output file exists, before a long measurement.
-fn check_folder(file: &Path) -> Result<()> {
+pub(super) fn check_folder(file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
         Some(folder) if !folder.is_dir() => Err(Misuse::error(format!(
@@ -143,7 +143,10 @@ fn check_folder(file: &Path) -> Result<()> {
 
 /// Opens the named devices, or all of them. Also returns the names of those that lack the
 /// precision.
-fn devices(names: &[String], precision: Precision) -> Result<(Vec<OpenDevice>, Vec<String>)> {
+pub(super) fn devices(
+    names: &[String],
+    precision: Precision,
+) -> Result<(Vec<OpenDevice>, Vec<String>)> {
     if names.iter().any(|name| name == "all") {
         let (mut usable, _) = device::list();
         // The reference of the comparison should be hardware that is used in practice.

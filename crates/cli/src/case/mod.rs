@@ -14,6 +14,7 @@ mod read;
 mod run;
 mod save;
 mod seeds;
+mod set;
 mod units;
 mod value;
 
@@ -31,6 +32,7 @@ pub use read::{Misuse, from_text, read};
 pub use run::Run;
 pub use save::{Reporting, SampledArray, Save, VtkOutput};
 pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds, SeedsOutside};
+pub use set::Assignment;
 pub use units::Units;
 
 use error::Step;

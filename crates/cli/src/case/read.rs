@@ -1,6 +1,10 @@
 //! Reading a case: the file, the keys set on the command line, and the position of errors.
 
-use super::{Case, KeyError, error::Step};
+use super::{
+    Case, KeyError,
+    error::Step,
+    set::{Assignment, RENAMED, renamed},
+};
 use crate::errors;
 use std::path::Path;
 use toml::{
@@ -38,14 +42,7 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Keys that were renamed and are still read: the section, the old name, the new one.
-const RENAMED: [(&str, &str, &str); 3] = [
-    ("trace", "path", "engine"),
-    ("trace.tolerance", "least", "min_step"),
-    ("trace.tolerance", "most", "max_step"),
-];
-
-/// Reads a case file and sets keys in it, each given as `trace.dt=0.01`.
+/// Reads a case file, and sets or removes keys in it: `trace.dt=0.01`, `source[0].rate=`.
 pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
     if path.is_dir() {
         let path = path.display();
@@ -67,12 +64,16 @@ pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
 pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
     let mut table: Table = toml::from_str(text).map_err(|error| syntax(text, &error))?;
     let mut notes = rename(&mut table)?;
-    for assignment in set {
-        notes.extend(assign(&mut table, assignment)?);
+    let mut assignments = Vec::with_capacity(set.len());
+    for text in set {
+        let mut assignment = Assignment::parse(text)?;
+        notes.extend(assignment.apply(&mut table)?);
+        assignments.push(assignment);
     }
     notes.extend(rename(&mut table)?);
     let case = Case::of(&table);
-    let mut case = case.map_err(|error| format!("{}{error}", position(text, set, &error)))?;
+    let mut case =
+        case.map_err(|error| format!("{}{error}", position(text, &assignments, &error)))?;
     case.notes.splice(..0, notes);
     Ok(case)
 }
@@ -112,59 +113,12 @@ fn rename_leave(case: &mut Table) -> Option<String> {
     is_old.then(|| "the condition `leave` has been renamed; write `exit`".into())
 }
 
-fn renamed(section: &str, old: &str, new: &str) -> String {
-    format!("`{section}.{old}` has been renamed; write `{section}.{new}`")
-}
-
-/// The current name of a key, and a note if the given name is an old one.
-fn current_name(name: &str) -> (String, Option<String>) {
-    let (section, key) = name.rsplit_once('.').unwrap_or_default();
-    match RENAMED.iter().find(|(of, old, _)| (*of, *old) == (section, key)) {
-        Some((_, old, new)) => (format!("{section}.{new}"), Some(renamed(section, old, new))),
-        None => (name.into(), None),
-    }
-}
-
-/// Sets one key, given as `trace.dt=0.01`. A value that is not TOML is taken as a string. Returns a
-/// note if the key was renamed.
-fn assign(table: &mut Table, assignment: &str) -> Result<Option<String>, String> {
-    let (key, value) = assignment.split_once('=').ok_or_else(|| {
-        format!("--set {assignment} is not of the form key=value, such as trace.dt=0.01")
-    })?;
-    let value = toml::from_str::<Table>(&format!("value = {value}"))
-        .ok()
-        .and_then(|mut parsed| parsed.remove("value"))
-        .unwrap_or_else(|| toml::Value::String(value.trim().into()));
-    let (key, note) = current_name(key.trim());
-    let mut names: Vec<&str> = key.split('.').collect();
-    let last = names.pop().unwrap_or_default();
-    let mut section = table;
-    for name in names {
-        let entry = section.entry(name).or_insert_with(|| Table::new().into());
-        let problem = match entry.as_array() {
-            Some(all) if all.iter().any(toml::Value::is_table) => format!(
-                "there are {} sections [[{name}]]; change the key in the file, or set all sections, as {name} \
-                 = [{{ ... }}]",
-                all.len()
-            ),
-            _ => format!("`{name}` is a value; give a section and a key"),
-        };
-        section = entry.as_table_mut().ok_or_else(|| format!("--set {assignment}: {problem}"))?;
-    }
-    section.insert(last.into(), value);
-    Ok(note)
-}
-
 /// The position of an error, as a prefix: the option of the command line, or the line of the file.
-fn position(text: &str, set: &[String], error: &KeyError) -> String {
-    let steps = error.location();
-    let keys: Vec<&str> = steps.iter().filter_map(Step::key).collect();
-    let is_at = |assignment: &&String| {
-        let (name, _) = current_name(assignment.split('=').next().unwrap_or_default().trim());
-        !keys.is_empty() && name.split('.').zip(&keys).all(|(name, key)| name == *key)
-    };
-    match (set.iter().rfind(is_at), line_of(text, &steps)) {
-        (Some(assignment), _) => format!("--set {assignment}: "),
+fn position(text: &str, set: &[Assignment], error: &KeyError) -> String {
+    let location = error.location();
+    let assignment = set.iter().rfind(|assignment| assignment.is_at(&location));
+    match (assignment, line_of(text, &location)) {
+        (Some(assignment), _) => format!("--set {}: ", assignment.text()),
         (None, Some(line)) => format!("line {line}: "),
         (None, None) => String::new(),
     }

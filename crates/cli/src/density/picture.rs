@@ -59,6 +59,7 @@ fn line(results: &Results, request: &DensityRequest, density: &SavedDensity) -> 
         axes: [axis(results, AXES[d], [lattice.low[d], lattice.high[d]]), values],
         log: [false; 2],
         series: vec![(String::new(), points)],
+        bands: Vec::new(),
         title: format!("density at {}", time(results, density)),
     })
 }

@@ -39,11 +39,35 @@ pub struct LoadedField {
     pub tally: Arc<Tally>,
     /// Other fields, which are sampled along the tracks.
     pub sampled: Vec<SampledField>,
+    sizes: memory::FieldSizes,
+    frames: memory::HeldFrames,
+    /// Bytes read, and seconds that runs waited for frames, up to the start of the present run.
+    before: (u64, f64),
 }
 
 impl LoadedField {
+    /// Whether another case with the same field and device would hold the same frames in memory.
+    pub fn suits(&self, case: &Case, device: &OpenDevice) -> bool {
+        memory::frames(case, &self.sizes, device).is_ok_and(|frames| frames == self.frames)
+    }
+
+    /// Starts the statistics of a further run, which reads nothing before it starts.
+    pub fn reuse(&mut self) {
+        (self.read_seconds, self.upload_seconds) = (0.0, 0.0);
+        self.before = (self.tally.bytes(), self.all_wait_seconds());
+    }
+
+    /// Bytes of frames that the run has read, with those before its start.
+    pub fn bytes_read(&self) -> u64 {
+        self.tally.bytes() - self.before.0
+    }
+
     /// Seconds for which the run has waited for frames.
     pub fn wait_seconds(&self) -> f64 {
+        self.all_wait_seconds() - self.before.1
+    }
+
+    fn all_wait_seconds(&self) -> f64 {
         let others = self.sampled.iter().map(|other| &*other.field);
         let fields = std::iter::once(&*self.field).chain(others);
         let input = fields.filter_map(|field| field.sampled()?.input());
@@ -140,7 +164,8 @@ pub fn sizes(case: &Case, base: &Path) -> Result<memory::FieldSizes> {
 pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Result<LoadedField> {
     let (start, tally) = (Instant::now(), Arc::<Tally>::default());
     let fields = OpenFields::open(case, base)?;
-    let frames = memory::frames(case, &fields.sizes(case), device)?;
+    let sizes = fields.sizes(case);
+    let frames = memory::frames(case, &sizes, device)?;
     let open_seconds = start.elapsed().as_secs_f64();
     let OpenFields { traced, origin, sampled } = fields;
     traced.check(case, device, notes)?;
@@ -157,7 +182,18 @@ pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Res
     }
     let description = FieldDescription { origin, counts };
     let json = description.json()?;
-    Ok(LoadedField { field, description, json, read_seconds, upload_seconds, tally, sampled })
+    Ok(LoadedField {
+        field,
+        description,
+        json,
+        read_seconds,
+        upload_seconds,
+        tally,
+        sampled,
+        sizes,
+        frames,
+        before: (0, 0.0),
+    })
 }
 
 /// An error of a frame or a mesh, with the name of its file.

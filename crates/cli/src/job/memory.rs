@@ -3,7 +3,8 @@
 use crate::case::{self, Case, Misuse, SeedShape};
 use anyhow::Result;
 use burntrace::{
-    Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer, device::OpenDevice,
+    ControlGroup, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer,
+    device::OpenDevice,
 };
 
 /// Maximum number of threads of a run.
@@ -106,6 +107,7 @@ pub struct FieldSizes {
 }
 
 /// The numbers of frames that fields hold in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldFrames {
     /// Of the traced field.
     pub traced: Frames,
@@ -185,7 +187,7 @@ pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>) -> Tracer<'a> {
 pub fn available(case: &Case) -> u64 {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
-    let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
+    let limit = ControlGroup::of_process().left.unwrap_or(u64::MAX);
     let of_case = case.run.memory.map_or(u64::MAX, |bytes| bytes.0);
     system.available_memory().min(limit).min(of_case)
 }

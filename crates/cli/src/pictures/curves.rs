@@ -25,6 +25,7 @@ pub fn counts(results: &Results, statistics: &TrackStatistics) -> Option<NamedCu
             curve("ended", statistics, |save| Some(save.ended as f64)),
             curve("waiting", statistics, |save| Some(save.waiting as f64)),
         ],
+        bands: Vec::new(),
         title: "particles by status".into(),
     };
     let caption = "Number of active, ended and waiting particles.";
@@ -48,6 +49,7 @@ pub fn ends(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurv
         axes: [time(results), axis("particles", String::new())],
         log: [false; 2],
         series: statistics.all.ends.iter().map(sum).collect(),
+        bands: Vec::new(),
         title: "ended particles".into(),
     };
     let caption = "Cumulative number of ended particles, by cause.";
@@ -73,6 +75,7 @@ pub fn dispersion(results: &Results, statistics: &TrackStatistics) -> Option<Nam
             curve("about the centroid", statistics, |s| total(s.variance)),
             curve("between pairs", statistics, |s| total(s.pair_dispersion)),
         ],
+        bands: Vec::new(),
         title: "dispersion".into(),
     };
     let caption = "Dispersion of the active particles: mean-square distance from the release \

@@ -12,16 +12,23 @@ use crate::{
     figure_dir::FigureDir,
     pictures::{self, FigureOptions},
     results::{Group, Results},
+    sweep,
 };
 use anyhow::Result;
 use data::RunReport;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// Probability of confidence intervals in the report of a sweep.
+const CONFIDENCE: f64 = 0.95;
+
 /// Maximum number of tracks in a report.
 const PARTICLES: usize = 200;
 
 pub fn execute(args: &ReportArgs) -> Result<()> {
+    if args.run.join(sweep::DEFINITION).is_file() {
+        return of_sweep(args);
+    }
     let results = Results::open(&args.run)?.note_unfinished();
     let groups = match args.groups.is_empty() {
         true => results.groups(),
@@ -34,6 +41,21 @@ pub fn execute(args: &ReportArgs) -> Result<()> {
     } else {
         report.written.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
     }
+    Ok(())
+}
+
+/// Makes tables and report of the sweep in a folder again.
+fn of_sweep(args: &ReportArgs) -> Result<()> {
+    if args.particles || args.json || !args.groups.is_empty() {
+        return Err(Misuse::error(format!(
+            "{} is the folder of a sweep, whose report has no --groups, --particles and --json; give the folder of \
+             one of its runs, or read report.json",
+            args.run.display()
+        )));
+    }
+    let mut out = std::io::stdout().lock();
+    let written = sweep::again(&args.run, CONFIDENCE)?;
+    written.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
     Ok(())
 }
 

@@ -166,3 +166,31 @@ fn misuse_is_refused_before_measuring() {
         assert_refused(&burntrace(folder.path(), &all), 2, parts);
     }
 }
+
+#[test]
+fn a_case_is_measured_on_each_device_with_the_distance_between_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::write(path.join("case.toml"), burntrace(path, &["init"]).stdout).unwrap();
+    let args = ["bench", "--case", "case.toml", "--devices", "flex,ndarray", "--repeats", "2"];
+    let small = ["--set", "seeds.count=300", "--set", "trace.dt=0.1", "--json", "case.json"];
+    let output = burntrace(path, &[&args[..], &small].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(printed.contains("case.toml: 300 slots, 100 steps"), "{printed}");
+    let results = json(&path.join("case.json"))["results"].as_array().unwrap().clone();
+    assert_eq!(results.len(), 2);
+    for result in &results {
+        assert_eq!(result["seconds"].as_array().unwrap().len(), 2);
+        assert_eq!(result["speed"]["particle_steps"], 30_000);
+        assert_eq!(result["problem"], Value::Null);
+    }
+    assert_eq!((&results[0]["ratio"], &results[0]["distance"]), (&Value::from(1.0), &Value::Null));
+    assert!(results[1]["distance"][0].as_f64().unwrap() < 1e-5, "{printed}");
+    assert_eq!(results[1]["other_status"], 0);
+    assert!(!path.join("results").exists(), "nothing is written");
+    let both = burntrace(path, &["bench", "--case", "case.toml", "--workload", "w1"]);
+    assert_refused(&both, 2, &["--workload"]);
+    let wrong = [&args[..5], &["--set", "trace.dt=x"]].concat();
+    assert_refused(&burntrace(path, &wrong), 2, &["--set trace.dt=x"]);
+}

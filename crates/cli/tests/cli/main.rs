@@ -4,6 +4,8 @@
 
 mod arrays;
 mod bench;
+mod compare;
+mod doctor;
 mod export;
 mod extend;
 mod fuzz;
@@ -23,4 +25,5 @@ mod results;
 mod resume;
 mod seeds;
 mod sources;
+mod sweep;
 mod unfinished;

@@ -68,8 +68,8 @@ fn help_and_version_name_the_program_burntrace() {
     assert!(text(&call(&["--version"]).stdout).starts_with("burntrace "));
     assert!(text(&call(&["--help"]).stdout).contains("Usage: burntrace <COMMAND>"));
     let commands = [
-        "demo", "init", "info", "run", "plan", "density", "ftle", "render", "report", "export",
-        "verify", "devices", "bench",
+        "demo", "init", "info", "run", "sweep", "plan", "density", "ftle", "render", "report",
+        "export", "compare", "verify", "devices", "doctor", "bench",
     ];
     for command in commands {
         let usage = format!("Usage: burntrace {command}");

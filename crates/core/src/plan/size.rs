@@ -1,8 +1,8 @@
 //! Sizes of fields before they are loaded, and of memory.
 
 use crate::{
-    FrameSource, Frames, GridSource, MeshSource, PointSource, Precision, device, field::ArrayLanes,
-    mesh,
+    ControlGroup, FrameSource, Frames, GridSource, MeshSource, PointSource, Precision, device,
+    field::ArrayLanes, mesh,
 };
 use burn::tensor::Device;
 use burntrace_kernels::{CELL_RECORD, NODE_PADDING, Placement};
@@ -88,10 +88,7 @@ impl Memory {
     pub fn of(device: &Device) -> Self {
         let mut system = sysinfo::System::new();
         system.refresh_memory();
-        // Cached files count as free memory.
-        let limit = system
-            .cgroup_limits()
-            .map_or(u64::MAX, |limits| limits.total_memory.saturating_sub(limits.rss));
+        let limit = ControlGroup::of_process().left.unwrap_or(u64::MAX);
         let left = system.available_memory().min(limit);
         let host = (left > 0).then(|| resident() + left / 10 * 9);
         Memory { host, ..Memory::unknown(device) }

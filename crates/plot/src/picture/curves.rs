@@ -11,6 +11,9 @@ use super::ticks;
 use crate::data::Curves;
 use crate::error::Result;
 
+/// Thickness of the limits of bands relative to curves.
+const THIN: f64 = 0.4;
+
 /// Plots one quantity against another as lines.
 ///
 /// # Errors
@@ -28,12 +31,18 @@ pub fn curves(curves: &Curves, style: &Style) -> Result<Picture> {
     let specs = [0, 1].map(|axis| axis_spec(curves, axis));
     let axes = Layout { specs, equal_scales: false, colorbar: None, heading }.place(&mut canvas);
     axes.draw_grid(&mut canvas);
+    for (series, points) in &curves.bands {
+        for limit in [1, 2] {
+            let points: Vec<_> = points.iter().map(|point| [point[0], point[limit]]).collect();
+            draw_curve(&mut canvas, &axes, curves, &points, (*series, THIN));
+        }
+    }
     let has_points = curves
         .series
         .iter()
         .any(|(_, points)| points.iter().any(|point| is_drawable(curves, *point)));
     for (i, (_, points)) in curves.series.iter().enumerate() {
-        draw_curve(&mut canvas, &axes, curves, points, i);
+        draw_curve(&mut canvas, &axes, curves, points, (i, 1.0));
     }
     axes.draw(&mut canvas);
     if !has_points {
@@ -57,8 +66,11 @@ fn axis_spec(curves: &Curves, axis: usize) -> AxisSpec<'_> {
 
 /// The range of the points, with a margin at both ends.
 fn data_range(curves: &Curves, axis: usize) -> [f64; 2] {
-    let points = curves.series.iter().flat_map(|(_, points)| points);
-    let values = points.filter(|point| is_drawable(curves, **point)).map(|point| point[axis]);
+    let points = curves.series.iter().flat_map(|(_, points)| points).copied();
+    let limits = curves.bands.iter().flat_map(|(_, points)| points);
+    let limits = limits.flat_map(|[x, low, high]| [[*x, *low], [*x, *high]]);
+    let all = points.chain(limits).filter(|point| is_drawable(curves, *point));
+    let values = all.map(|point| point[axis]);
     let [low, high] =
         values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)]);
     if curves.log[axis] {
@@ -73,13 +85,13 @@ fn data_range(curves: &Curves, axis: usize) -> [f64; 2] {
     [if low >= 0.0 { (low - margin).max(0.0) } else { low - margin }, high + margin]
 }
 
-/// Draws a curve; a single point between two gaps becomes a dot.
+/// Draws a curve, of a thickness relative to the usual one; a single point between two gaps becomes a dot.
 fn draw_curve(
     canvas: &mut Canvas,
     axes: &Axes,
     curves: &Curves,
     points: &[[f64; 2]],
-    series: usize,
+    (series, thickness): (usize, f64),
 ) {
     let color = SERIES[series % SERIES.len()];
     let is_inside = |point: &[f64; 2]| {
@@ -90,7 +102,7 @@ fn draw_curve(
                 (low - slack..=high + slack).contains(&point[i])
             })
     };
-    let width = (canvas.em / 8.0).max(1.5);
+    let width = thickness * (canvas.em / 8.0).max(1.5);
     let (mut lines, mut dots) = (Vec::new(), Vec::new());
     for part in points.split(|point| !is_inside(point)) {
         let positions: Vec<_> = part.iter().map(|point| axes.at(*point)).collect();

@@ -138,6 +138,7 @@ pub fn spread() -> Curves {
             ("y".into(), curve(3e-4, 1.6)),
             ("z".into(), curve(1e-5, 2.0)),
         ],
+        bands: Vec::new(),
         title: "Mean square displacement".into(),
     }
 }

@@ -1,0 +1,302 @@
+//! `burntrace bench --case`: the speed of a case of one's own on each device.
+
+use super::{plan, record::Speed};
+use crate::{
+    args::BenchArgs,
+    case::{self, Case, Misuse},
+    errors,
+    format::with_prefix,
+    job, log,
+    machine::{self, Machine},
+    notes::Notes,
+    trace,
+};
+use anyhow::{Context, Result, bail};
+use burntrace::{
+    Ends, Save, SavePlan, SinkError, Status, TrackSink, burn::tensor::Tensor, device::OpenDevice,
+};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+/// The measurements of a case.
+#[derive(Serialize)]
+struct CaseReport {
+    burntrace: &'static str,
+    date: String,
+    machine: Machine,
+    case: String,
+    devices_left_out: Vec<String>,
+    results: Vec<CaseRecord>,
+}
+
+/// The measurement of a case on one device.
+#[derive(Default, Serialize)]
+struct CaseRecord {
+    device: String,
+    description: String,
+    /// Why there is no result.
+    problem: Option<String>,
+    engine: String,
+    particles: usize,
+    steps: u64,
+    /// Seconds of reading the field and copying it to the device, of compilation, and of the first run.
+    load: f64,
+    compile: f64,
+    first: f64,
+    /// Seconds of each later run, with its saves, which are not written.
+    seconds: Vec<f64>,
+    speed: Option<Speed>,
+    /// Speed relative to the first device.
+    ratio: Option<f64>,
+    /// Maximum and median distance from the positions on the first device at the last save, over the
+    /// particles that are active on both, and the number of particles with another status.
+    distance: Option<[f64; 2]>,
+    other_status: Option<usize>,
+}
+
+/// The particles at the last save.
+#[derive(Default)]
+struct LastSave {
+    saves: usize,
+    positions: Vec<f64>,
+    status: Vec<i64>,
+}
+
+impl TrackSink for LastSave {
+    fn on_host(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, plan: &SavePlan) -> Result<(), SinkError> {
+        *self = LastSave { saves: plan.saves, ..LastSave::default() };
+        Ok(())
+    }
+
+    fn save(&mut self, save: Save) -> Result<(), SinkError> {
+        if save.index + 1 < self.saves {
+            return Ok(());
+        }
+        let unreadable = |error| format!("cannot read positions: {error:?}");
+        let floats = |tensor: Tensor<2>| {
+            tensor.into_data().convert::<f64>().try_to_vec::<f64>().map_err(unreadable)
+        };
+        let mut positions = floats(save.position)?;
+        if let Some(rest) = save.rest {
+            positions.iter_mut().zip(floats(rest)?).for_each(|(x, rest)| *x += rest);
+        }
+        let status = save.status.into_data().convert::<i64>();
+        self.positions.append(&mut positions);
+        self.status.append(&mut status.try_to_vec::<i64>().map_err(unreadable)?);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Ends) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+/// Measures a case on the devices of the command line.
+pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
+    if args.repeats == 0 {
+        return Err(Misuse::error("--repeats 0 measures nothing; give 1 or more"));
+    }
+    if let Some(path) = &args.json {
+        plan::check_folder(path)?;
+    }
+    let case = case::read(file, &args.set)?;
+    log::warn(&case.notes);
+    job::check(&case)?;
+    trace::start_threads(case.run.threads)?;
+    let base = std::path::absolute(file)?;
+    let base = base.parent().unwrap_or(Path::new("/"));
+    let (devices, devices_left_out) = plan::devices(&args.devices, case.run.precision.into())?;
+    let mut report = CaseReport {
+        burntrace: env!("CARGO_PKG_VERSION"),
+        date: machine::date(),
+        machine: Machine::this(),
+        case: file.display().to_string(),
+        devices_left_out,
+        results: Vec::new(),
+    };
+    let mut first = None;
+    for device in &devices {
+        super::stage(&format!("{} on {}", report.case, device.name));
+        let of_device = Case {
+            run: case::Run { device: device.name.clone(), ..case.run.clone() },
+            ..case.clone()
+        };
+        report.results.push(measure(&of_device, base, device, args.repeats, &mut first));
+    }
+    super::stage("");
+    let base_speed = report.results.first().and_then(|record| record.speed);
+    for record in &mut report.results {
+        record.ratio =
+            record.speed.zip(base_speed).map(|(own, first)| own.per_second / first.per_second);
+    }
+    if let Some(path) = &args.json {
+        let text = format!("{}\n", serde_json::to_string_pretty(&report)?);
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    write!(std::io::stdout().lock(), "{}", text(&report))?;
+    match report.results.iter().filter(|record| record.problem.is_some()).count() {
+        0 => Ok(()),
+        failed => bail!("{failed} of {} devices gave no result", report.results.len()),
+    }
+}
+
+/// Measures on a device. A failure is recorded, so that the other devices are still measured.
+fn measure(
+    case: &Case,
+    base: &Path,
+    device: &OpenDevice,
+    repeats: usize,
+    first: &mut Option<LastSave>,
+) -> CaseRecord {
+    let mut record = CaseRecord {
+        device: device.name.clone(),
+        description: device.description.clone(),
+        ..CaseRecord::default()
+    };
+    match fill(case, base, device, repeats, &mut record) {
+        Ok(last) => match first {
+            None => *first = Some(last),
+            Some(first) => {
+                (record.distance, record.other_status) = compare(first, &last);
+            }
+        },
+        Err(error) => record.problem = Some(errors::chain(&error)),
+    }
+    record
+}
+
+fn fill(
+    case: &Case,
+    base: &Path,
+    device: &OpenDevice,
+    repeats: usize,
+    record: &mut CaseRecord,
+) -> Result<LastSave> {
+    let start = Instant::now();
+    let loaded = job::field(case, base, device, Notes { quiet: true })?;
+    record.load = start.elapsed().as_secs_f64();
+    let domain = job::domain(case, loaded.field.domain())?;
+    let (seeds, _) = job::seeds(case, domain, base, &*loaded.field)?;
+    let tracer = job::tracer(case, base, &loaded, &device.name)?;
+    let mut last = LastSave::default();
+    let plan = tracer.prepare(&seeds).map_err(Misuse::of)?.save_plan();
+    record.compile = tracer.warm_up(plan.particles)?;
+    for run in 0..=repeats {
+        let start = Instant::now();
+        let summary = tracer.prepare(&seeds)?.run_into(&mut last)?;
+        let seconds = start.elapsed().as_secs_f64();
+        (record.engine, record.particles) = (summary.engine.to_string(), summary.particles);
+        record.steps = summary.steps;
+        if run == 0 {
+            record.first = seconds;
+        } else {
+            record.seconds.push(seconds);
+            record.speed = Some(Speed::of(summary.particle_steps, &record.seconds));
+        }
+    }
+    Ok(last)
+}
+
+/// The maximum and the median distance of the particles that are active in both, and the number of
+/// particles with different statuses.
+fn compare(first: &LastSave, other: &LastSave) -> (Option<[f64; 2]>, Option<usize>) {
+    if first.status.len() != other.status.len() {
+        return (None, None);
+    }
+    let active = i64::from(Status::Active.code());
+    let statuses = first.status.iter().zip(&other.status);
+    let different = statuses.clone().filter(|(a, b)| a != b).count();
+    let positions = first.positions.chunks_exact(3).zip(other.positions.chunks_exact(3));
+    let both = positions.zip(statuses).filter(|(_, (a, b))| [**a, **b] == [active; 2]);
+    let mut distances: Vec<f64> = both
+        .map(|((a, b), _)| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt())
+        .collect();
+    distances.sort_by(f64::total_cmp);
+    let distance = distances.last().map(|max| [*max, distances[distances.len() / 2]]);
+    (distance, Some(different))
+}
+
+const COLUMNS: [&str; 11] = [
+    "device",
+    "engine",
+    "load",
+    "compile",
+    "first",
+    "steady",
+    "particle-steps/s",
+    "spread",
+    "ratio",
+    "distance median",
+    "max",
+];
+
+fn text(report: &CaseReport) -> String {
+    let mut text = format!("burntrace {}, {}, {}\n", report.burntrace, report.date, report.machine);
+    let mut line = |line: String| {
+        // Writing to a string does not fail.
+        writeln!(text, "{line}").ok();
+    };
+    if !report.devices_left_out.is_empty() {
+        line(format!(
+            "skipped, without support for the precision: {}",
+            report.devices_left_out.join(", ")
+        ));
+    }
+    let size = report.results.iter().find(|record| record.problem.is_none());
+    let size = size.map_or_else(String::new, |record| {
+        format!(": {} slots, {} steps", record.particles, record.steps)
+    });
+    line(format!("\n{}{size}", report.case));
+    let header = COLUMNS.map(String::from);
+    let measured = report.results.iter().filter(|record| record.problem.is_none());
+    let rows: Vec<_> = std::iter::once(header).chain(measured.map(row)).collect();
+    let widths: [usize; COLUMNS.len()] =
+        std::array::from_fn(|i| rows.iter().map(|row| row[i].len()).max().unwrap_or(0));
+    for row in &rows {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        line(cells.collect::<Vec<_>>().join("  ").trim_end().into());
+    }
+    for record in &report.results {
+        if let Some(problem) = &record.problem {
+            line(format!("{}: no result: {problem}", record.device));
+        }
+        if let Some(count) = record.other_status.filter(|count| *count > 0) {
+            line(format!(
+                "{}: {count} particles have another status than on {}",
+                record.device, report.results[0].device
+            ));
+        }
+    }
+    text
+}
+
+fn row(record: &CaseRecord) -> [String; COLUMNS.len()] {
+    let seconds = |seconds: f64| format!("{seconds:.3} s");
+    let speed = |speed: fn(&Speed) -> f64| {
+        record.speed.as_ref().map_or_else(|| "-".into(), |of| with_prefix(speed(of)))
+    };
+    let [max, median] = match record.distance {
+        Some(distance) => distance.map(|x| format!("{x:.1e}")),
+        None => ["-", "-"].map(String::from),
+    };
+    [
+        record.device.clone(),
+        record.engine.clone(),
+        seconds(record.load),
+        seconds(record.compile),
+        seconds(record.first),
+        record.speed.map_or_else(|| "-".into(), |speed| seconds(speed.median_seconds)),
+        speed(|speed| speed.per_second),
+        speed(|speed| speed.spread),
+        record.ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}")),
+        median,
+        max,
+    ]
+}

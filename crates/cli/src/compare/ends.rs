@@ -1,0 +1,66 @@
+//! How particles of two runs end.
+
+use anyhow::Result;
+use burntrace::{Status, io::Tracks};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How the particles of two runs end, slot by slot; with re-used slots, the last ones.
+#[derive(Serialize)]
+pub struct EndComparison {
+    /// Number of slots.
+    pub slots: usize,
+    /// Number of slots whose particles have different statuses at the end.
+    pub different: usize,
+    /// Numbers of slots with each pair of different statuses, the most frequent first.
+    pub changes: Vec<StatusChange>,
+    /// Maximum difference of end times between particles with the same status.
+    pub max_end_time_difference: Option<f64>,
+}
+
+/// Particles with one status in the first run and another one in the second.
+#[derive(Serialize)]
+pub struct StatusChange {
+    pub statuses: [String; 2],
+    pub count: usize,
+}
+
+/// Statuses at the end, and end times where they are known.
+struct RunEnds {
+    status: Vec<Status>,
+    end_time: Option<Vec<f64>>,
+}
+
+/// Compares the ends of two runs with the same number of slots. An unfinished run has the statuses of
+/// its last save.
+pub fn compare(tracks: [&Tracks; 2]) -> Result<EndComparison> {
+    let [a, b] = [ends(tracks[0])?, ends(tracks[1])?];
+    let mut changes = BTreeMap::<[String; 2], usize>::new();
+    let pairs = a.status.iter().zip(&b.status);
+    for (a, b) in pairs.clone().filter(|(a, b)| a != b) {
+        *changes.entry([a.to_string(), b.to_string()]).or_default() += 1;
+    }
+    let changes = changes.into_iter().map(|(statuses, count)| StatusChange { statuses, count });
+    let mut changes: Vec<StatusChange> = changes.collect();
+    changes.sort_by_key(|change| std::cmp::Reverse(change.count));
+    let max_end_time_difference = a.end_time.zip(b.end_time).and_then(|(a, b)| {
+        let times = a.iter().zip(&b).zip(pairs).filter(|(_, (a, b))| a == b);
+        let differences = times.map(|((a, b), _)| (a - b).abs()).filter(|x| x.is_finite());
+        differences.reduce(f64::max)
+    });
+    Ok(EndComparison {
+        slots: a.status.len(),
+        different: changes.iter().map(|change| change.count).sum(),
+        changes,
+        max_end_time_difference,
+    })
+}
+
+fn ends(tracks: &Tracks) -> Result<RunEnds> {
+    if tracks.is_complete() {
+        let ends = tracks.ends()?;
+        return Ok(RunEnds { status: ends.status, end_time: Some(ends.end_time) });
+    }
+    let last = tracks.num_saves().saturating_sub(1);
+    Ok(RunEnds { status: tracks.status(last)?, end_time: None })
+}

@@ -1,0 +1,102 @@
+//! `burntrace compare`: what differs between two runs.
+
+mod cases;
+mod ends;
+mod particles;
+mod positions;
+mod text;
+
+use crate::{args::CompareArgs, case::Misuse, results::Results};
+use anyhow::{Result, bail};
+use ends::EndComparison;
+use particles::ParticleDistances;
+use positions::PositionComparison;
+use serde::Serialize;
+use serde_json::Value;
+use std::io::Write;
+
+/// All differences between two runs.
+#[derive(Serialize)]
+struct Comparison {
+    runs: [String; 2],
+    /// Keys of the cases with different values; `None` if a case cannot be read.
+    case: Option<Vec<cases::KeyDifference>>,
+    slots: [usize; 2],
+    /// `None` for runs with different numbers of slots, whose particles have no counterparts.
+    ends: Option<EndComparison>,
+    positions: Option<PositionComparison>,
+}
+
+pub fn execute(args: &CompareArgs) -> Result<()> {
+    let runs = [Results::open(&args.a)?, Results::open(&args.b)?].map(Results::note_unfinished);
+    if let Some(tolerance) = args.tolerance.filter(|given| !(given.is_finite() && *given >= 0.0)) {
+        return Err(Misuse::error(format!(
+            "--tolerance {tolerance}: give a length of 0 or more, such as 1e-6"
+        )));
+    }
+    let mut distances = ParticleDistances::default();
+    let comparison = compare(&runs, &mut distances)?;
+    if let Some(path) = &args.particles {
+        distances.write(path, &runs)?;
+    }
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{:#}", serde_json::to_value(&comparison)?)?,
+        false => write!(out, "{}", text::of(&comparison))?,
+    }
+    args.tolerance.map_or(Ok(()), |tolerance| judge(&comparison, tolerance))
+}
+
+fn compare(runs: &[Results; 2], distances: &mut ParticleDistances) -> Result<Comparison> {
+    let slots = [0, 1].map(|i| runs[i].tracks.num_particles());
+    let has_counterparts = slots[0] == slots[1];
+    let case = match [0, 1].map(|i| runs[i].case.as_ref()) {
+        [Some(a), Some(b)] => Some(cases::differences(a, b)?),
+        _ => None,
+    };
+    let tracks = [0, 1].map(|i| &runs[i].tracks);
+    let ends = has_counterparts.then(|| ends::compare(tracks)).transpose()?;
+    let positions = has_counterparts.then(|| positions::compare(tracks, distances)).transpose()?;
+    let runs = [0, 1].map(|i| runs[i].folder.root.display().to_string());
+    Ok(Comparison { runs, case, slots, ends, positions })
+}
+
+/// Fails if the runs differ by more than a tolerance.
+fn judge(comparison: &Comparison, tolerance: f64) -> Result<()> {
+    let (Some(ends), Some(positions)) = (&comparison.ends, &comparison.positions) else {
+        bail!("the runs have {} and {} slots", comparison.slots[0], comparison.slots[1]);
+    };
+    if positions.saves.is_empty() {
+        bail!("the runs have no save at the same time");
+    }
+    if ends.different > 0 {
+        bail!("{} particles end differently", ends.different);
+    }
+    if positions.unpaired > 0 {
+        bail!("{} positions of one run have no counterpart in the other", positions.unpaired);
+    }
+    match positions.max.filter(|max| *max > tolerance) {
+        Some(max) => bail!("positions are up to {max} apart; the tolerance is {tolerance}"),
+        None => Ok(()),
+    }
+}
+
+impl Comparison {
+    /// Whether no position and no end differs.
+    fn is_identical(&self) -> bool {
+        let ends = self.ends.as_ref().is_some_and(|ends| {
+            ends.different == 0 && ends.max_end_time_difference.unwrap_or(0.0) == 0.0
+        });
+        let positions = self.positions.as_ref().is_some_and(|positions| {
+            let all = positions.saves.len();
+            let are_same = positions.max == Some(0.0) && positions.unpaired == 0;
+            are_same && positions.count_of_saves == [all, all]
+        });
+        ends && positions
+    }
+}
+
+/// A value of a case in a message.
+fn shown(value: &Option<Value>) -> String {
+    value.as_ref().map_or_else(|| "absent".into(), Value::to_string)
+}

@@ -1,0 +1,104 @@
+//! What is written about a sweep: tables, and a report with pictures.
+
+use super::{
+    definition::Sweep,
+    ensemble::{self, Ensemble, RunSeries},
+    report,
+    runs::Outcome,
+    table::{self, Row},
+};
+use crate::args::SweepArgs;
+use anyhow::{Context, Result};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What was written, as text and as JSON.
+pub struct Written {
+    pub text: String,
+    pub json: Value,
+}
+
+/// A sweep with the statistics of its finished runs.
+pub struct Evaluation<'a> {
+    pub sweep: &'a Sweep,
+    pub rows: Vec<Row>,
+    pub ensembles: Vec<Ensemble>,
+    pub confidence: f64,
+}
+
+impl Evaluation<'_> {
+    /// Number of finished runs.
+    pub fn finished(&self) -> usize {
+        self.rows.iter().filter(|row| row.state == "finished").count()
+    }
+}
+
+/// Writes the tables, and the report unless other tasks have runs left or the case wants none.
+pub fn write(sweep: &Sweep, outcome: &Outcome, args: &SweepArgs) -> Result<Written> {
+    let _lock = sweep.lock()?;
+    let (evaluation, mut written) = tables(sweep, &outcome.failed, args.confidence)?;
+    let left = sweep.runs.len() - evaluation.finished();
+    if sweep.wants_report && evaluation.finished() > 0 && (args.task.is_none() || left == 0) {
+        written.extend(report::make(&evaluation)?);
+    }
+    let mut text = files_text(&written);
+    if left > 0 {
+        text += &format!("unfinished {left} runs\n");
+    }
+    let json = json!({
+        "runs": sweep.runs.len(),
+        "finished": evaluation.finished(),
+        "failed": outcome.failed.iter().map(|(run, error)| json!({
+            "run": sweep.runs[*run].name(), "error": error,
+        })).collect::<Vec<_>>(),
+        "seconds": { "fields": outcome.seconds[0], "trace": outcome.seconds[1] },
+        "ensembles": evaluation.ensembles,
+        "written": written,
+    });
+    Ok(Written { text, json })
+}
+
+/// Makes tables and report of the sweep in a folder again.
+pub fn again(root: &Path, confidence: f64) -> Result<Vec<PathBuf>> {
+    let sweep = Sweep::in_folder(root)?;
+    let _lock = sweep.lock()?;
+    let (evaluation, mut written) = tables(&sweep, &BTreeMap::new(), confidence)?;
+    if evaluation.finished() == 0 {
+        anyhow::bail!("none of the {} runs in {} is finished", sweep.runs.len(), root.display());
+    }
+    written.extend(report::make(&evaluation)?);
+    Ok(written)
+}
+
+/// Evaluates the finished runs, and writes the tables.
+fn tables<'a>(
+    sweep: &'a Sweep,
+    failed: &BTreeMap<usize, String>,
+    confidence: f64,
+) -> Result<(Evaluation<'a>, Vec<PathBuf>)> {
+    let rows = table::rows(sweep, failed);
+    let series: Result<Vec<Option<RunSeries>>> = sweep
+        .runs
+        .par_iter()
+        .zip(&rows)
+        .map(|(run, row)| {
+            let series = (row.state == "finished").then(|| RunSeries::of(run));
+            series.transpose().with_context(|| format!("cannot evaluate {}", run.name()))
+        })
+        .collect();
+    let series = series?;
+    let mut written = vec![table::write_runs(sweep, &rows, &series)?];
+    let ensembles = ensemble::ensembles(sweep, &series, confidence);
+    written.push(table::write_ensembles(sweep, &ensembles)?);
+    Ok((Evaluation { sweep, rows, ensembles, confidence }, written))
+}
+
+/// The written files in lines.
+fn files_text(written: &[PathBuf]) -> String {
+    let name = |i: usize| if i == 0 { "written" } else { "" };
+    let is_main = |path: &&PathBuf| path.extension().is_some_and(|end| end != "png");
+    let main = written.iter().filter(is_main).enumerate();
+    main.map(|(i, path)| format!("{:<10} {}\n", name(i), path.display())).collect()
+}

@@ -1,0 +1,52 @@
+//! `burntrace sweep`: runs of a case with varied keys, which share its field.
+
+mod curves;
+mod definition;
+mod ensemble;
+mod evaluation;
+mod report;
+mod runs;
+mod table;
+mod vary;
+
+pub use definition::{DEFINITION, Sweep};
+pub use evaluation::again;
+
+use crate::{args::SweepArgs, case::Misuse};
+use anyhow::{Result, bail};
+use runs::Outcome;
+use std::io::Write;
+use std::time::Instant;
+
+pub fn execute(args: &SweepArgs) -> Result<()> {
+    let start = Instant::now();
+    if !(args.confidence > 0.0 && args.confidence < 1.0) {
+        return Err(Misuse::error(format!(
+            "--confidence {}: give a probability above 0 and below 1, such as 0.95",
+            args.confidence
+        )));
+    }
+    let sweep = Sweep::open(args)?;
+    let is_own = |run: &usize| args.task.is_none_or(|task| run % task.count == task.index);
+    let own: Vec<usize> = (0..sweep.runs.len()).filter(is_own).collect();
+    let outcome = runs::all(&sweep, &own, args.quiet)?;
+    let written = evaluation::write(&sweep, &outcome, args)?;
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => writeln!(out, "{:#}", written.json)?,
+        false if args.quiet => {}
+        false => write!(out, "{}{}", outcome.text(&sweep, start.elapsed()), written.text)?,
+    }
+    fail(&sweep, &outcome)
+}
+
+/// An error if runs failed.
+fn fail(sweep: &Sweep, outcome: &Outcome) -> Result<()> {
+    let count = outcome.failed.len();
+    let Some((run, error)) = outcome.failed.first_key_value() else { return Ok(()) };
+    let first = sweep.runs[*run].name();
+    bail!(
+        "{count} of {} runs failed; the first is {first}: {error}; the same command tries them again",
+        sweep.runs.len()
+    )
+}
