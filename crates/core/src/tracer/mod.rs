@@ -10,6 +10,7 @@ mod extend;
 mod fused;
 mod hook;
 mod inflow;
+mod join;
 mod kept_values;
 mod obstacles;
 mod origin_shift;
@@ -116,6 +117,8 @@ pub struct Tracer<'a> {
     device_name: Option<String>,
     asked: MemoryRequest,
     memory: Option<u64>,
+    /// Maximum number of particles of a piece; `None` for the whole run at once.
+    piece: Option<usize>,
 }
 
 impl<'a> Tracer<'a> {
@@ -147,6 +150,7 @@ impl<'a> Tracer<'a> {
             device_name: None,
             asked: MemoryRequest::default(),
             memory: None,
+            piece: None,
         }
     }
 
