@@ -29,6 +29,7 @@ mod pictures;
 mod plan;
 mod probe;
 mod progress;
+mod ranks;
 mod render;
 mod report;
 mod residence;

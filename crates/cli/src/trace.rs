@@ -15,7 +15,7 @@ use crate::{
     log,
     notes::Notes,
     progress::Display,
-    report, residence,
+    ranks, report, residence,
     shared::Shared,
     signals::{Signals, Stopped},
     summary::{self, RunSummary},
@@ -35,6 +35,8 @@ const MAX_AUTO_REPORT_BYTES: usize = 256 << 20;
 
 /// How a run starts.
 pub enum RunStart {
+    /// As one of several processes that share it: it traces pieces until none is left.
+    Shared(ranks::SharedStart),
     /// From the beginning, in a new folder.
     New { overwrite: bool },
     /// From a checkpoint.
@@ -54,12 +56,16 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     job::check(case)?;
     job::check_folder(case, base)?;
     start_threads(case.run.threads)?;
-    let device = device::open(&case.run.device).map_err(Misuse::of)?;
+    let device = device::open(&run_start.device(&case.run.device)).map_err(Misuse::of)?;
     let notes = Notes { quiet: output.quiet };
     let loaded = job::field(case, base, &device, notes)?;
     let domain = job::domain(case, loaded.field.domain())?;
     let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
-    let tracer = job::tracer(case, base, &loaded, &device.name)?;
+    let mut tracer = job::tracer(case, base, &loaded, &device.name)?;
+    if let RunStart::Shared(_) = run_start {
+        let slots = tracer.num_slots(&seeds);
+        tracer = tracer.piece(ranks::piece_length(case, slots));
+    }
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
     let mut warnings = [case.notes.clone(), job::warnings(case, &loaded)?].concat();
     warnings.extend(about_seeds);
@@ -70,7 +76,12 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     }
 
     let fingerprint = Fingerprint::of(case, base, &loaded, &seeds)?;
+    let run = CaseRun { case, base, seeds: seeds.len(), loaded: &loaded, device: &device, start };
     let (folder, mut checkpoint) = match run_start {
+        RunStart::Shared(start) => {
+            warnings.extend(is_slow.then(|| SLOW_ENGINE.into()));
+            return ranks::share(&run, &prepared, start, (fingerprint, warnings), output);
+        }
         RunStart::New { overwrite } => open_new((case, base), overwrite, fingerprint, &device)?,
         RunStart::Resumed { checkpoint, accept_changes } => {
             let (folder, checkpoint, changes) =
@@ -93,7 +104,6 @@ pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) 
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let (time, field) = (checkpoint.time(), &loaded.json);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
-    let run = CaseRun { case, seeds: seeds.len(), loaded: &loaded, device: &device, start };
     match run.complete(prepared, &folder, checkpoint, output) {
         Ok((report, stopped)) => {
             print_report(&report, output)?;
@@ -145,14 +155,26 @@ fn open_resumed(
     Ok((folder, checkpoint, changes))
 }
 
+impl RunStart {
+    /// The name of the device for that of the case.
+    fn device(&self, name: &str) -> String {
+        match self {
+            RunStart::Shared(start) => start.rank.device(name),
+            _ => name.into(),
+        }
+    }
+}
+
 /// The run of a case whose field is loaded.
-struct CaseRun<'a> {
-    case: &'a Case,
+pub struct CaseRun<'a> {
+    pub case: &'a Case,
+    /// The folder of relative file names.
+    pub base: &'a Path,
     /// Number of seeds.
-    seeds: usize,
-    loaded: &'a LoadedField,
-    device: &'a OpenDevice,
-    start: Instant,
+    pub seeds: usize,
+    pub loaded: &'a LoadedField,
+    pub device: &'a OpenDevice,
+    pub start: Instant,
 }
 
 impl CaseRun<'_> {
@@ -206,6 +228,7 @@ impl CaseRun<'_> {
             device_bytes,
             warnings,
             folder: &folder.root,
+            ranks: None,
         };
         let printed = Printed { json: summary.json(), text: summary.text() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
@@ -219,7 +242,7 @@ impl CaseRun<'_> {
     }
 
     /// Traces the seeds into the store in the folder.
-    fn trace_to_store(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
+    pub fn trace_to_store(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
         let store = watch.folder.path("tracks");
         let writer = match watch.checkpoint.resumed {
             0 => io::TrackWriter::new(store),
@@ -249,7 +272,12 @@ impl CaseRun<'_> {
     }
 
     /// Makes the report of a completed run, if the case asks for one.
-    fn with_report(&self, run: &Summary, folder: &Folder, mut printed: Printed) -> Result<Printed> {
+    pub fn with_report(
+        &self,
+        run: &Summary,
+        folder: &Folder,
+        mut printed: Printed,
+    ) -> Result<Printed> {
         let positions = 3 * run.precision.bytes() * run.saves * run.particles;
         let is_wanted = match self.case.save.report {
             Reporting::Always => true,
@@ -268,19 +296,19 @@ impl CaseRun<'_> {
 }
 
 /// Planned peak memory of a device that has memory of its own, in bytes.
-fn device_bytes(prepared: &Prepared) -> Option<u64> {
+pub fn device_bytes(prepared: &Prepared) -> Option<u64> {
     let plan = prepared.plan().ok()?;
     Some(plan.device_bytes()).filter(|_| !plan.memory().is_shared)
 }
 
 /// The output of a completed run.
-struct Printed {
-    json: serde_json::Value,
-    text: String,
+pub struct Printed {
+    pub json: serde_json::Value,
+    pub text: String,
 }
 
 /// Writes the VTK files of the case, and returns the seconds it took.
-fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
+pub fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
     let start = Instant::now();
     let tracks = io::Tracks::open(folder.path("tracks"))?;
     for kind in &case.save.vtk {
@@ -294,7 +322,7 @@ fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
+pub fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
     Stopped {
         code: signals.code().unwrap_or(1),
         text: format!("stopped at t = {}; {hint}", twelve_digits(time)),
@@ -339,7 +367,7 @@ fn start_threads(threads: usize) -> Result<()> {
         .context("cannot start the CPU threads")
 }
 
-fn print_report(report: &Printed, output: OutputArgs) -> Result<()> {
+pub fn print_report(report: &Printed, output: OutputArgs) -> Result<()> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     if output.json {

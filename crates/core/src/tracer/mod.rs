@@ -254,6 +254,11 @@ impl<'a> Tracer<'a> {
         self.sources.iter().fold(0, |sum: usize, source| sum.saturating_add(source.capacity()))
     }
 
+    /// Number of slots of a run with these seeds: theirs, and those of sources.
+    pub fn num_slots(&self, seeds: &Seeds) -> usize {
+        seeds.len().saturating_add(self.capacity())
+    }
+
     /// Whether an instance can be followed by another one in its slot.
     fn reuses_slots(&self) -> bool {
         let has_outlet = !self.outlets.is_empty() || self.patches.iter().any(Patch::is_outlet);

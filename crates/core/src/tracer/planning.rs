@@ -130,7 +130,7 @@ impl Tracer<'_> {
 
     fn run_size(&self, seeds: &Seeds, engine: Engine) -> RunSize {
         let (sampled, sampled_fields) = self.sampled_size();
-        let all = seeds.len().saturating_add(self.capacity());
+        let all = self.num_slots(seeds);
         RunSize {
             sampled,
             sampled_fields,
