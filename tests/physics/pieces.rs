@@ -2,7 +2,8 @@
 
 use super::{common::*, recorded::*};
 use burntrace::{
-    Control, Engine, Error, ParticleInstance, Progress, RunState, Seeds, Summary, Tracer, TrackSink,
+    Control, Engine, Error, ParticleInstance, Prepared, Progress, RunState, Seeds, Summary, Tracer,
+    TrackSink,
 };
 use std::ops::Range;
 
@@ -10,10 +11,10 @@ use std::ops::Range;
 type Piece = (RecordingSink, Summary, RunState<'static>);
 
 /// Runs a piece, and keeps its last state.
-fn run_piece(tracer: &Tracer, seeds: &Seeds, slots: Range<usize>) -> Piece {
+fn run_piece(prepared: &Prepared, slots: Range<usize>) -> Piece {
     let mut states = States::default();
     let mut record = RecordingSink::default();
-    let piece = tracer.prepare(seeds).unwrap().piece(slots).unwrap();
+    let piece = prepared.piece(slots).unwrap();
     let summary = piece.run_observed(&mut record, &mut states).unwrap();
     (record, summary, states.0.pop().unwrap())
 }
@@ -56,12 +57,13 @@ fn assert_pieces(name: &str, tracer: &Tracer, seeds: &Seeds, lengths: &[usize]) 
     let count = prepared.count();
     let summary = prepared.run_observed(&mut record, &mut states).unwrap();
     let (whole, state) = ((record, summary), states.0.pop().unwrap());
+    let prepared = tracer.prepare(seeds).unwrap();
     for &length in lengths {
         let starts: Vec<usize> = (0..count).step_by(length).collect();
         let slots = |first: &usize| *first..count.min(first + length);
         // In another order than that of the slots.
         let mut pieces: Vec<Piece> =
-            starts.iter().rev().map(|first| run_piece(tracer, seeds, slots(first))).collect();
+            starts.iter().rev().map(|first| run_piece(&prepared, slots(first))).collect();
         pieces.reverse();
         let joined = join(&pieces, &starts);
         let (summaries, pieces): (Vec<_>, Vec<_>) =
@@ -83,7 +85,7 @@ fn joined_pieces_are_bit_identical_to_the_whole_run() {
         let (count, steps) = if machine.is_cpu() { (60, 33) } else { (20, 9) };
         let (seeds, name) = (seeds(count), machine.to_string());
         // Both sources and seeds are divided.
-        let lengths: &[usize] = if machine.is_cpu() { &[1000, 23, 7] } else { &[11] };
+        let lengths: &[usize] = if machine.is_cpu() { &[1000, 23] } else { &[50] };
         assert_pieces(&format!("{name}, walk"), &walking(&field, steps), &seeds, lengths);
         if machine.is_cpu() {
             let adapting = adapting(&field, steps).batch(13);

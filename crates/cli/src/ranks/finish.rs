@@ -26,7 +26,7 @@ use burntrace::{
     },
 };
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The end of a run whose pieces are all done.
@@ -186,29 +186,25 @@ impl Finish<'_> {
         std::fs::rename(&own, self.folder.path("log.txt"))?;
         self.folder.remove(DOMAIN)?;
         let old = self.folder.path(&format!("{}.{}", parts::FOLDER, member.id));
-        std::fs::rename(&self.parts.root, &old)?;
-        for old in [old].into_iter().chain(self.abandoned()?) {
-            remove(&old);
-        }
-        Ok(())
-    }
-
-    /// Folders of processes that ended before they could start the run.
-    fn abandoned(&self) -> Result<Vec<PathBuf>> {
-        let start = format!("{}.", parts::FOLDER);
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(&self.folder.root)? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(&start) {
-                found.push(entry.path());
-            }
-        }
-        Ok(found)
+        std::fs::rename(&self.parts.root, old)?;
+        remove_abandoned(self.folder)
     }
 }
 
+/// Removes the pieces of a complete run, and folders of processes that ended before they could start it.
+pub fn remove_abandoned(folder: &Folder) -> Result<()> {
+    let start = format!("{}.", parts::FOLDER);
+    for entry in std::fs::read_dir(&folder.root)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&start) {
+            remove(&entry.path());
+        }
+    }
+    Ok(())
+}
+
 /// Removes a folder. NFS keeps files that are open, for a moment.
-fn remove(folder: &PathBuf) {
+fn remove(folder: &Path) {
     for _ in 0..20 {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

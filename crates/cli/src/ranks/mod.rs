@@ -104,6 +104,7 @@ pub fn share(
     let member = Member::new(&Parts::folder(&folder.root), start.rank);
     if !start.resumes && !folder.is_shared() {
         if is_complete(run, &folder)? {
+            finish::remove_abandoned(&folder)?;
             let root = folder.root.display();
             notes.say(
                 "ranks",

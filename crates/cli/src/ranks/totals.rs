@@ -98,12 +98,13 @@ impl RankTotals {
         let seconds = self.processes.values().map(|process| process.seconds);
         let (min, max) =
             seconds.fold((f64::INFINITY, 0.0_f64), |(min, max), s| (min.min(s), max.max(s)));
-        format!(
-            "{} pieces of up to {} particles by {} processes, each {min:.3} to {max:.3} s; times are sums over \
-             them",
-            self.pieces,
-            self.largest_piece,
-            self.processes.len()
-        )
+        let by = match self.processes.len() {
+            1 => format!("1 process: {max:.3} s"),
+            count => {
+                format!("{count} processes: {min:.3} to {max:.3} s each; other times are sums")
+            }
+        };
+        let (pieces, largest) = (self.pieces, self.largest_piece);
+        format!("{pieces} pieces of up to {largest} particles by {by}")
     }
 }
