@@ -42,6 +42,7 @@ mod physics {
     mod order;
     mod outside_time;
     mod own_fields;
+    mod pieces;
     mod points;
     mod probe;
     mod reinjection;

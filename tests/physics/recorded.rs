@@ -40,6 +40,28 @@ impl RecordingSink {
             has_part: false,
         }
     }
+
+    /// Adds the record of the next piece of the run, without its instances.
+    pub fn join(&mut self, next: &RecordingSink) {
+        if self.saves.is_empty() {
+            *self = RecordingSink { instances: Vec::new(), ..next.clone() };
+            return;
+        }
+        for (all, more) in self.saves.iter_mut().zip(&next.saves) {
+            assert_eq!(all.time, more.time);
+            all.position.extend(&more.position);
+            all.velocity.extend(&more.velocity);
+            all.arrays.iter_mut().zip(&more.arrays).for_each(|(all, more)| all.extend(more));
+            all.ints.iter_mut().zip(&more.ints).for_each(|(all, more)| all.extend(more));
+        }
+        let (ends, more) = (&mut self.ends, &next.ends);
+        ends.status.extend(&more.status);
+        ends.release_time.extend(&more.release_time);
+        ends.end_time.extend(&more.end_time);
+        ends.mesh_face.extend(&more.mesh_face);
+        ends.obstacle.extend(&more.obstacle);
+        ends.generation.extend(&more.generation);
+    }
 }
 
 fn bits(numbers: Vec<f64>) -> Vec<u64> {

@@ -52,7 +52,7 @@ pub struct Spent {
 }
 
 /// Number, size and cost of the checkpoints of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct CheckpointTotals {
     pub count: u64,
     pub bytes: u64,
@@ -209,6 +209,27 @@ impl RunCheckpoint {
             ))),
             change => Ok(change.map(|change| format!("{change}; accepted with --accept-changes"))),
         }
+    }
+
+    /// The checkpoint of the same run before its first step.
+    pub fn at_start(&self) -> Self {
+        let machine = self.machine.clone();
+        Self::initial(self.case.clone(), self.fingerprint.clone(), machine)
+    }
+
+    /// Writes a state as the last one of a finished run.
+    pub fn write_end(
+        mut self,
+        folder: &Folder,
+        state: RunState<'static>,
+        residence: Option<&[ResidenceTimes]>,
+    ) -> Result<u64> {
+        self.advance(state.numbers, self.spent, residence);
+        let mut writer = CheckpointWriter::new(&self)?;
+        for (name, bytes) in &state.arrays {
+            writer.add(name, bytes.as_ref());
+        }
+        Ok(writer.write(&folder.path(STATE))?)
     }
 
     /// The part of the tracks that the resumed run keeps.

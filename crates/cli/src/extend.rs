@@ -49,7 +49,7 @@ impl FinishedRun {
                 "there is no folder {name}; give the folder of a finished run"
             )));
         }
-        if log::is_locked(&folder.path("log.txt")) {
+        if folder.is_in_progress() {
             return Err(Misuse::error(format!(
                 "the run in {name} is in progress; wait until it ends"
             )));

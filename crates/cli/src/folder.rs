@@ -2,7 +2,7 @@
 
 use crate::{
     case::{Case, Misuse},
-    log,
+    log, ranks,
 };
 use anyhow::{Context, Result};
 use burntrace::io;
@@ -71,46 +71,81 @@ impl Folder {
 
     /// Whether it contains an unfinished run: stopped, or still in progress.
     pub fn is_stopped(&self) -> bool {
-        self.path(CHECKPOINT).exists()
+        self.path(CHECKPOINT).exists() || self.is_shared()
+    }
+
+    /// Whether it contains an unfinished run that several processes share.
+    pub fn is_shared(&self) -> bool {
+        self.path(ranks::PARTS).is_dir()
+    }
+
+    /// Whether a process works on the run.
+    pub fn is_in_progress(&self) -> bool {
+        log::is_locked(&self.path("log.txt")) || ranks::is_in_progress(&self.root)
     }
 
     /// Creates the folder. Replaces an earlier run in it only if `overwrite` is set.
     pub fn create(root: &Path, overwrite: bool) -> Result<Self> {
         let folder = Folder::at(root);
-        if root.is_file() {
-            return Err(Misuse::error(format!(
-                "{} is a file; give the name of a folder for the run with --out",
-                root.display()
-            )));
+        if !overwrite {
+            folder.refuse_earlier("give --overwrite")?;
         }
-        let has = |name: &str| folder.path(name).exists();
-        let is_stopped = folder.is_stopped();
-        if (is_stopped || has("case.toml") || has("tracks")) && !overwrite {
-            let what = match is_stopped {
-                true => {
-                    format!("a run that was stopped; resume it with {}", folder.resume_command())
-                }
-                false => "an earlier run".into(),
-            };
-            return Err(Misuse::error(format!(
-                "{} contains {what}; to replace it, give --overwrite; to keep it, give another \
-                 folder with --out",
-                root.display()
-            )));
+        if root.is_file() {
+            return Err(is_file(root));
         }
         let _earlier = log::lock_earlier(&folder.path("log.txt"))?;
+        if ranks::is_in_progress(root) {
+            return Err(Misuse::error(format!(
+                "the run in {} is still in progress: other processes trace its pieces; wait until they end, or \
+                 stop them",
+                root.display()
+            )));
+        }
         folder.refuse_other_tracks()?;
-        // First, so that a checkpoint never outlives the tracks that it refers to.
-        folder.remove_checkpoint()?;
-        ignore_missing(std::fs::remove_dir_all(folder.path("tracks")))?;
-        for (name, stems, extensions) in FOLDERS {
-            remove_own(&folder.path(name), stems, extensions)?;
-        }
-        for name in FILES {
-            folder.remove(name)?;
-        }
+        folder.remove_results()?;
         make(root)?;
         Ok(folder)
+    }
+
+    /// Refuses to replace an earlier run. `replace` says how to replace it nevertheless.
+    pub fn refuse_earlier(&self, replace: &str) -> Result<()> {
+        let root = &self.root;
+        if root.is_file() {
+            return Err(is_file(root));
+        }
+        let has = |name: &str| self.path(name).exists();
+        let is_stopped = self.is_stopped();
+        if !(is_stopped || has("case.toml") || has("tracks")) {
+            return Ok(());
+        }
+        let what = match is_stopped {
+            true => format!("a run that was stopped; resume it with {}", self.resume_command()),
+            false => "an earlier run".into(),
+        };
+        Err(Misuse::error(format!(
+            "{} contains {what}; to replace it, {replace}; to keep it, give another folder with --out",
+            root.display()
+        )))
+    }
+
+    /// Removes the files of an earlier run.
+    fn remove_results(&self) -> Result<()> {
+        // First, so that a checkpoint never outlives the tracks that it refers to.
+        self.remove_checkpoint()?;
+        ignore_missing(std::fs::remove_dir_all(self.path(ranks::PARTS)))?;
+        ignore_missing(std::fs::remove_dir_all(self.path("tracks")))?;
+        self.remove_files()
+    }
+
+    /// Removes the files of an earlier run, but not its tracks and its checkpoint.
+    pub fn remove_files(&self) -> Result<()> {
+        for (name, stems, extensions) in FOLDERS {
+            remove_own(&self.path(name), stems, extensions)?;
+        }
+        for name in FILES {
+            self.remove(name)?;
+        }
+        Ok(())
     }
 
     /// Refuses to replace a folder `tracks` with files that no run wrote.
@@ -166,9 +201,14 @@ impl Folder {
     /// An error for an unfinished run that has no complete save.
     pub fn without_saves(&self) -> anyhow::Error {
         Misuse::error(format!(
-            "{} contains a run without a complete save: it was stopped before, or is still in \
-             progress; wait for its first save, or resume it with {}",
+            "{} contains a run without a complete save: {}, or resume it with {}",
             self.root.display(),
+            match self.is_shared() {
+                true => "the saves of its pieces are joined at its end; wait for it",
+                false => {
+                    "it was stopped before, or is still in progress; wait for its first save"
+                }
+            },
             self.resume_command()
         ))
     }
@@ -249,6 +289,11 @@ fn real(path: &Path) -> Result<PathBuf> {
         }
     }
     Ok(real)
+}
+
+fn is_file(root: &Path) -> anyhow::Error {
+    let root = root.display();
+    Misuse::error(format!("{root} is a file; give the name of a folder for the run with --out"))
 }
 
 /// Creates a folder and its parents if they do not exist.

@@ -60,9 +60,32 @@ pub fn lock_earlier(path: &Path) -> Result<Option<File>> {
 
 /// Whether another process writes a log: its run is in progress. False where files have no locks.
 pub fn is_locked(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
+    state(path) == LockState::Locked
+}
+
+/// Whether a process has locked a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockState {
+    Locked,
+    /// Not locked, or gone.
+    Free,
+    /// The file system has no locks, or the file cannot be opened.
+    Unknown,
+}
+
+/// Whether another process has locked a log.
+pub fn state(path: &Path) -> LockState {
+    let file = match File::open(path) {
+        Ok(file) if cfg!(unix) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return LockState::Free,
+        _ => return LockState::Unknown,
+    };
     // A shared lock, so that two such questions do not meet.
-    cfg!(unix) && matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    match file.try_lock_shared() {
+        Ok(()) => LockState::Free,
+        Err(TryLockError::WouldBlock) => LockState::Locked,
+        Err(TryLockError::Error(_)) => LockState::Unknown,
+    }
 }
 
 /// Locks a log, or refuses if its run is in progress.

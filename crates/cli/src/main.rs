@@ -31,6 +31,7 @@ mod pictures;
 mod plan;
 mod probe;
 mod progress;
+mod ranks;
 mod render;
 mod report;
 mod residence;

@@ -6,6 +6,7 @@ use crate::{
     checkpoint::RunCheckpoint,
     folder::Folder,
     log,
+    ranks::{self, Rank, SharedStart},
     trace::{self, RunStart},
 };
 use anyhow::Result;
@@ -13,9 +14,18 @@ use burntrace::device;
 use std::path::Path;
 use toml::{Table, Value};
 
-pub fn execute(args: &RunArgs, root: &Path) -> Result<()> {
+pub fn execute(args: &RunArgs, root: &Path, rank: Rank) -> Result<()> {
     let folder = Folder::at(root);
+    if folder.is_shared() {
+        let checkpoint = ranks::checkpoint(root)?;
+        let mut case = resumed_case(args, root, &checkpoint)?;
+        case.run.is_shared = true;
+        let accept_changes = args.accept_changes;
+        let start = SharedStart { rank, resumes: true, accept_changes };
+        return trace::trace_shared(&case, Path::new("/"), start, args.output);
+    }
     let checkpoint = RunCheckpoint::read(&folder)?;
+    rank.refuse_several("--resume of a run that one process started")?;
     log::to_file(&folder.path("log.txt"))?;
     let case = resumed_case(args, root, &checkpoint)?;
     let checkpoint = Box::new(checkpoint);

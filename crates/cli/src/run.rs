@@ -3,21 +3,25 @@
 use crate::{
     args::RunArgs,
     case::{self, Misuse},
-    extend, resume,
+    extend,
+    ranks::{Rank, SharedStart},
+    resume,
     trace::{self, RunStart},
 };
 use anyhow::Result;
 use std::path::Path;
 
 pub fn execute(args: &RunArgs) -> Result<()> {
+    let rank = Rank::find(args.rank.as_deref())?;
     if let Some(root) = &args.extend {
+        rank.refuse_several("--extend")?;
         return extend::execute(args, root);
     }
     if args.accept_changes && args.resume.is_none() {
         return Err(Misuse::error("--accept-changes needs --resume or --extend; give one of them"));
     }
     let file = match (&args.resume, &args.case) {
-        (Some(root), _) => return resume::execute(args, root),
+        (Some(root), _) => return resume::execute(args, root, rank),
         (None, Some(file)) => file,
         (None, None) => return Err(Misuse::error("give a case file, or --resume and a folder")),
     };
@@ -25,5 +29,13 @@ pub fn execute(args: &RunArgs) -> Result<()> {
     args.apply_to(&mut case);
     let file = std::path::absolute(file)?;
     let base = file.parent().unwrap_or(Path::new("/"));
-    trace::trace(&case, base, RunStart::New { overwrite: args.overwrite }, args.output)
+    if rank.count == 1 {
+        let start = RunStart::New { overwrite: args.overwrite };
+        return trace::trace(&case, base, start, args.output);
+    }
+    if args.overwrite {
+        rank.refuse_several("--overwrite")?;
+    }
+    case.run.is_shared = true;
+    trace::trace_shared(&case, base, SharedStart::new(rank), args.output)
 }

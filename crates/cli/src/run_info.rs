@@ -4,7 +4,7 @@ use crate::{
     case::{Case, FieldSource, Kinds, Misuse, Repeat, SeedShape, Seeds},
     folder::Folder,
     format::twelve_digits,
-    log,
+    ranks,
     results::RunFiles,
 };
 use anyhow::Result;
@@ -59,7 +59,7 @@ impl RunInfo {
 
     /// Describes the run in a folder.
     pub fn of(folder: Folder) -> Result<RunInfo> {
-        let is_in_progress = log::is_locked(&folder.path("log.txt"));
+        let is_in_progress = folder.is_in_progress();
         let store = folder.path("tracks");
         let (mut tracks, mut damage) = (None, None);
         if store.is_dir() {
@@ -118,6 +118,9 @@ impl RunInfo {
             "particles": tracks.map(Tracks::num_particles),
             "status": counts.collect::<serde_json::Map<_, _>>(),
             "commands": self.commands(),
+            "pieces": self.pieces().map(|[done, claimed, all]| {
+                json!({ "done": done, "claimed": claimed, "all": all })
+            }),
             "problems": self.problems(),
         })
     }
@@ -140,6 +143,12 @@ impl RunInfo {
             }
         }
         line("device", self.device());
+        if let Some([done, claimed, all]) = self.pieces() {
+            line(
+                "pieces",
+                format!("{done} of {all} done, {claimed} claimed; they are joined at the end"),
+            );
+        }
         line("saves", self.saves());
         if !self.counts.slots.is_empty() {
             line("particles", self.particles());
@@ -185,6 +194,11 @@ impl RunInfo {
             }
         };
         format!("{} of {}{times}", tracks.num_saves(), tracks.num_planned_saves())
+    }
+
+    /// The numbers of pieces of an unfinished run that processes share: done, claimed, and all.
+    fn pieces(&self) -> Option<[usize; 3]> {
+        ranks::progress(&self.folder.root)
     }
 
     /// The counts at the last save.

@@ -5,6 +5,7 @@ use crate::{
     format::{six_digits, with_prefix},
     io_stats::IoStats,
     job::LoadedField,
+    ranks::RankTotals,
     residence::ResidenceTimes,
 };
 use burntrace::{Domain, Status, Strategy, Summary, device::OpenDevice};
@@ -38,6 +39,8 @@ pub struct RunSummary<'a> {
     /// Warnings and notes of the run.
     pub warnings: Vec<String>,
     pub folder: &'a Path,
+    /// The processes, of a run that several shared.
+    pub ranks: Option<&'a RankTotals>,
 }
 
 /// The corners of the domain, under the key that they have in `summary.json`.
@@ -103,6 +106,9 @@ impl RunSummary<'_> {
                 "seconds": self.checkpoints.seconds,
             },
         });
+        if let Some(ranks) = self.ranks {
+            json["ranks"] = ranks.json();
+        }
         if let Some([accepted, rejected]) = run.tries {
             json["steps_accepted"] = json!(accepted);
             json["steps_rejected"] = json!(rejected);
@@ -147,6 +153,9 @@ impl RunSummary<'_> {
         line("speed", self.speed());
         line("time", self.times());
         line("i/o", self.io.to_string());
+        if let Some(ranks) = self.ranks {
+            line("ranks", ranks.text());
+        }
         line("particles", self.particles());
         line("released", self.released());
         for entry in self.residence.unwrap_or_default() {
@@ -165,7 +174,8 @@ impl RunSummary<'_> {
     /// The memory strategy of the run.
     fn strategy(&self) -> Strategy {
         let streams = self.run.input.is_some();
-        let has_batches = self.run.batches.sizes[1] < self.run.particles;
+        let at_once = self.ranks.map_or(self.run.particles, |ranks| ranks.largest_piece);
+        let has_batches = self.run.batches.sizes[1] < at_once;
         let matches = |strategy: &Strategy| {
             strategy.streams_frames() == streams && strategy.has_batches() == has_batches
         };

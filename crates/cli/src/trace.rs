@@ -15,6 +15,7 @@ use crate::{
     log,
     notes::Notes,
     progress::Display,
+    ranks::{self, SharedStart},
     report, residence,
     shared::Shared,
     signals::{Signals, Stopped},
@@ -66,19 +67,70 @@ pub struct Session<'a> {
 /// Runs a case and writes all files of its output folder. Relative file names are resolved against
 /// `base`.
 pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) -> Result<()> {
+    with_session(case, base, &case.run.device, output, |session| {
+        let (report, stopped) = trace_in(case, base, run_start, session)?;
+        print_report(&report, output)?;
+        stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
+    })
+}
+
+/// Takes part in the run of a case that several processes share: traces pieces until none is left.
+pub fn trace_shared(
+    case: &Case,
+    base: &Path,
+    shared: SharedStart,
+    output: OutputArgs,
+) -> Result<()> {
+    let device = shared.rank.device(&case.run.device);
+    with_session(case, base, &device, output, |session| {
+        let Session { loaded, device, start, .. } = *session;
+        let domain = job::domain(case, loaded.field.domain())?;
+        let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
+        let tracer = job::tracer(case, base, loaded, &device.name)?;
+        let piece = ranks::piece_length(case, tracer.num_slots(&seeds));
+        let tracer = tracer.piece(piece);
+        let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+        let (mut warnings, slow) = warnings(case, session, &prepared)?;
+        warnings.extend(about_seeds.into_iter().chain(slow));
+        let fingerprint = Fingerprint::of(case, base, loaded, &seeds)?;
+        let (seeds, quiet) = (seeds.len(), session.quiet);
+        let run = CaseRun { case, base, seeds, loaded, device, start, quiet };
+        ranks::share(&run, &prepared, shared, (fingerprint, warnings), output)
+    })
+}
+
+/// Loads the field of a case on a device, and passes it on.
+fn with_session(
+    case: &Case,
+    base: &Path,
+    device: &str,
+    output: OutputArgs,
+    work: impl FnOnce(&Session) -> Result<()>,
+) -> Result<()> {
     let start = Instant::now();
     job::check(case)?;
     job::check_folder(case, base)?;
     start_threads(case.run.threads)?;
-    let device = device::open(&case.run.device).map_err(Misuse::of)?;
+    let device = device::open(device).map_err(Misuse::of)?;
     let notes = Notes { quiet: output.quiet };
     let loaded = job::field(case, base, &device, notes)?;
     let (quiet, warned) = (output.quiet, RefCell::default());
-    let session =
-        Session { loaded: &loaded, device: &device, start, notes, quiet, warned: &warned };
-    let (report, stopped) = trace_in(case, base, run_start, &session)?;
-    print_report(&report, output)?;
-    stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
+    work(&Session { loaded: &loaded, device: &device, start, notes, quiet, warned: &warned })
+}
+
+/// The warnings of a prepared run, and why it is slow, if it is; that has been said as a note.
+fn warnings(
+    case: &Case,
+    session: &Session,
+    prepared: &Prepared,
+) -> Result<(Vec<String>, Option<String>)> {
+    let warnings = [case.notes.clone(), job::warnings(case, session.loaded)?].concat();
+    let is_chosen = Option::<Engine>::from(case.trace.engine).is_some();
+    let is_slow = prepared.engine() == Engine::Tensor && !is_chosen;
+    if is_slow {
+        session.notes.say("engine", SLOW_ENGINE.into());
+    }
+    Ok((warnings, is_slow.then(|| SLOW_ENGINE.into())))
 }
 
 /// Runs a case whose field is loaded, and writes all files of its output folder. Returns the output to
@@ -89,18 +141,13 @@ pub fn trace_in(
     run_start: RunStart,
     session: &Session,
 ) -> Result<(Printed, Option<Stopped>)> {
-    let Session { loaded, device, start, notes, .. } = *session;
+    let Session { loaded, device, start, .. } = *session;
     let domain = job::domain(case, loaded.field.domain())?;
     let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
     let tracer = job::tracer(case, base, loaded, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
-    let mut warnings = [case.notes.clone(), job::warnings(case, loaded)?].concat();
+    let (mut warnings, slow) = warnings(case, session, &prepared)?;
     warnings.extend(about_seeds);
-    let is_chosen = Option::<Engine>::from(case.trace.engine).is_some();
-    let is_slow = prepared.engine() == Engine::Tensor && !is_chosen;
-    if is_slow {
-        notes.say("engine", SLOW_ENGINE.into());
-    }
 
     let fingerprint = Fingerprint::of(case, base, loaded, &seeds)?;
     let (folder, mut checkpoint) = match run_start {
@@ -121,13 +168,13 @@ pub fn trace_in(
         }
     };
     log::warn_once(&warnings, &mut session.warned.borrow_mut());
-    warnings.extend(is_slow.then(|| SLOW_ENGINE.into()));
+    warnings.extend(slow);
     checkpoint.add_warnings(warnings);
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let (time, field) = (checkpoint.time(), &loaded.json);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
     let (seeds, quiet) = (seeds.len(), session.quiet);
-    let run = CaseRun { case, seeds, loaded, device, start, quiet };
+    let run = CaseRun { case, base, seeds, loaded, device, start, quiet };
     run.complete(prepared, &folder, checkpoint).map_err(|error| {
         match error.is::<Stopped>() {
             true => tracing::info!("{error}"),
@@ -174,14 +221,17 @@ fn open_resumed(
 }
 
 /// The run of a case whose field is loaded.
-struct CaseRun<'a> {
-    case: &'a Case,
+pub struct CaseRun<'a> {
+    pub case: &'a Case,
+    /// The folder of relative file names.
+    pub base: &'a Path,
     /// Number of seeds.
-    seeds: usize,
-    loaded: &'a LoadedField,
-    device: &'a OpenDevice,
-    start: Instant,
-    quiet: bool,
+    pub seeds: usize,
+    pub loaded: &'a LoadedField,
+    pub device: &'a OpenDevice,
+    pub start: Instant,
+    /// Whether to show no progress.
+    pub quiet: bool,
 }
 
 impl CaseRun<'_> {
@@ -234,6 +284,7 @@ impl CaseRun<'_> {
             device_bytes,
             warnings,
             folder: &folder.root,
+            ranks: None,
         };
         let printed = Printed { json: summary.json(), text: summary.text() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
@@ -247,7 +298,7 @@ impl CaseRun<'_> {
     }
 
     /// Traces the seeds into the store in the folder.
-    fn trace_to_store(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
+    pub fn trace_to_store(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
         let store = watch.folder.path("tracks");
         let writer = match watch.checkpoint.resumed {
             0 => io::TrackWriter::new(store),
@@ -278,7 +329,12 @@ impl CaseRun<'_> {
     }
 
     /// Makes the report of a completed run, if the case asks for one.
-    fn with_report(&self, run: &Summary, folder: &Folder, mut printed: Printed) -> Result<Printed> {
+    pub fn with_report(
+        &self,
+        run: &Summary,
+        folder: &Folder,
+        mut printed: Printed,
+    ) -> Result<Printed> {
         let positions = 3 * run.precision.bytes() * run.saves * run.particles;
         let is_wanted = match self.case.save.report {
             Reporting::Always => true,
@@ -297,7 +353,7 @@ impl CaseRun<'_> {
 }
 
 /// Planned peak memory of a device that has memory of its own, in bytes.
-fn device_bytes(prepared: &Prepared) -> Option<u64> {
+pub fn device_bytes(prepared: &Prepared) -> Option<u64> {
     let plan = prepared.plan().ok()?;
     Some(plan.device_bytes()).filter(|_| !plan.memory().is_shared)
 }
@@ -305,11 +361,11 @@ fn device_bytes(prepared: &Prepared) -> Option<u64> {
 /// The output of a completed run.
 pub struct Printed {
     pub json: serde_json::Value,
-    text: String,
+    pub text: String,
 }
 
 /// Writes the VTK files of the case, and returns the seconds it took.
-fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
+pub fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
     let start = Instant::now();
     let tracks = io::Tracks::open(folder.path("tracks"))?;
     for kind in &case.save.vtk {
@@ -323,7 +379,7 @@ fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
+pub fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
     Stopped {
         code: signals.code().unwrap_or(1),
         text: format!("stopped at t = {}; {hint}", twelve_digits(time)),
@@ -368,7 +424,7 @@ pub fn start_threads(threads: usize) -> Result<()> {
         .context("cannot start the CPU threads")
 }
 
-fn print_report(report: &Printed, output: OutputArgs) -> Result<()> {
+pub fn print_report(report: &Printed, output: OutputArgs) -> Result<()> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     if output.json {

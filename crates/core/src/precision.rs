@@ -2,9 +2,10 @@
 
 use burn::tensor::{DType, TensorData};
 use burntrace_kernels::{POSITION, RECORD};
+use serde::{Deserialize, Serialize};
 
 /// Precision of positions, velocities and all arithmetic on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize)]
 pub enum Precision {
     /// Single precision.
     #[default]

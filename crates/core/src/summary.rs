@@ -1,9 +1,10 @@
 //! The summary of a run.
 
 use crate::{BatchSummary, InputSummary, Precision, Status};
+use serde::{Deserialize, Serialize};
 
 /// The engine that takes the steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub enum Engine {
     /// The fused operation: many steps in one launch.
     Fused,
@@ -21,7 +22,7 @@ impl std::fmt::Display for Engine {
 }
 
 /// The summary of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Summary {
     /// The engine of the run.
     pub engine: Engine,
@@ -52,6 +53,7 @@ pub struct Summary {
     /// Number of particles by status, without zeros. Waiting particles are counted by slot; the
     /// other counts are of particle instances. Those of active and ended ones add up to `released`,
     /// which every run checks.
+    #[serde(with = "by_code")]
     pub counts: Vec<(Status, usize)>,
     /// Number of particles that left the mesh through each of its patches, by name; empty for a run
     /// without patches.
@@ -67,9 +69,51 @@ pub struct Summary {
     pub save_seconds: f64,
     /// Whether the observer cancelled the run.
     pub cancelled: bool,
+    /// Of a [piece](crate::Prepared::piece) that re-uses slots: number of particle instances that were
+    /// followed by others, by segment of the run. The table of the whole run has those of the first segment
+    /// first, and in each segment those of the first piece first; the last instances of all slots come last.
+    pub instances_by_segment: Vec<u64>,
 }
 
 impl Summary {
+    /// The summary of a run from those of its [pieces](crate::Prepared::piece): sums of counts and of seconds;
+    /// what pieces have in common is that of the first one. `None` if there are none.
+    pub fn join(pieces: impl IntoIterator<Item = Summary>) -> Option<Summary> {
+        let mut pieces = pieces.into_iter();
+        let mut all = pieces.next()?;
+        all.instances_by_segment.clear();
+        for piece in pieces {
+            all.add(&piece);
+        }
+        Some(all)
+    }
+
+    fn add(&mut self, piece: &Summary) {
+        self.particles += piece.particles;
+        self.released += piece.released;
+        self.dropped += piece.dropped;
+        self.particle_steps += piece.particle_steps;
+        if let (Some(all), Some(tries)) = (&mut self.tries, piece.tries) {
+            all.iter_mut().zip(tries).for_each(|(sum, count)| *sum += count);
+        }
+        self.launches += piece.launches;
+        let count = |of: &Summary, status| of.count(|other| other == status);
+        let counts = Status::ALL.map(|status| (status, count(self, status) + count(piece, status)));
+        self.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
+        for ((_, sum), (_, count)) in self.patches.iter_mut().zip(&piece.patches) {
+            *sum += count;
+        }
+        self.batches.join(piece.batches);
+        if let (Some(all), Some(input)) = (&mut self.input, &piece.input) {
+            all.frames += input.frames;
+            all.bytes += input.bytes;
+            all.wait_seconds += input.wait_seconds;
+        }
+        self.trace_seconds += piece.trace_seconds;
+        self.save_seconds += piece.save_seconds;
+        self.cancelled |= piece.cancelled;
+    }
+
     /// Number of active particles.
     pub fn active(&self) -> usize {
         self.count(|status| status == Status::Active)
@@ -94,5 +138,32 @@ impl Summary {
     fn count(&self, is_counted: impl Fn(Status) -> bool) -> usize {
         let counted = self.counts.iter().filter(|(status, _)| is_counted(*status));
         counted.map(|(_, count)| count).sum()
+    }
+}
+
+/// Serialises statuses by their codes.
+mod by_code {
+    use crate::Status;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(
+        counts: &[(Status, usize)],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let codes = counts.iter().map(|(status, count)| (status.code(), *count));
+        codes.collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<(Status, usize)>, D::Error> {
+        let counts = Vec::<(i32, usize)>::deserialize(deserializer)?;
+        let status = |(code, count)| {
+            let status = Status::from_code(code);
+            status
+                .map(|status| (status, count))
+                .ok_or_else(|| D::Error::custom(format!("{code} is not the code of a status")))
+        };
+        counts.into_iter().map(status).collect()
     }
 }

@@ -130,6 +130,9 @@ pub struct RunArgs {
     /// Replace an earlier run in the output folder
     #[arg(long)]
     pub overwrite: bool,
+    /// Share the run with other processes: this is rank I (from 0) of N; by default that of SLURM or MPI
+    #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
+    pub rank: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -22,6 +22,12 @@ pub struct Run {
     pub strategy: Strategy,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<usize>,
+    /// Number of particles of a piece of a run that several processes share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub piece: Option<usize>,
+    /// Whether this process shares the run with others, and traces it piece by piece.
+    #[serde(skip)]
+    pub is_shared: bool,
 }
 
 impl Run {
@@ -53,6 +59,8 @@ impl Default for Run {
             memory: None,
             strategy: Strategy::default(),
             batch: None,
+            piece: None,
+            is_shared: false,
         }
     }
 }

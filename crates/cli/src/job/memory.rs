@@ -1,6 +1,9 @@
 //! The memory plan of a run.
 
-use crate::case::{self, Case, Misuse, SeedShape};
+use crate::{
+    case::{self, Case, Misuse, SeedShape},
+    ranks,
+};
 use anyhow::Result;
 use burntrace::{
     ControlGroup, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer,
@@ -31,6 +34,9 @@ pub fn check(case: &Case) -> Result<()> {
             "run.threads is {}; give up to {MAX_THREADS}, or 0 for one on each core",
             run.threads
         )));
+    }
+    if run.piece == Some(0) {
+        return Err(Misuse::error("run.piece is 0; give 1 or more particles for each piece"));
     }
     check_particles(case, None)?;
     match run.checkpoint_segments {
@@ -145,6 +151,8 @@ fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan,
 
 /// The size of the run of a case that holds `frames` of fields that are sampled only.
 fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
+    let all = particles(case, None);
+    let at_once = if case.run.is_shared { all.min(ranks::piece_length(case, all)) } else { all };
     let is_staggered = |seeds: &case::Seeds| seeds.release.is_some() || seeds.repeat.is_some();
     RunSize {
         engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
@@ -155,7 +163,8 @@ fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
         is_staggered: case.seeds.iter().any(is_staggered),
         inlets: usize::from(case.inlet.is_some()) + case.source.len(),
         has_end_locations: case.is_on_mesh() || !case.obstacle.is_empty(),
-        ..RunSize::new(particles(case, None), case.run.precision.into())
+        all,
+        ..RunSize::new(at_once, case.run.precision.into())
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::{
     case::{self, Case},
     folder::{DOMAIN, Folder},
-    log,
 };
 use serde_json::Value;
 
@@ -31,7 +30,7 @@ impl RunFiles {
             Err(problem) => (None, Some(problem)),
         };
         // The summary is written at the end of a run.
-        let is_unfinished = folder.is_stopped() || log::is_locked(&folder.path("log.txt"));
+        let is_unfinished = folder.is_stopped() || folder.is_in_progress();
         let unknown = "counts, timings and the device of the run are unknown";
         let (summary, summary_problem) = match read_json(folder, "summary.json", unknown) {
             Ok(summary) => (summary, None),

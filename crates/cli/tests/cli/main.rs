@@ -18,6 +18,7 @@ mod obstacles;
 mod patch_seeds;
 mod points;
 mod program;
+mod ranks;
 mod real_data;
 #[path = "../../../../tests/support/requirements.rs"]
 mod requirements;

@@ -30,11 +30,11 @@ pub const TOLERANCE: &str = "[field]\nflow = \"double-gyre\"\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\ncheckpoint_segments = 1\n";
 
 /// Random numbers by xorshift.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// Seeded from the time. The seed is printed, so that a failure can be reproduced.
-    fn new() -> Self {
+    pub fn new() -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let seed = std::env::var("BURNTRACE_SEED").ok().and_then(|seed| seed.parse().ok());
         let seed = seed.unwrap_or(since.as_nanos() as u64 | 1);
@@ -43,7 +43,7 @@ impl Random {
     }
 
     /// Between 0 and 1.
-    fn next(&mut self) -> f64 {
+    pub fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -330,7 +330,7 @@ pub fn frame(folder: &Path, number: usize, first: Option<&str>) -> PathBuf {
     path
 }
 
-fn series() -> tempfile::TempDir {
+pub fn series() -> tempfile::TempDir {
     let folder = folder_with(SERIES);
     (0..40).for_each(|number| drop(frame(folder.path(), number, None)));
     folder

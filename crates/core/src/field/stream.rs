@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{Error, Precision, Result, device, floats::Floats};
 use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::VecDeque,
     ops::Range,
@@ -20,7 +21,7 @@ use std::{
 };
 
 /// Totals of the frames read during a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct InputSummary {
     /// Number of frames read, counting repeated reads.
     pub frames: u64,

@@ -33,8 +33,10 @@ pub struct PlanItem {
 /// The size of a run, without its field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunSize {
-    /// Number of slots: one for each seed, and the slots of sources.
+    /// Number of slots that are traced: one for each seed, and the slots of sources.
     pub particles: usize,
+    /// Number of slots of the whole run: more than `particles` if these are a piece of it.
+    pub all: usize,
     /// Precision of the arithmetic.
     pub precision: Precision,
     /// The engine.
@@ -64,6 +66,7 @@ impl RunSize {
     pub fn new(particles: usize, precision: Precision) -> Self {
         RunSize {
             particles,
+            all: particles,
             precision,
             engine: Engine::Fused,
             velocity: false,
@@ -112,10 +115,10 @@ pub(super) struct MemoryLayout {
 
 /// All items of a run that need memory.
 pub(super) fn items(size: &RunSize, field: &FieldSize, layout: MemoryLayout) -> Vec<PlanItem> {
-    let n = size.particles as u64;
+    let (n, all) = (size.particles as u64, size.all.max(size.particles) as u64);
     let mut items = vec![
         item("program", Phase::Always, size.program, 0),
-        item("seeds", Phase::Always, n * if size.is_staggered { 48 } else { 24 }, 0),
+        item("seeds", Phase::Always, all * if size.is_staggered { 48 } else { 24 }, 0),
     ];
     items.extend(of_field(field, layout));
     if size.arrays() > 0 {
@@ -130,10 +133,10 @@ pub(super) fn items(size: &RunSize, field: &FieldSize, layout: MemoryLayout) -> 
     if size.inlets > 0 {
         // Particle, release time and release position of each slot, and all active instances at the
         // end.
-        let positions = (n.max(1 << 16) * size.inlets as u64) * 24;
-        items.push(item("slots", Phase::Always, n * 56 + positions, positions / 24 * 3 * 8));
+        let positions = (all.max(1 << 16) * size.inlets as u64) * 24;
+        items.push(item("slots", Phase::Always, all * 56 + positions, positions / 24 * 3 * 8));
     }
-    let start = n * if size.is_staggered { 24 } else { 8 };
+    let start = all * if size.is_staggered { 24 } else { 8 };
     items.push(item("begin", Phase::Start, start, 0));
     items.push(item("end", Phase::End, of_end(size, layout), 0));
     items

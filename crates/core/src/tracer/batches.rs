@@ -1,6 +1,7 @@
 //! Number of particles on the device at a time.
 
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Minimum batch size after halving.
@@ -86,7 +87,7 @@ pub(super) fn is_out_of_memory(error: &Error) -> bool {
 }
 
 /// The batches in which the particles of a run were sent to the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BatchSummary {
     /// Number of batches, over all segments of the run.
     pub count: u64,
@@ -97,6 +98,18 @@ pub struct BatchSummary {
 }
 
 impl BatchSummary {
+    /// Adds the batches of another piece of the run.
+    pub(crate) fn join(&mut self, other: BatchSummary) {
+        let ([smallest, largest], [min, max]) = (self.sizes, other.sizes);
+        self.sizes = match (self.count, other.count) {
+            (_, 0) => self.sizes,
+            (0, _) => other.sizes,
+            _ => [smallest.min(min), largest.max(max)],
+        };
+        self.count += other.count;
+        self.retries += other.retries;
+    }
+
     fn add(&mut self, size: usize) {
         let [smallest, largest] = self.sizes;
         self.sizes = [if self.count == 0 { size } else { smallest.min(size) }, largest.max(size)];

@@ -68,7 +68,7 @@ impl Prepared<'_> {
         let mut own = timetables(self.slots.as_ref()).unwrap_or_default();
         let mut before = timetables(finished.slots.as_ref()).unwrap_or_default();
         let precision = self.tracer.field.precision();
-        let max_steps = stepper::max_steps(self.count(), &self.tracer.field.device());
+        let max_steps = stepper::max_steps(self.all, &self.tracer.field.device());
         let (span, earlier) = (self.schedule.span, finished.schedule.span);
         self.schedule.after(&finished.schedule, max_steps, |chunk| {
             for (i, (own, before)) in own.iter_mut().zip(&mut before).enumerate() {
@@ -89,7 +89,7 @@ impl Prepared<'_> {
     /// Sets step and fraction of seeds that are still to be released: those after the end of the finished
     /// run had none.
     fn set_releases(&self, state: &mut RunState<'static>) -> Result<()> {
-        let (count, seeds) = (self.count(), self.seeds.len());
+        let (count, seeds) = (self.count(), self.positions().len());
         let mut record: Vec<i32> = state.array("record", RECORD * count)?;
         let records = Record::from_numbers(&record)[..seeds].iter().enumerate();
         let waiting: Vec<usize> =

@@ -10,6 +10,7 @@ mod extend;
 mod fused;
 mod hook;
 mod inflow;
+mod join;
 mod kept_values;
 mod obstacles;
 mod origin_shift;
@@ -117,6 +118,8 @@ pub struct Tracer<'a> {
     device_name: Option<String>,
     asked: MemoryRequest,
     memory: Option<u64>,
+    /// Maximum number of particles of a piece; `None` for the whole run at once.
+    piece: Option<usize>,
 }
 
 impl<'a> Tracer<'a> {
@@ -148,6 +151,7 @@ impl<'a> Tracer<'a> {
             device_name: None,
             asked: MemoryRequest::default(),
             memory: None,
+            piece: None,
         }
     }
 
@@ -249,6 +253,11 @@ impl<'a> Tracer<'a> {
     /// The maximum number of particles of all sources at a time.
     fn capacity(&self) -> usize {
         self.sources.iter().fold(0, |sum: usize, source| sum.saturating_add(source.capacity()))
+    }
+
+    /// Number of slots of a run with these seeds: theirs, and those of sources.
+    pub fn num_slots(&self, seeds: &Seeds) -> usize {
+        seeds.len().saturating_add(self.capacity())
     }
 
     /// Whether an instance can be followed by another one in its slot.

@@ -1,7 +1,7 @@
 //! From the positions of a run, measured from its origin, to those of its saves.
 
 use crate::{
-    Field, Precision, Result, Seeds, TrackSink,
+    Field, Precision, Result, TrackSink,
     field::{measured, origin, origin_row, plain},
     tracks::sunk,
 };
@@ -32,7 +32,7 @@ impl OriginShift {
     /// Passes the release positions of seeds to a sink, as a save would have them.
     pub fn give_releases(
         &self,
-        seeds: &Seeds,
+        seeds: &[[f64; 3]],
         precision: Precision,
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
@@ -43,7 +43,7 @@ impl OriginShift {
                 false => plain(self.origin, [x, y, z]).map(|x| precision.round(x)),
             }
         };
-        for (block, positions) in seeds.positions().chunks(BLOCK).enumerate() {
+        for (block, positions) in seeds.chunks(BLOCK).enumerate() {
             let positions: Vec<[f64; 3]> = positions.iter().map(release).collect();
             sunk(sink.releases(block * BLOCK, &positions))?;
         }

@@ -38,6 +38,13 @@ impl Tracer<'_> {
         self
     }
 
+    /// Plans the memory of [pieces](super::Prepared::piece) of up to `max` particles, which run one at a
+    /// time, instead of that of the whole run.
+    pub fn piece(mut self, max: usize) -> Self {
+        self.piece = Some(max);
+        self
+    }
+
     /// Plans the memory of a run with these seeds, without locating them. Saves count as passed on
     /// by the sink; saves that stay in memory, as in [`Tracks`](crate::Tracks), need more.
     ///
@@ -123,12 +130,14 @@ impl Tracer<'_> {
 
     fn run_size(&self, seeds: &Seeds, engine: Engine) -> RunSize {
         let (sampled, sampled_fields) = self.sampled_size();
+        let all = self.num_slots(seeds);
         RunSize {
             sampled,
             sampled_fields,
             flow_map_gradient: self.flow_map_gradient,
             gradients: 0,
-            particles: seeds.len().saturating_add(self.capacity()),
+            particles: all.min(self.piece.unwrap_or(all)),
+            all,
             precision: self.field.precision(),
             engine,
             velocity: self.velocity,

@@ -18,6 +18,7 @@ use crate::{
     Control, DurablePosition, Engine, Error, Observer, Plan, Progress, Result, Sampled, SavePlan,
     Seeds, Summary, TrackSink, Tracks, device, schedule::Schedule, tracks::sunk,
 };
+use std::ops::Range;
 
 /// A run that is ready to start: its steps and saves are scheduled, its seeds located, its inlets
 /// sampled, and its batches chosen. Made by [`Tracer::prepare`].
@@ -44,6 +45,10 @@ pub struct Prepared<'a> {
     pub(super) schedule: Schedule,
     /// Initial cell number in the record of each seed; `None` for a seed that is not released.
     cells: Vec<Option<i32>>,
+    /// The slots of the piece.
+    piece: Range<usize>,
+    /// Number of slots of the whole run.
+    pub(super) all: usize,
     pub(super) releases: Releases,
     pub(super) slots: Option<Slots>,
     stepper: Stepper<'a>,
@@ -79,11 +84,14 @@ impl<'a> Tracer<'a> {
         if self.seeds_outside == SeedsOutside::Error {
             start::check_inside(seeds, &cells, &self.domain, "field (in its holes)")?;
         }
+        let all = slots.as_ref().map_or(cells.len(), Slots::count);
         Ok(Prepared {
             tracer: self,
             seeds,
             schedule,
             cells,
+            piece: 0..all,
+            all,
             releases,
             slots,
             stepper,
@@ -131,14 +139,63 @@ impl<'a> Prepared<'a> {
         self.tracer.plan_of(self.seeds, self.stepper.engine, (self.is_tracked, true))
     }
 
+    /// The run of some of the slots: a piece, with the bits that these slots have in the whole run. Pieces run
+    /// in any order, at the same time or in different processes; [`RunState::join`] and [`Summary::join`] join
+    /// their results. The sink and the states of a piece count slots from its first one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Plan`] if there are no such slots, and if gradients are tracked; as
+    /// [`prepare`](Tracer::prepare) if the device fails.
+    pub fn piece(&self, slots: Range<usize>) -> Result<Prepared<'a>> {
+        if slots.is_empty() || slots.end > self.all || self.piece != (0..self.all) {
+            return Err(Error::Plan(format!(
+                "the slots {slots:?} are no piece of a run of {} slots; give a range of them that is not empty, \
+                 and take pieces of the whole run",
+                self.all
+            )));
+        }
+        if self.is_tracked {
+            return Err(Error::Plan(
+                "gradients are tracked, and their graph spans all particles; run it as a whole"
+                    .into(),
+            ));
+        }
+        let count = self.seeds.len();
+        let seeds = slots.start.min(count)..slots.end.min(count);
+        let inlets = self.slots.as_ref().map_or(&[] as &[_], Slots::inlets);
+        let (engine, later) = (self.stepper.engine, self.stepper.releases.clone());
+        Ok(Prepared {
+            tracer: self.tracer,
+            seeds: self.seeds,
+            schedule: self.schedule.clone(),
+            cells: self.cells[seeds.clone()].to_vec(),
+            releases: self.releases.piece(seeds),
+            slots: self.slots.as_ref().map(|all| all.piece(slots.clone())),
+            stepper: self.tracer.stepper(engine, later, inlets)?,
+            sampler: Sampler::new(self.tracer, &self.schedule)?,
+            batch: self.batch,
+            is_tracked: false,
+            state: None,
+            all: self.all,
+            piece: slots,
+        })
+    }
+
     /// Number of slots: one for each seed, and those of sources.
-    pub(super) fn count(&self) -> usize {
-        self.slots.as_ref().map_or(self.cells.len(), Slots::count)
+    pub fn count(&self) -> usize {
+        self.piece.len()
+    }
+
+    /// The positions of the seeds.
+    pub(super) fn positions(&self) -> &'a [[f64; 3]] {
+        let all = self.seeds.positions();
+        &all[self.piece.start.min(all.len())..self.piece.end.min(all.len())]
     }
 
     /// Identifies the run.
     pub(super) fn identity(&self) -> Identity {
-        Identity::of(self.count(), &self.stepper, &self.schedule)
+        Identity::of(self.piece.clone(), &self.stepper, &self.schedule)
     }
 
     /// The plan of all saves, which the sink will receive.
@@ -219,12 +276,13 @@ impl<'a> Prepared<'a> {
         sink: &mut dyn TrackSink,
         observer: &mut dyn Observer,
     ) -> Result<Summary> {
-        let plan = self.save_plan();
+        let (plan, positions) = (self.save_plan(), self.positions());
+        let first_slot = self.piece.start;
         let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, .. } = self;
         let (stepper, sampler) = (self.stepper, self.sampler);
         let is_tracked = self.is_tracked;
         let device = tracer.field.device();
-        let rows = start::rows((seeds, &cells), slots.as_ref(), &mut releases, tracer);
+        let rows = start::rows((positions, &cells), slots.as_ref(), &mut releases, tracer);
         drop(cells);
         if let (Some(slots), Some(each)) = (&mut slots, &releases.each) {
             slots.set_seed_releases(each);
@@ -234,12 +292,13 @@ impl<'a> Prepared<'a> {
         let is_split = self.batch < count;
         let max_steps = match is_tracked && stepper.engine == Engine::Fused {
             true => adjoint::STEPS,
-            false => stepper::max_steps(count, &device),
+            false => stepper::max_steps(self.all, &device),
         };
         let mut run = Run {
             tracer,
             segments: schedule.chunks(max_steps),
             schedule: &schedule,
+            first_slot,
             stepper,
             sampler,
             kept: KeptValues::default(),
@@ -268,7 +327,7 @@ impl<'a> Prepared<'a> {
         }
         run.taken[1] = run.store.active()?;
         sunk(sink.begin(&plan))?;
-        shift.give_releases(seeds, plan.precision, sink)?;
+        shift.give_releases(positions, plan.precision, sink)?;
         run.all_segments(sink, observer)?;
         run.finish(sink)
     }

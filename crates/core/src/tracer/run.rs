@@ -28,6 +28,8 @@ use std::{ops::Range, time::Instant};
 pub(super) struct Run<'a> {
     pub tracer: &'a Tracer<'a>,
     pub schedule: &'a Schedule,
+    /// The first slot: not 0 in a piece of a run.
+    pub first_slot: usize,
     /// The remaining segments. Their limits depend neither on batches nor on threads.
     pub segments: Chunks<'a>,
     pub stepper: Stepper<'a>,
@@ -172,7 +174,8 @@ impl Run<'_> {
         super::batches::failing::pass(super::batches::failing::FailurePoint::Upload, batch.len())?;
         let particles = self.store.take(batch.clone())?;
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
-        let particles = self.launch((batch.start, particles), part, following, ends)?;
+        let first_slot = self.first_slot + batch.start;
+        let particles = self.launch((first_slot, particles), part, following, ends)?;
         self.finish_reading(sink)?;
         let save = part.save.map(|index| (index, part.end(), batch.start));
         match save {
@@ -202,7 +205,7 @@ impl Run<'_> {
 
     fn launch(
         &mut self,
-        (first, particles): (usize, Particles),
+        (first_slot, particles): (usize, Particles),
         segment: &Chunk,
         following: Option<&Reinjection>,
         ends: &mut Vec<End>,
@@ -216,7 +219,8 @@ impl Run<'_> {
             super::batches::failing::FailurePoint::Launch,
             particles.count(),
         )?;
-        let (particles, ended) = self.stepper.advance((first, particles), segment, following)?;
+        let (particles, ended) =
+            self.stepper.advance((first_slot, particles), segment, following)?;
         ends.extend(ended);
         if self.reading.is_some() {
             // Some devices queue launches; flush them, so that they run while the sink works.
@@ -229,7 +233,7 @@ impl Run<'_> {
 
     /// Records the ends of a segment over all batches, and passes the instances to the sink.
     fn absorb(&mut self, ends: Vec<End>, segment: &Chunk, sink: &mut dyn TrackSink) -> Result<()> {
-        let Some(slots) = self.slots.as_mut().filter(|_| !ends.is_empty()) else { return Ok(()) };
+        let Some(slots) = self.slots.as_mut() else { return Ok(()) };
         let start = Instant::now();
         let instances = slots.absorb(ends, segment)?;
         self.counts.trace_seconds += start.elapsed().as_secs_f64();

@@ -139,6 +139,7 @@ impl Run<'_> {
             trace_seconds: self.counts.trace_seconds,
             save_seconds: self.counts.save_seconds,
             cancelled: self.cancelled,
+            instances_by_segment: self.slots.and_then(|slots| slots.by_segment).unwrap_or_default(),
         })
     }
 }

@@ -11,12 +11,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct SlotCounters {
     /// In the order of [`Status::ALL`].
-    ended: Vec<u64>,
-    left_through: Vec<u64>,
-    particle_steps: u64,
-    from_sources: u64,
+    pub ended: Vec<u64>,
+    pub left_through: Vec<u64>,
+    pub particle_steps: u64,
+    pub from_sources: u64,
     /// Releases of each source that were due.
     due: Vec<u64>,
+    /// In a piece, number of ended instances by segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_segment: Option<Vec<u64>>,
 }
 
 /// Marks a seed in an array of inlets.
@@ -31,6 +34,7 @@ impl Slots {
             particle_steps: self.particle_steps,
             from_sources: self.from_sources,
             due: self.timetables.iter().map(Timetable::due).collect(),
+            by_segment: self.by_segment.clone(),
         };
         let columns = [
             ("release_time", self.column(|current| current.time)),
@@ -76,6 +80,9 @@ impl Slots {
         self.left_through = counters.left_through.iter().map(|count| *count as usize).collect();
         self.particle_steps = counters.particle_steps;
         self.from_sources = counters.from_sources;
+        if self.by_segment.is_some() {
+            self.by_segment = Some(counters.by_segment.clone().unwrap_or_default());
+        }
         for (timetable, due) in self.timetables.iter_mut().zip(&counters.due) {
             timetable.go_to(*due);
         }

@@ -8,9 +8,10 @@ use crate::{
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
-    Instance, MeshPatch, NEVER, ReinjectionRules, Releases, SlotReuse, SlotRules, status::WAITING,
+    Instance, MeshPatch, NEVER, ReinjectionRules, Releases, SlotReuse, SlotRules, SourceSlots,
+    status::WAITING,
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// A logged end that is followed by a re-injection or another release.
 pub(super) type End = Instance;
@@ -64,8 +65,11 @@ pub(super) struct InstanceStart {
     pub is_empty: bool,
 }
 
-/// The re-used slots of a run.
+/// The re-used slots of a run, or of a piece of it. Methods take slots counted from the first one of the
+/// piece; the rules of re-use have slots of the whole run.
 pub(super) struct Slots {
+    /// The first slot.
+    first: usize,
     following: Reinjection,
     pub timetables: Vec<Timetable>,
     span: TimeSpan,
@@ -82,6 +86,8 @@ pub(super) struct Slots {
     pub particle_steps: u64,
     /// Particles that sources have released.
     pub from_sources: u64,
+    /// In a piece, number of ended instances in each segment so far.
+    pub by_segment: Option<Vec<u64>>,
 }
 
 /// Ends per slot for which a launch's log has room, on devices that need a fixed size; smaller for
@@ -124,6 +130,7 @@ impl Slots {
             current.extend(vec![empty; source.slots as usize]);
         }
         Ok(Slots {
+            first: 0,
             left_through: vec![0; inflow.rules.patches.len()],
             following: following(inflow, current.len()),
             timetables,
@@ -135,7 +142,28 @@ impl Slots {
             ended: Status::ALL.map(|status| (status, 0)).to_vec(),
             particle_steps: 0,
             from_sources: 0,
+            by_segment: None,
         })
+    }
+
+    /// The slots of a piece, before the first step.
+    pub fn piece(&self, slots: Range<usize>) -> Self {
+        let of_seeds = |slot: usize| slot.min(self.seeds.len());
+        Slots {
+            first: slots.start,
+            following: self.following.clone(),
+            timetables: self.timetables.clone(),
+            span: self.span,
+            precision: self.precision,
+            origin: self.origin,
+            seeds: self.seeds[of_seeds(slots.start)..of_seeds(slots.end)].to_vec(),
+            current: self.current[slots].to_vec(),
+            ended: self.ended.clone(),
+            left_through: self.left_through.clone(),
+            particle_steps: 0,
+            from_sources: 0,
+            by_segment: Some(Vec::new()),
+        }
     }
 
     fn rules(&self) -> &SlotRules {
@@ -147,7 +175,7 @@ impl Slots {
         &self.following.positions
     }
 
-    /// Number of slots.
+    /// Number of these slots.
     pub fn count(&self) -> usize {
         self.current.len()
     }
@@ -173,7 +201,7 @@ impl Slots {
         let releases = self.timetables.iter_mut().map(|t| t.releases(chunk, &span, precision));
         self.following = self.following.with_releases(releases.collect());
         for (slot, current) in self.current.iter_mut().enumerate().skip(self.seeds.len()) {
-            let idle = Instance::idle(slot as u32, current.generation);
+            let idle = Instance::idle((self.first + slot) as u32, current.generation);
             if current.is_empty
                 && let Some(first) = self.following.reuse.first_release(&idle)
             {
@@ -187,14 +215,19 @@ impl Slots {
     /// Records the ends that the launches of a chunk have logged, and returns those instances.
     pub fn absorb(&mut self, mut ends: Vec<End>, chunk: &Chunk) -> Result<Vec<ParticleInstance>> {
         ends.sort_unstable_by_key(|end| (end.slot, end.generation));
+        if let Some(by_segment) = &mut self.by_segment {
+            by_segment.push(ends.len() as u64);
+        }
         ends.iter().map(|end| self.end(end, chunk)).collect()
     }
 
     fn end(&mut self, end: &End, chunk: &Chunk) -> Result<ParticleInstance> {
-        let slot = end.slot as usize;
         let status = Status::from_code(end.status);
-        let is_known = slot < self.count() && self.current[slot].generation == end.generation;
-        let (Some(status), true) = (status, is_known) else {
+        let slot = (end.slot as usize).checked_sub(self.first);
+        let slot = slot.filter(|slot| {
+            self.current.get(*slot).is_some_and(|current| current.generation == end.generation)
+        });
+        let (Some(status), Some(slot)) = (status, slot) else {
             return Err(Error::Execution(format!(
                 "it logged an end of an unknown instance: {end:?}"
             )));
@@ -218,14 +251,14 @@ impl Slots {
             self.left_through[patch] += 1;
         }
         self.particle_steps += (end.step as u64 + 1).saturating_sub(self.current[slot].step);
-        self.follow(end, chunk);
+        self.follow(slot, end, chunk);
         Ok(instance)
     }
 
     /// Starts the instance that follows an end.
-    fn follow(&mut self, end: &End, chunk: &Chunk) {
+    fn follow(&mut self, slot: usize, end: &End, chunk: &Chunk) {
         let reuse = &self.following.reuse;
-        let current = &mut self.current[end.slot as usize];
+        let current = &mut self.current[slot];
         current.generation += 1;
         let Some(next) = reuse.next(end) else { return };
         let at_once = reuse.inlet_after(end);
@@ -254,7 +287,7 @@ impl Slots {
     /// The position at an inlet of the current instance of a slot.
     fn inlet_position(&self, slot: usize, inlet: u16) -> [f64; 3] {
         let generation = self.current[slot].generation;
-        self.following.reuse.position_at(inlet.into(), slot as u32, generation)
+        self.following.reuse.position_at(inlet.into(), (self.first + slot) as u32, generation)
     }
 
     /// Number of ended instances that were followed by another one, by status.
@@ -274,7 +307,20 @@ impl Slots {
 
     /// Releases that were due but dropped, because their slots were not free.
     pub fn dropped(&self) -> u64 {
-        self.timetables.iter().map(Timetable::due).sum::<u64>().saturating_sub(self.from_sources)
+        let sources = self.rules().sources.iter().zip(&self.timetables);
+        let due: u64 = sources.map(|(source, timetable)| self.due(source, timetable.due())).sum();
+        due.saturating_sub(self.from_sources)
+    }
+
+    /// How many of the first `due` releases of a source belong to these slots: release `k` belongs to its
+    /// slot `k % slots`.
+    fn due(&self, source: &SourceSlots, due: u64) -> u64 {
+        let local = |slot: usize| slot.saturating_sub(source.first as usize) as u64;
+        let slots = u64::from(source.slots);
+        let until = |slot: u64| due / slots * slot + slot.min(due % slots);
+        let [start, end] =
+            [self.first, self.first + self.count()].map(|slot| local(slot).min(slots));
+        until(end) - until(start)
     }
 
     /// Release time and step, generation and release position of the current instance of a slot.

@@ -9,6 +9,7 @@ use crate::{
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_kernels::{IDENTITY, NEVER, POSITION, Particles, RECORD, Record, TANGENTS};
+use std::ops::Range;
 
 /// A release after the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +44,15 @@ impl Releases {
         (Releases { span, each: Some(each.collect()), fractions }, later)
     }
 
+    /// The releases of some of the seeds.
+    pub fn piece(&self, seeds: Range<usize>) -> Self {
+        Releases {
+            span: self.span,
+            each: self.each.as_ref().map(|each| each[seeds.clone()].to_vec()),
+            fractions: self.fractions.get(seeds).unwrap_or_default().to_vec(),
+        }
+    }
+
     /// Time and step of the release of a seed.
     pub fn of(&self, seed: usize) -> (f64, u64) {
         self.each.as_ref().map_or((self.span.t0, 0), |each| each[seed])
@@ -61,7 +71,7 @@ impl Releases {
 
 /// The particles before the first step: the seeds, then the empty slots of sources.
 pub(super) fn rows(
-    (seeds, cells): (&Seeds, &[Option<i32>]),
+    (seeds, cells): (&[[f64; 3]], &[Option<i32>]),
     slots: Option<&Slots>,
     releases: &mut Releases,
     tracer: &Tracer,
@@ -85,7 +95,7 @@ pub(super) fn rows(
     let fraction = |i: usize| fractions.get(i).copied().unwrap_or(0.0);
     let fractions = (0..cells.len() + empty.len()).map(fraction);
     let origin = field::origin(field);
-    let seeds = measured_from(origin, seeds.positions());
+    let seeds = measured_from(origin, seeds);
     let split = |p: [f64; 3]| field.precision().split(p);
     let positions = seeds.into_iter().chain(empty).flat_map(split);
     Rows {

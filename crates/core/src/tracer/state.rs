@@ -15,7 +15,7 @@ use crate::{
 use burn::tensor::{DType, Tensor, TensorData};
 use burntrace_kernels::{POSITION, RECORD, TANGENTS};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 /// The state of a run between two segments.
 ///
@@ -44,6 +44,9 @@ pub struct RunNumbers {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Identity {
     pub particles: u64,
+    /// The first slot: not 0 in a piece of a run.
+    #[serde(default)]
+    pub first_slot: u64,
     pub bytes_per_number: u64,
     pub is_fused: bool,
     #[serde(with = "bits")]
@@ -144,11 +147,12 @@ impl RunState<'_> {
 }
 
 impl Identity {
-    /// The identity of a run with a number of particles.
-    pub fn of(particles: usize, stepper: &Stepper, schedule: &Schedule) -> Identity {
+    /// The identity of a run with these slots.
+    pub fn of(slots: Range<usize>, stepper: &Stepper, schedule: &Schedule) -> Identity {
         let span = &schedule.span;
         Identity {
-            particles: particles as u64,
+            particles: slots.len() as u64,
+            first_slot: slots.start as u64,
             bytes_per_number: stepper.field.precision().bytes() as u64,
             is_fused: stepper.engine == Engine::Fused,
             begin: span.t0,
@@ -161,7 +165,8 @@ impl Identity {
 
 impl Run<'_> {
     fn identity(&self) -> Identity {
-        Identity::of(self.store.count(), &self.stepper, self.schedule)
+        let slots = self.first_slot..self.first_slot + self.store.count();
+        Identity::of(slots, &self.stepper, self.schedule)
     }
 
     /// The state between two segments; `mark` is the sink's durable position.

@@ -2,18 +2,15 @@
 
 use super::array::ArrayWriter;
 use super::arrays::StoreArrays;
+use super::copy::{Source, copy_instances, copy_rows};
 use super::layout::Dims;
 use super::manifest::Manifest;
 use super::reader::Tracks;
 use super::store::{OpenMode, StoreWriter};
-use crate::number::Number;
 use crate::{Error, Result};
 use burntrace_core::{DurablePosition, SavePlan};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Particles, or rows of a list, that are copied at a time.
-const BLOCK: usize = 1 << 18;
 
 /// Creates the store of a run that continues a finished run: copies the saves and the ended particle
 /// instances of its store up to a position, which a [`TrackWriter`](super::TrackWriter) then
@@ -54,48 +51,18 @@ pub fn copy_saves(
     let mode = OpenMode::New { overwrite: false };
     let longer = Manifest { compressed: compress, ..longer };
     let mut store = StoreWriter::open(to, longer, mode, Arc::default())?;
-    store.each(|array| copy_array(array, &arrays, plan.particles, position))?;
+    let from = Source { arrays, particles: plan.particles };
+    store.each(|array| copy_array(array, &from, position))?;
     store.sync().map(drop)
 }
 
 /// Copies the first items of an array. Those that a resumed run writes again are left out.
-fn copy_array(
-    array: &mut ArrayWriter,
-    arrays: &StoreArrays,
-    particles: usize,
-    position: DurablePosition,
-) -> Result<()> {
-    let (saves, instances) = (position.saves as usize, position.instances as usize);
-    let (rows, columns) = match array.spec().dims {
-        Dims::Saves => (saves, 1),
-        Dims::SavesParticles => (saves, particles),
-        Dims::Instances => (instances, 1),
-        Dims::Particles => return Ok(()),
-    };
-    let copy = match array.data_type() {
-        "uint8" => copy_block::<u8>,
-        "int32" => copy_block::<i32>,
-        "int64" => copy_block::<i64>,
-        "float32" => copy_block::<f32>,
-        _ => copy_block::<f64>,
-    };
-    // A block is a part of one row, or several rows of a list.
-    let rows_at_once = if columns == 1 { BLOCK } else { 1 };
-    for row in (0..rows).step_by(rows_at_once) {
-        let until = rows.min(row + rows_at_once);
-        for column in (0..columns).step_by(BLOCK) {
-            let part = [row..until, column..columns.min(column + BLOCK)];
-            copy(array, arrays, part)?;
+fn copy_array(array: &mut ArrayWriter, from: &Source, position: DurablePosition) -> Result<()> {
+    match array.spec().dims {
+        Dims::Saves | Dims::SavesParticles => {
+            copy_rows(array, std::slice::from_ref(from), position.saves as usize)
         }
+        Dims::Instances => copy_instances(array, from, position.instances as usize),
+        Dims::Particles => Ok(()),
     }
-    Ok(())
-}
-
-fn copy_block<T: Number>(
-    array: &mut ArrayWriter,
-    arrays: &StoreArrays,
-    [rows, columns]: [std::ops::Range<usize>; 2],
-) -> Result<()> {
-    let values = arrays.read::<T>(array.spec(), rows, columns)?;
-    array.append(&values)
 }

@@ -228,8 +228,22 @@ impl StoreWriter {
         arrays.chain(instances).try_for_each(&mut call)
     }
 
+    /// Sets the number of complete saves, after their items were appended array by array.
+    pub fn set_saves(&mut self, saves: usize) {
+        self.saves = saves;
+    }
+
     /// Completes the store: pads its chunks, writes the ends, and marks it as complete.
-    pub fn end(mut self, ends: &Ends) -> Result<()> {
+    pub fn end(self, ends: &Ends) -> Result<()> {
+        self.complete(|store| store.write_ends(ends))
+    }
+
+    /// Completes the store as [`end`](StoreWriter::end). `write_ends` writes the arrays of the ends, and
+    /// returns their checksums.
+    pub fn complete(
+        mut self,
+        write_ends: impl FnOnce(&mut Self) -> Result<Checksums>,
+    ) -> Result<()> {
         self.fill_releases()?;
         self.manifest.saves = self.saves;
         if let Some(instances) = &self.instances {
@@ -242,7 +256,7 @@ impl StoreWriter {
         // One right after the other: until all have it, dimensions differ in length for Zarr.
         self.each(|array| array.describe(counts))?;
         self.each(ArrayWriter::sync_metadata)?;
-        let mut checksums = self.write_ends(ends)?;
+        let mut checksums = write_ends(&mut self)?;
         for (name, content) in cf::component_files() {
             checksums.add(name, Entry::of(&content));
         }
@@ -284,10 +298,20 @@ impl StoreWriter {
         spec: &ArraySpec,
         values: &[T],
     ) -> Result<()> {
+        self.add_array(sums, spec, |array| array.append(values))
+    }
+
+    /// Writes an array that is known only at the end, and adds its checksums.
+    pub fn add_array(
+        &mut self,
+        sums: &mut Checksums,
+        spec: &ArraySpec,
+        fill: impl FnOnce(&mut ArrayWriter) -> Result<()>,
+    ) -> Result<()> {
         let (counts, written) = (self.manifest.counts(), Arc::clone(&self.written));
         let mut array = ArrayWriter::new(&self.folder, spec, &self.manifest, 0, written);
         array.prepare()?;
-        array.append(values)?;
+        fill(&mut array)?;
         array.finish()?;
         array.describe(counts)?;
         array.sync_metadata()?;

@@ -1,0 +1,133 @@
+//! Joins the stores of the pieces of a run.
+
+use super::arrays::StoreArrays;
+use super::checksums::Checksums;
+use super::chunk_grid::ChunkGrid;
+use super::copy::{Source, copy_rows, merge_instances};
+use super::layout::{self, ArraySpec, Dims};
+use super::manifest::Manifest;
+use super::store::{OpenMode, StoreWriter};
+use super::verify::verify;
+use crate::{Error, Result};
+use burntrace_core::SavePlan;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Number of pieces into which a run is divided where these have enough particles.
+const PIECES: usize = 64;
+
+/// Minimum number of particles in a piece: fewer do not fill a device.
+const MIN_PIECE: usize = 1 << 14;
+
+/// The number of particles in a piece of a run, except in the last one, which may have fewer. It depends on
+/// the number of slots only: a 64th of them, but at least 16,384, and at most as many as a chunk of the
+/// [store](crate::tracks) has.
+pub fn piece_length(particles: usize) -> usize {
+    let chunk = ChunkGrid::of_particles(particles).chunk_columns;
+    particles.div_ceil(PIECES).max(MIN_PIECE).min(chunk)
+}
+
+/// The store of a piece of a run.
+#[derive(Clone, Debug)]
+pub struct PieceTracks {
+    /// The folder of the store, which is complete.
+    pub folder: PathBuf,
+    /// [`Summary::instances_by_segment`](burntrace_core::Summary::instances_by_segment) of the piece.
+    pub instances_by_segment: Vec<u64>,
+}
+
+/// Writes the store of a run from those of its pieces, in their order: the same bytes as in a run that was not
+/// divided. `plan` is the plan of the whole run. An earlier store in `to` is replaced.
+///
+/// # Errors
+///
+/// If a piece is not complete, is damaged, or belongs to another run, if the pieces have other particles
+/// together than the run, or if an operation of the file system fails.
+pub fn join_pieces(pieces: &[PieceTracks], to: impl AsRef<Path>, plan: &SavePlan) -> Result<()> {
+    let to = to.as_ref();
+    let manifests: Vec<Manifest> =
+        pieces.iter().map(|piece| check(piece, plan)).collect::<Result<_>>()?;
+    let found: usize = manifests.iter().map(|manifest| manifest.particles).sum();
+    let Some(first) = manifests.first().filter(|_| found == plan.particles) else {
+        return Err(Error::Store {
+            path: to.into(),
+            found: format!("found pieces of {found} particles"),
+            expected: format!("{} particles, as in the run", plan.particles),
+        });
+    };
+    let sources: Vec<Source> = pieces.iter().zip(&manifests).map(open).collect::<Result<_>>()?;
+    let counts: Vec<usize> = manifests.iter().map(|manifest| manifest.counts().instances).collect();
+    let by_segment: Vec<Vec<u64>> =
+        pieces.iter().map(|piece| piece.instances_by_segment.clone()).collect();
+
+    let mode = OpenMode::New { overwrite: true };
+    let manifest = Manifest { compressed: first.compressed, ..Manifest::new(plan, &first.units()) };
+    let mut store = StoreWriter::open(to, manifest, mode, Arc::default())?;
+    store.each(|array| match array.spec().dims {
+        Dims::Instances => merge_instances(array, &sources, &counts, &by_segment),
+        _ => copy_rows(array, &sources, plan.saves),
+    })?;
+    store.set_saves(plan.saves);
+    store.complete(|store| join_ends(store, first, &sources))
+}
+
+/// Checks that a store is complete, intact, and one of a run with this plan.
+fn check(piece: &PieceTracks, plan: &SavePlan) -> Result<Manifest> {
+    let folder = &piece.folder;
+    let manifest = Manifest::read(folder)?;
+    let wrong =
+        |found: String, expected: String| Error::Store { path: folder.clone(), found, expected };
+    let of_run = SavePlan { particles: manifest.particles, ..plan.clone() };
+    let compressed = manifest.compressed;
+    let of_run = Manifest { compressed, ..Manifest::new(&of_run, &manifest.units()) };
+    if let Some((property, found, expected)) = manifest.difference(&of_run) {
+        let expected = format!("{property} = {expected}, as in the run");
+        return Err(wrong(format!("found a piece with {property} = {found}"), expected));
+    }
+    if !manifest.complete || manifest.saves != plan.saves {
+        let found = format!("found {} saves", manifest.saves);
+        return Err(wrong(found, format!("all {} saves of a finished piece", plan.saves)));
+    }
+    let followed: u64 = piece.instances_by_segment.iter().sum();
+    if followed > manifest.counts().instances as u64 {
+        let found = format!("found {} particle instances", manifest.counts().instances);
+        return Err(wrong(found, format!("at least the {followed} of its segments")));
+    }
+    match verify(folder)?.damage.into_iter().next() {
+        Some(damage) => Err(damage),
+        None => Ok(manifest),
+    }
+}
+
+fn open((piece, manifest): (&PieceTracks, &Manifest)) -> Result<Source> {
+    let arrays = StoreArrays::open(&piece.folder, manifest)?;
+    Ok(Source { arrays, particles: manifest.particles })
+}
+
+/// Writes the arrays that are known only at the end, in the order in which the pieces have them.
+fn join_ends(store: &mut StoreWriter, first: &Manifest, sources: &[Source]) -> Result<Checksums> {
+    let mut sums = Checksums::default();
+    let is_of_end =
+        |spec: &&&ArraySpec| spec.dims == Dims::Particles && ***spec != layout::RELEASE_POSITION;
+    for name in &first.arrays {
+        let mut specs = layout::ALL.iter().filter(is_of_end);
+        if let Some(spec) = specs.find(|spec| spec.name == *name) {
+            store.add_array(&mut sums, spec, |array| copy_rows(array, sources, 1))?;
+        }
+    }
+    Ok(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_follow_from_the_number_of_particles() {
+        assert_eq!([1, 1000, 20_000].map(piece_length), [1, 1000, 16_384]);
+        assert_eq!([1_000_000, 4_000_000].map(piece_length), [16_384, 62_500]);
+        let chunk = ChunkGrid::of_particles(1_000_000_000).chunk_columns;
+        assert_eq!(piece_length(1_000_000_000), chunk);
+        assert_eq!(piece_length(0), 1);
+    }
+}
