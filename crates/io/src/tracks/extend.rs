@@ -48,7 +48,7 @@ pub fn copy_saves(
     let arrays = StoreArrays::open(from, &finished)?;
     let mode = OpenMode::New { overwrite: false };
     let mut store = StoreWriter::open(to, (plan, &units), mode, Arc::default())?;
-    let from = Source { arrays, particles: plan.particles };
+    let from = Source { arrays, particles: plan.particles, linked: None };
     store.each(|array| copy_array(array, &from, position))?;
     store.sync().map(drop)
 }
