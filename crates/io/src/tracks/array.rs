@@ -233,6 +233,30 @@ impl ArrayWriter {
         Ok(())
     }
 
+    /// Appends row `row` of a store whose rows are chunks of this array, by a link to its file: nothing is read or
+    /// written. Returns whether this was possible.
+    pub fn link(&mut self, store: &Path, row: usize, listed: &Checksums) -> bool {
+        let columns = self.grid.chunk_items();
+        let run = self.grid.locate(self.items);
+        if self.grid.chunk_rows > 1 || (run.offset, run.length) != (0, columns) {
+            return false;
+        }
+        let of_store = ChunkGrid { columns, ..self.grid };
+        let name = self.spec.chunk_name(&of_store, row);
+        let entry = listed.get(&format!("{}/{name}", self.spec.name));
+        let is_whole = |entry: &Entry| entry.bytes == self.bytes_of_items(columns);
+        let Some(entry) = entry.filter(|entry| self.compresses || is_whole(entry)) else {
+            return false;
+        };
+        let from = self.spec.folder(store).join(name);
+        if std::fs::hard_link(from, self.path(run.chunk)).is_err() {
+            return false;
+        }
+        self.sums.push(entry);
+        self.items += columns;
+        true
+    }
+
     /// Completes a chunk that has this number of items, and its padding.
     fn complete(&mut self, chunk: usize, items: usize) -> Result<()> {
         let mut sum = std::mem::take(&mut self.sum);

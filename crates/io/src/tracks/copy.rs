@@ -2,10 +2,12 @@
 
 use super::array::ArrayWriter;
 use super::arrays::StoreArrays;
+use super::checksums::Checksums;
 use super::layout::{self, ArraySpec, Dims};
 use crate::Result;
 use crate::number::Number;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Items that are copied at a time.
 const BLOCK: usize = 1 << 18;
@@ -15,6 +17,8 @@ pub(super) struct Source {
     pub arrays: StoreArrays,
     /// Number of its particles.
     pub particles: usize,
+    /// The folder and the checksums of a store whose rows are chunks of the other one.
+    pub linked: Option<(PathBuf, Checksums)>,
 }
 
 /// Calls a generic function with the type of the numbers of an array.
@@ -73,6 +77,11 @@ fn copy_wide<T: Number>(array: &mut ArrayWriter, sources: &[Source], rows: usize
 /// Appends a row, block by block.
 fn copy_row<T: Number>(array: &mut ArrayWriter, sources: &[Source], row: usize) -> Result<()> {
     for source in sources {
+        if let Some((store, listed)) = &source.linked
+            && array.link(store, row, listed)
+        {
+            continue;
+        }
         for first in (0..source.particles).step_by(BLOCK) {
             let columns = first..source.particles.min(first + BLOCK);
             let values = source.arrays.read::<T>(array.spec(), row..row + 1, columns)?;

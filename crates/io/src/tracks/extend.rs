@@ -51,7 +51,7 @@ pub fn copy_saves(
     let mode = OpenMode::New { overwrite: false };
     let longer = Manifest { compressed: compress, ..longer };
     let mut store = StoreWriter::open(to, longer, mode, Arc::default())?;
-    let from = Source { arrays, particles: plan.particles };
+    let from = Source { arrays, particles: plan.particles, linked: None };
     store.each(|array| copy_array(array, &from, position))?;
     store.sync().map(drop)
 }

@@ -35,7 +35,11 @@ pub struct Verification {
 /// If there is no store, it has no checksums because an earlier version wrote it, or its list of
 /// checksums cannot be read. Damaged files are not errors, see [`Verification::damage`].
 pub fn verify(folder: impl AsRef<Path>) -> Result<Verification> {
-    let folder = folder.as_ref();
+    verify_some(folder.as_ref(), |_| true)
+}
+
+/// As [`verify`], of the files for which a function of their name is true.
+pub(super) fn verify_some(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Verification> {
     // Before the list: a run that ends now writes the final list first.
     let manifest = Manifest::read(folder)?;
     let listed = Checksums::read(folder)?.ok_or_else(|| Error::NotStored {
@@ -44,7 +48,8 @@ pub fn verify(folder: impl AsRef<Path>) -> Result<Verification> {
         remedy: "their list, `time/checksums.txt`, was removed, or an earlier version wrote the \
                  store; run the case again",
     })?;
-    let is_compared = |name: &str| manifest.complete || !name.ends_with(METADATA);
+    let is_compared =
+        |name: &str| is_wanted(name) && (manifest.complete || !name.ends_with(METADATA));
     let entries: Vec<(&str, Entry)> = listed.iter().filter(|(name, _)| is_compared(name)).collect();
     let verify =
         |(name, entry): &(&str, Entry)| file(&folder.join(name), *entry, manifest.complete);

@@ -11,6 +11,7 @@ mod damaged;
 mod diffusivity;
 mod export;
 mod instances;
+mod join;
 mod killed;
 mod mesh;
 mod netcdf;
