@@ -3,13 +3,25 @@
 use crate::{
     args::RunArgs,
     case::{self, Misuse},
-    extend, resume,
+    extend, log, profile, resume,
     trace::{self, RunStart},
 };
 use anyhow::Result;
 use std::path::Path;
 
 pub fn execute(args: &RunArgs) -> Result<()> {
+    let Some(path) = &args.profile else { return run(args) };
+    profile::start(path)?;
+    log::install();
+    let result = {
+        let _phase = burntrace::phase!("run");
+        run(args)
+    };
+    // A run that was stopped or has failed has a profile, too.
+    profile::write().and(result)
+}
+
+fn run(args: &RunArgs) -> Result<()> {
     if let Some(root) = &args.extend {
         return extend::execute(args, root);
     }

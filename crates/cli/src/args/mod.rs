@@ -130,6 +130,9 @@ pub struct RunArgs {
     /// Replace an earlier run in the output folder
     #[arg(long)]
     pub overwrite: bool,
+    /// Write a trace of the phases of the run to this file, to open in https://ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -16,6 +16,7 @@ mod netcdf;
 mod obstacles;
 mod patch_seeds;
 mod points;
+mod profile;
 mod program;
 mod real_data;
 #[path = "../../../../tests/support/requirements.rs"]

@@ -219,6 +219,7 @@ impl<'a> Prepared<'a> {
         sink: &mut dyn TrackSink,
         observer: &mut dyn Observer,
     ) -> Result<Summary> {
+        let starting = crate::phase!("start");
         let plan = self.save_plan();
         let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, .. } = self;
         let (stepper, sampler) = (self.stepper, self.sampler);
@@ -269,6 +270,7 @@ impl<'a> Prepared<'a> {
         run.taken[1] = run.store.active()?;
         sunk(sink.begin(&plan))?;
         shift.give_releases(seeds, plan.precision, sink)?;
+        drop(starting);
         run.all_segments(sink, observer)?;
         run.finish(sink)
     }
