@@ -2,7 +2,7 @@
 
 use crate::{
     case::{Case, Misuse},
-    log, ranks,
+    log, ranks, sweep,
 };
 use anyhow::{Context, Result};
 use burntrace::io;
@@ -190,6 +190,10 @@ impl Folder {
         match tracks.is_dir() {
             true => Ok(tracks),
             false if self.is_stopped() => Err(self.without_saves()),
+            false if self.path(sweep::DEFINITION).is_file() => Err(Misuse::error(format!(
+                "{0} contains a sweep; give the folder of one of its runs, such as {0}/run_0000",
+                self.root.display()
+            ))),
             false => Err(Misuse::error(format!(
                 "{} contains no run: it has no folder `tracks`; give an output folder of `burntrace \
                  run`",

@@ -6,6 +6,7 @@ use crate::{
     folder::Folder,
     format::{twelve_digits, with_prefix},
     run_info::RunInfo,
+    sweep,
 };
 use anyhow::Result;
 use burntrace::io::{
@@ -14,6 +15,7 @@ use burntrace::io::{
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 
 pub fn execute(args: &InfoArgs) -> Result<()> {
     let options = io::SeriesOptions {
@@ -25,6 +27,12 @@ pub fn execute(args: &InfoArgs) -> Result<()> {
         },
         ..Default::default()
     };
+    if let [only] = &args.files[..]
+        && Path::new(only).join(sweep::DEFINITION).is_file()
+    {
+        let (text, json) = sweep::describe(Path::new(only))?;
+        return print(&if args.json { format!("{json:#}\n") } else { text });
+    }
     if let Some(folder) = args.files.iter().map(Folder::at).find(RunInfo::is_run) {
         return describe_run(args, folder);
     }

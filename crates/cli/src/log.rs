@@ -1,12 +1,17 @@
 //! The log file of a run.
 
-use crate::case::Misuse;
+use crate::{case::Misuse, profile};
 use anyhow::{Context, Result};
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use tracing_subscriber::{
+    Layer,
+    filter::{LevelFilter, filter_fn},
+    layer::SubscriberExt,
+};
 
 /// The log of the run in progress.
 static LOG: Mutex<Option<File>> = Mutex::new(None);
@@ -18,14 +23,22 @@ pub fn to_file(path: &Path) -> Result<()> {
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     lock(&file, path)?;
     *LOG.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_max_level(tracing::Level::DEBUG)
-        .with_writer(|| LogWriter)
-        .finish();
-    // A second run in the same process has one already.
-    tracing::subscriber::set_global_default(subscriber).ok();
+    install();
     Ok(())
+}
+
+/// Installs the subscriber of the process: the log, and the profile if one has been started.
+pub fn install() {
+    let log = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| LogWriter);
+    let registry = tracing_subscriber::registry().with(log.with_filter(LevelFilter::DEBUG));
+    // A second run in the same process has one already.
+    match profile::is_started() {
+        true => {
+            let phases = profile::PhaseLayer.with_filter(filter_fn(profile::is_phase));
+            tracing::subscriber::set_global_default(registry.with(phases)).ok();
+        }
+        false => drop(tracing::subscriber::set_global_default(registry)),
+    }
 }
 
 /// Closes the log, whose run has ended.

@@ -30,6 +30,7 @@ mod page;
 mod pictures;
 mod plan;
 mod probe;
+mod profile;
 mod progress;
 mod ranks;
 mod render;

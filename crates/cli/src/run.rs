@@ -3,7 +3,7 @@
 use crate::{
     args::RunArgs,
     case::{self, Misuse},
-    extend,
+    extend, log, profile,
     ranks::{Rank, SharedStart},
     resume,
     trace::{self, RunStart},
@@ -13,6 +13,19 @@ use std::path::Path;
 
 pub fn execute(args: &RunArgs) -> Result<()> {
     let rank = Rank::find(args.rank.as_deref())?;
+    let Some(path) = &args.profile else { return run(args, rank) };
+    rank.refuse_several("--profile")?;
+    profile::start(path)?;
+    log::install();
+    let result = {
+        let _phase = burntrace::phase!("run");
+        run(args, rank)
+    };
+    // A run that was stopped or has failed has a profile, too.
+    profile::write().and(result)
+}
+
+fn run(args: &RunArgs, rank: Rank) -> Result<()> {
     if let Some(root) = &args.extend {
         rank.refuse_several("--extend")?;
         return extend::execute(args, root);

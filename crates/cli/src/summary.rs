@@ -38,6 +38,8 @@ pub struct RunSummary<'a> {
     pub device_bytes: Option<u64>,
     /// Warnings and notes of the run.
     pub warnings: Vec<String>,
+    /// The phases up to here, if the run is profiled.
+    pub profile: Option<Value>,
     pub folder: &'a Path,
     /// The processes, of a run that several shared.
     pub ranks: Option<&'a RankTotals>,
@@ -116,6 +118,9 @@ impl RunSummary<'_> {
         if !run.patches.is_empty() {
             let counts = run.patches.iter().map(|(name, count)| (name.clone(), json!(count)));
             json["patches"] = Value::Object(counts.collect());
+        }
+        if let Some(profile) = &self.profile {
+            json["profile"] = profile.clone();
         }
         if let Some(entries) = self.residence {
             json["residence_time"] = residence_times(entries);

@@ -14,6 +14,7 @@ use crate::{
     job::{self, LoadedField},
     log,
     notes::Notes,
+    profile,
     progress::Display,
     ranks::{self, SharedStart},
     report, residence,
@@ -113,7 +114,10 @@ fn with_session(
     start_threads(case.run.threads)?;
     let device = device::open(device).map_err(Misuse::of)?;
     let notes = Notes { quiet: output.quiet };
-    let loaded = job::field(case, base, &device, notes)?;
+    let loaded = {
+        let _phase = burntrace::phase!("load field");
+        job::field(case, base, &device, notes)?
+    };
     let (quiet, warned) = (output.quiet, RefCell::default());
     work(&Session { loaded: &loaded, device: &device, start, notes, quiet, warned: &warned })
 }
@@ -142,10 +146,16 @@ pub fn trace_in(
     session: &Session,
 ) -> Result<(Printed, Option<Stopped>)> {
     let Session { loaded, device, start, .. } = *session;
+    let preparing = burntrace::phase!("prepare");
     let domain = job::domain(case, loaded.field.domain())?;
     let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
     let tracer = job::tracer(case, base, loaded, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+    if profile::is_started() {
+        // Otherwise the first launch compiles.
+        let _phase = burntrace::phase!("compile");
+        tracer.warm_up(prepared.save_plan().particles)?;
+    }
     let (mut warnings, slow) = warnings(case, session, &prepared)?;
     warnings.extend(about_seeds);
 
@@ -175,6 +185,7 @@ pub fn trace_in(
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
     let (seeds, quiet) = (seeds.len(), session.quiet);
     let run = CaseRun { case, base, seeds, loaded, device, start, quiet };
+    drop(preparing);
     run.complete(prepared, &folder, checkpoint).map_err(|error| {
         match error.is::<Stopped>() {
             true => tracing::info!("{error}"),
@@ -283,6 +294,7 @@ impl CaseRun<'_> {
             resumed,
             device_bytes,
             warnings,
+            profile: profile::table(),
             folder: &folder.root,
             ranks: None,
         };
@@ -344,6 +356,7 @@ impl CaseRun<'_> {
         if run.cancelled || !is_wanted {
             return Ok(printed);
         }
+        let _phase = burntrace::phase!("report");
         let [report, picture] = report::of_folder(&folder.root)
             .context("the run is complete, but its report failed")?;
         let lines = format!("report     {}\npicture    {}\n", report.display(), picture.display());
@@ -366,6 +379,7 @@ pub struct Printed {
 
 /// Writes the VTK files of the case, and returns the seconds it took.
 pub fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
+    let _phase = burntrace::phase!("write VTK files");
     let start = Instant::now();
     let tracks = io::Tracks::open(folder.path("tracks"))?;
     for kind in &case.save.vtk {

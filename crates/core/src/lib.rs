@@ -11,6 +11,7 @@ mod floats;
 mod inlet;
 pub mod mesh;
 mod observer;
+mod phase;
 mod plan;
 mod precision;
 mod random;
@@ -36,6 +37,9 @@ pub use field::{
 pub use floats::Floats;
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use observer::{CheckpointEvery, Control, Observer, Progress};
+pub use phase::PHASE;
+#[doc(hidden)]
+pub use phase::tracing;
 pub use plan::{FieldSize, Memory, MemoryRequest, Phase, Plan, PlanItem, RunSize, Strategy};
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};

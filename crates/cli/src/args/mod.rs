@@ -133,6 +133,9 @@ pub struct RunArgs {
     /// Share the run with other processes: this is rank I (from 0) of N; by default that of SLURM or MPI
     #[arg(long, value_name = "I/N", allow_hyphen_values = true)]
     pub rank: Option<String>,
+    /// Write a trace of the phases of the run to this file, to open in https://ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

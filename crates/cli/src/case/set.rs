@@ -39,7 +39,7 @@ impl Assignment {
         Ok(Assignment { text: text.into(), path, value })
     }
 
-    /// Sets or removes the key. Returns a note for a renamed key, or if there is nothing to remove.
+    /// Sets or removes the key. Returns a note for a renamed key, or for a removed key that is not there.
     pub fn apply(&mut self, case: &mut Table) -> Result<Option<String>, String> {
         let note = self.rename();
         let mut root = Value::Table(std::mem::take(case));

@@ -18,6 +18,7 @@ pub fn markdown(report: &RunReport) -> String {
     dispersion(report, &mut text);
     arrays(report, &mut text);
     timings(report, &mut text);
+    phases(report, &mut text);
     case(report, &mut text);
     text
 }
@@ -157,6 +158,27 @@ fn timings(report: &RunReport, text: &mut String) {
             row(text, &[name, &cell(value)]);
         }
     }
+}
+
+/// The phases of a profiled run.
+fn phases(report: &RunReport, text: &mut String) {
+    let profile = &report.results.summary["profile"];
+    let Some(phases) = profile["phases"].as_array() else { return };
+    heading(text, "Profile");
+    row(text, &["thread", "phase", "count", "seconds"]);
+    row(text, &["---", "---", "---:", "---:"]);
+    for phase in phases {
+        let cells = ["thread", "phase", "count", "seconds"].map(|key| cell(&phase[key]));
+        row(text, &cells.each_ref().map(String::as_str));
+    }
+    let [file, seconds] = ["file", "seconds"].map(|key| cell(&profile[key]));
+    line(
+        text,
+        &format!(
+            "\nSeconds without the phases within a phase. Those of the first thread add up to {seconds} s, the \
+             time up to this report. The trace is in {file}.\n"
+        ),
+    );
 }
 
 fn case(report: &RunReport, text: &mut String) {

@@ -4,6 +4,7 @@ mod curves;
 mod definition;
 mod ensemble;
 mod evaluation;
+mod info;
 mod report;
 mod runs;
 mod table;
@@ -11,6 +12,7 @@ mod vary;
 
 pub use definition::{DEFINITION, Sweep};
 pub use evaluation::again;
+pub use info::describe;
 
 use crate::{args::SweepArgs, case::Misuse};
 use anyhow::{Result, bail};

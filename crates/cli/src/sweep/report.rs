@@ -129,7 +129,7 @@ fn run_table(evaluation: &Evaluation, line: &mut impl FnMut(String)) {
 }
 
 /// A list of values, abbreviated if it is long.
-fn values(values: &[String]) -> String {
+pub fn values(values: &[String]) -> String {
     const SHOWN: usize = 12;
     match values.len() > SHOWN {
         false => values.join(", "),

@@ -45,7 +45,7 @@ pub enum RunState {
     /// It can be resumed.
     Stopped,
     InProgress,
-    /// There is nothing to resume.
+    /// Not started, or without a checkpoint to resume from.
     Open,
 }
 

@@ -17,6 +17,7 @@ mod netcdf;
 mod obstacles;
 mod patch_seeds;
 mod points;
+mod profile;
 mod program;
 mod ranks;
 mod real_data;

@@ -159,6 +159,9 @@ fn tasks_share_the_runs_and_the_last_one_reports() {
     );
     let again = burntrace(path, &["report", "s"]);
     assert!(text(&again.stdout).contains("s/report.md"), "{}", text(&again.stderr));
+    let info = text(&burntrace(path, &["info", "s"]).stdout);
+    assert!(info.contains("5 runs: 5 finished\nkeys       walk.seed = 1, 2, 3, 4, 5\n"), "{info}");
+    assert_refused(&burntrace(path, &["render", "s"]), 2, &["contains a sweep", "s/run_0000"]);
     assert_refused(&burntrace(path, &["report", "s", "--json"]), 2, &["the folder of a sweep"]);
 }
 

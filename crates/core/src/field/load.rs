@@ -124,7 +124,11 @@ impl Layout {
         let numbers: Vec<usize> = (0..frames).collect();
         for group in numbers.chunks(at_once(frames)) {
             tracing::debug!(?group, frames, "reading");
-            for (frame, data) in group.iter().zip(source.read_many(group)) {
+            let read = {
+                let _phase = crate::phase!("read");
+                source.read_many(group)
+            };
+            for (frame, data) in group.iter().zip(read) {
                 let data = data.map_err(|source| Error::Source { frame: *frame, source })?;
                 let here = self.frame(*frame, data, options.not_finite, &mut all)?;
                 traits.has_diffusivity |= here.has_diffusivity;

@@ -268,6 +268,7 @@ impl Stream {
 
     /// Receives a frame, which may have been read ahead.
     fn read(&self, window: &mut Window, frame: i64) -> Result<(Floats, FrameTraits)> {
+        let _phase = crate::phase!("wait for frames");
         let start = Instant::now();
         if !window.requested.contains(&frame) {
             // Discard pending frames: they are not needed, or needed later.
@@ -323,6 +324,7 @@ impl Reader {
                 let others = requested.try_iter().take(threads() - 1);
                 let group: Vec<usize> = std::iter::once(frame).chain(others).collect();
                 tracing::debug!(?group, "reading");
+                let _phase = crate::phase!("read");
                 for found in layout.read_frames(&mut *source, &group, options) {
                     if give.send(found).is_err() {
                         return;

@@ -276,6 +276,7 @@ impl<'a> Prepared<'a> {
         sink: &mut dyn TrackSink,
         observer: &mut dyn Observer,
     ) -> Result<Summary> {
+        let starting = crate::phase!("start");
         let (plan, positions) = (self.save_plan(), self.positions());
         let first_slot = self.piece.start;
         let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, .. } = self;
@@ -328,6 +329,7 @@ impl<'a> Prepared<'a> {
         run.taken[1] = run.store.active()?;
         sunk(sink.begin(&plan))?;
         shift.give_releases(positions, plan.precision, sink)?;
+        drop(starting);
         run.all_segments(sink, observer)?;
         run.finish(sink)
     }

@@ -172,7 +172,10 @@ impl Run<'_> {
         let start = Instant::now();
         #[cfg(test)]
         super::batches::failing::pass(super::batches::failing::FailurePoint::Upload, batch.len())?;
-        let particles = self.store.take(batch.clone())?;
+        let particles = {
+            let _phase = crate::phase!("upload particles");
+            self.store.take(batch.clone())?
+        };
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         let first_slot = self.first_slot + batch.start;
         let particles = self.launch((first_slot, particles), part, following, ends)?;
@@ -197,7 +200,10 @@ impl Run<'_> {
             super::batches::failing::FailurePoint::ReadBack,
             batch.len(),
         )?;
-        self.store.put(batch.start, particles)?;
+        {
+            let _phase = crate::phase!("read back particles");
+            self.store.put(batch.start, particles)?;
+        }
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         // Last, so that the sink receives nothing twice after a failure.
         save.map_or(Ok(()), |save| self.give(save, sink, Instant::now()))
@@ -213,6 +219,7 @@ impl Run<'_> {
         if segment.steps() == 0 {
             return Ok(particles);
         }
+        let _phase = crate::phase!("launch");
         let start = Instant::now();
         #[cfg(test)]
         super::batches::failing::pass(
@@ -261,6 +268,7 @@ impl Run<'_> {
 
     /// Waits for the device, so that times cover the work and failures are reported.
     fn sync(&mut self) -> Result<()> {
+        let _phase = crate::phase!("wait for device");
         let start = Instant::now();
         self.tracer.field.device().sync().map_err(failed)?;
         self.counts.trace_seconds += start.elapsed().as_secs_f64();

@@ -25,7 +25,10 @@ impl Run<'_> {
     pub fn finish_reading(&mut self, sink: &mut dyn TrackSink) -> Result<()> {
         let Some(reading) = self.reading.take() else { return Ok(()) };
         let start = Instant::now();
-        let save = reading.finish()?;
+        let save = {
+            let _phase = crate::phase!("wait for device");
+            reading.finish()?
+        };
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         self.give(save, sink, Instant::now())
     }
@@ -53,6 +56,7 @@ impl Run<'_> {
 
     /// Passes a save or a block to the sink, unless it was passed on before a roll-back.
     pub fn give(&mut self, mut save: Save, sink: &mut dyn TrackSink, start: Instant) -> Result<()> {
+        let _phase = crate::phase!("save");
         let is_whole = save.first + save.position.dims()[0] == self.store.count();
         let slots = self.slots.as_ref();
         if let Some(values) = save.arrays.pop() {
@@ -84,6 +88,7 @@ impl Run<'_> {
     /// Passes the state to the observer, once the sink has everything before it.
     pub fn keep(&mut self, sink: &mut dyn TrackSink, observer: &mut dyn Observer) -> Result<()> {
         self.finish_reading(sink)?;
+        let _phase = crate::phase!("checkpoint");
         let start = Instant::now();
         let mark = sunk(sink.sync())?;
         sunk(observer.checkpoint(self.state(mark)?))?;
@@ -93,6 +98,7 @@ impl Run<'_> {
 
     /// Counts the final statuses and closes the sink.
     pub fn finish(mut self, sink: &mut dyn TrackSink) -> Result<Summary> {
+        let _phase = crate::phase!("end");
         let (particles, input) = (self.store.count(), self.input());
         let start = Instant::now();
         let slots = ends::Slots {

@@ -54,6 +54,7 @@ impl WriterThread {
     ///
     /// If the thread has failed, at this job or an earlier one.
     pub fn send(&mut self, job: Job) -> Result<()> {
+        let _phase = burntrace_core::phase!("wait for writer");
         let start = Instant::now();
         let is_alive = self.handle.as_ref().is_some_and(|handle| !handle.is_finished());
         let sent =
@@ -73,6 +74,7 @@ impl WriterThread {
     pub fn sync(&mut self) -> Result<DurablePosition> {
         let (answer, position) = sync_channel(1);
         self.send(Job::Sync(answer))?;
+        let _phase = burntrace_core::phase!("wait for writer");
         let start = Instant::now();
         let position = position.recv();
         self.waited += start.elapsed().as_secs_f64();
@@ -94,6 +96,7 @@ impl WriterThread {
 
     /// Lets the thread finish its jobs, and returns its result.
     fn join(&mut self) -> Result<()> {
+        let _phase = burntrace_core::phase!("wait for writer");
         let start = Instant::now();
         self.jobs = None;
         let result = self.handle.take().map(JoinHandle::join);
@@ -118,6 +121,7 @@ impl Drop for WriterThread {
 
 fn work(mut store: StoreWriter, inbox: &Receiver<Job>) -> Result<()> {
     for job in inbox {
+        let _phase = burntrace_core::phase!("write");
         match job {
             Job::Releases(positions) => store.add_releases(&positions)?,
             Job::Add(block) => store.add(&block)?,

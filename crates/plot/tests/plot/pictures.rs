@@ -6,7 +6,7 @@
 use crate::samples;
 use burntrace_plot::color::ColorMap;
 use burntrace_plot::picture::{self, Background, Picture, Plane, Range, Scale, Style, View};
-use burntrace_plot::{Error, Raster, Trajectories};
+use burntrace_plot::{Curves, Error, Raster, Trajectories};
 use quick_xml::events::Event;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,21 @@ fn field_with_particles_and_diverging_map_matches_the_reference() {
 #[test]
 fn stacked_histogram_matches_the_reference() {
     compare("histogram", &picture::histogram(&samples::residence(), &small()).unwrap());
+}
+
+#[test]
+fn limits_of_a_band_are_lines_in_the_colour_of_their_curve_within_the_axes() {
+    let mut curves = samples::spread();
+    curves.log = [false; 2];
+    let svg = |curves: &Curves| picture::curves(curves, &small()).unwrap().svg();
+    // The colour of the second curve.
+    let lines = |curves: &Curves| svg(curves).matches("stroke=\"#e69f00\"").count();
+    let before = lines(&curves);
+    let points = &curves.series[1].1;
+    curves.bands = vec![(1, points.iter().map(|[x, y]| [*x, y - 9.0, y + 9.0]).collect())];
+    assert_eq!(lines(&curves), before + 2);
+    curves.axes[1].range = [-1e-9, 1e-9];
+    assert_eq!(lines(&curves), before - 1, "lines outside a given range are left out");
 }
 
 #[test]

@@ -1,0 +1,221 @@
+//! `--profile`: a trace of a run that Perfetto and Chrome open, and a table of its phases.
+//!
+//! Phases are spans of `burntrace::phase!`. A layer of the log's subscriber keeps their times; without
+//! `--profile` there is no layer, and the spans are disabled.
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+use tracing::{Subscriber, span::Id};
+use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
+
+/// Maximum number of phases that a trace holds: 40 bytes each in memory, 90 in the file.
+const MAX_EVENTS: usize = 4_000_000;
+
+/// The name of the span around the whole run; in the table, what is in no other phase.
+const WHOLE: &str = "run";
+
+/// A phase that has ended. Times are in nanoseconds since the start of the profile.
+#[derive(Clone, Copy)]
+struct Event {
+    name: &'static str,
+    thread: u32,
+    start: u64,
+    duration: u64,
+}
+
+/// A phase in progress.
+#[derive(Clone, Copy)]
+struct Open {
+    name: &'static str,
+    start: u64,
+    /// Duration of the phases in it that have ended.
+    inner: u64,
+}
+
+/// The number and the total time of phases of one name on one thread, without the phases in them.
+#[derive(Clone, Copy, Default)]
+struct Total {
+    count: u64,
+    nanoseconds: u64,
+}
+
+/// The times of all phases so far.
+#[derive(Default)]
+struct Record {
+    events: Vec<Event>,
+    /// Events that a trace has no space for.
+    dropped: u64,
+    totals: BTreeMap<(u32, &'static str), Total>,
+    threads: BTreeMap<u32, String>,
+}
+
+struct Profile {
+    path: PathBuf,
+    start: Instant,
+    record: Mutex<Record>,
+}
+
+static PROFILE: OnceLock<Profile> = OnceLock::new();
+static THREADS: AtomicU32 = AtomicU32::new(1);
+
+thread_local! {
+    static STACK: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) };
+    static THREAD: u32 = THREADS.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Profile {
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The layer that keeps the times of phases.
+pub struct PhaseLayer;
+
+/// Whether a span is a phase.
+pub fn is_phase(metadata: &tracing::Metadata<'_>) -> bool {
+    metadata.target() == burntrace::PHASE
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for PhaseLayer {
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        let (Some(profile), Some(metadata)) = (PROFILE.get(), context.metadata(id)) else { return };
+        let open = Open { name: metadata.name(), start: profile.now(), inner: 0 };
+        STACK.with_borrow_mut(|stack| stack.push(open));
+    }
+
+    fn on_exit(&self, _: &Id, _: Context<'_, S>) {
+        let Some(profile) = PROFILE.get() else { return };
+        let now = profile.now();
+        let ended = STACK.with_borrow_mut(|stack| {
+            let ended = stack.pop()?;
+            if let Some(outer) = stack.last_mut() {
+                outer.inner += now - ended.start;
+            }
+            Some(ended)
+        });
+        let Some(Open { name, start, inner }) = ended else { return };
+        let (thread, duration) = (THREAD.with(|thread| *thread), now - start);
+        let mut record = profile.record();
+        let total = record.totals.entry((thread, name)).or_default();
+        total.count += 1;
+        total.nanoseconds += duration - inner;
+        record.threads.entry(thread).or_insert_with(thread_name);
+        match record.events.len() < MAX_EVENTS {
+            true => record.events.push(Event { name, thread, start, duration }),
+            false => record.dropped += 1,
+        }
+    }
+}
+
+fn thread_name() -> String {
+    std::thread::current().name().unwrap_or("unnamed").into()
+}
+
+/// Starts the profile of this process, to be written to a file.
+pub fn start(path: &Path) -> Result<()> {
+    File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let profile = Profile { path: path.into(), start: Instant::now(), record: Mutex::default() };
+    if PROFILE.set(profile).is_err() {
+        anyhow::bail!("a profile has been started already");
+    }
+    Ok(())
+}
+
+/// Whether there is a profile of this process.
+pub fn is_started() -> bool {
+    PROFILE.get().is_some()
+}
+
+/// The phases so far: seconds on each thread without the phases in them, and how many there were. On the
+/// thread that calls this, they add up to `seconds`, the time since the start of the run. `None` without
+/// a profile.
+pub fn table() -> Option<Value> {
+    let profile = PROFILE.get()?;
+    let now = profile.now();
+    let record = profile.record();
+    let mut totals = record.totals.clone();
+    let own = THREAD.with(|thread| *thread);
+    let mut threads = record.threads.clone();
+    threads.entry(own).or_insert_with(thread_name);
+    let mut whole = 0;
+    STACK.with_borrow(|stack| {
+        whole = stack.first().map_or(0, |open| now - open.start);
+        for (i, open) in stack.iter().enumerate() {
+            let in_progress = stack.get(i + 1).map_or(0, |next| now - next.start);
+            let total = totals.entry((own, open.name)).or_default();
+            total.count += 1;
+            total.nanoseconds += now - open.start - open.inner - in_progress;
+        }
+    });
+    let mut phases: Vec<_> = totals.into_iter().collect();
+    phases.sort_by_key(|((thread, _), total)| {
+        (*thread != own, *thread, u64::MAX - total.nanoseconds)
+    });
+    let phase = |((thread, name), total): ((u32, &str), Total)| {
+        json!({
+            "thread": threads.get(&thread),
+            "phase": if name == WHOLE { "other" } else { name },
+            "count": total.count,
+            "seconds": seconds(total.nanoseconds),
+        })
+    };
+    let phases: Vec<Value> = phases.into_iter().map(phase).collect();
+    Some(json!({ "file": profile.path, "seconds": seconds(whole), "phases": phases }))
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}
+
+/// Writes the trace in the JSON format of Chrome, which Perfetto opens.
+pub fn write() -> Result<()> {
+    let Some(profile) = PROFILE.get() else { return Ok(()) };
+    let record = profile.record();
+    let path = profile.path.display();
+    fill(&profile.path, &record).with_context(|| format!("cannot write {path}"))?;
+    if record.dropped > 0 {
+        eprintln!(
+            "warning: {path} lacks the last {} phases: a trace holds up to {MAX_EVENTS}; the table of the \
+             summary counts all",
+            record.dropped
+        );
+    }
+    Ok(())
+}
+
+fn fill(path: &Path, record: &Record) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    let process = json!({
+        "name": "process_name", "cat": "__metadata", "ph": "M", "pid": 1, "tid": 0, "ts": 0, "args": { "name": "burntrace" },
+    });
+    write!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{process}")?;
+    for (thread, name) in &record.threads {
+        let named = json!({
+            "name": "thread_name", "cat": "__metadata", "ph": "M", "pid": 1, "tid": thread, "ts": 0, "args": { "name": name },
+        });
+        write!(out, ",\n{named}")?;
+    }
+    for Event { name, thread, start, duration } in &record.events {
+        let [start, duration] = [start, duration].map(|time| *time as f64 / 1e3);
+        write!(
+            out,
+            ",\n{{\"name\":\"{name}\",\"cat\":\"phase\",\"ph\":\"X\",\"pid\":1,\"tid\":{thread},\
+             \"ts\":{start:.3},\"dur\":{duration:.3}}}"
+        )?;
+    }
+    writeln!(out, "\n]}}")?;
+    out.flush()
+}
