@@ -165,6 +165,7 @@ impl Finish<'_> {
             device_bytes: trace::device_bytes(self.piece.prepared),
             warnings,
             folder: &folder.root,
+            profile: None,
             ranks: Some(&totals),
         };
         let printed = Printed { json: summary.json(), text: summary.text() };
