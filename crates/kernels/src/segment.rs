@@ -1,6 +1,6 @@
 //! The input of one launch.
 
-use crate::{Adaptive, Boundary, Clock, KeptOrder, Obstacle, ReinjectionRules, Scheme, Step, Walk};
+use crate::{Adaptive, Boundary, Clock, Obstacle, ReinjectionRules, Scheme, Step, Walk};
 use std::sync::Arc;
 
 /// The steps of one launch, with all parameters shared by the particles.
@@ -34,8 +34,6 @@ pub struct Segment {
     pub walk: Option<Walk>,
     /// Rules for the re-use of slots.
     pub reinjection: Option<ReinjectionRules>,
-    /// The order of the particles in space, as far as earlier launches of the run know it.
-    pub order: KeptOrder,
 }
 
 impl Segment {
@@ -55,7 +53,6 @@ impl Segment {
             drift: [0.0; 3],
             walk: None,
             reinjection: None,
-            order: KeptOrder::default(),
         }
     }
 }

@@ -113,13 +113,8 @@ impl<'a> Sampler<'a> {
         &self.arrays
     }
 
-    /// Samples velocity and arrays at the particles' positions, the first of which has this slot.
-    pub fn sample(
-        &self,
-        stepper: &Stepper,
-        (first_slot, particles): (usize, &Particles),
-        time: f64,
-    ) -> Result<Values> {
+    /// Samples velocity and arrays at the particles' positions.
+    pub fn sample(&self, stepper: &Stepper, particles: &Particles, time: f64) -> Result<Values> {
         let fields = self.fields.iter().enumerate();
         let needed = |number: usize| self.places.iter().any(|(field, _)| *field == number);
         let values = fields.map(|(number, field)| {
@@ -127,8 +122,7 @@ impl<'a> Sampler<'a> {
             match has_velocity || needed(number) {
                 false => Ok(None),
                 true if number == 0 => {
-                    let of = (first_slot, particles);
-                    Numbers::of(own_values(stepper, of, self.first_group(), time)?).map(Some)
+                    Numbers::of(own_values(stepper, particles, self.first_group(), time)?).map(Some)
                 }
                 true => Numbers::of(values_of(*field, stepper, particles, time)?).map(Some),
             }
@@ -233,7 +227,7 @@ fn fuses(stepper: &Stepper, field: &dyn Field) -> bool {
 /// The values of the traced field from a first group on, at the particles' positions.
 fn own_values(
     stepper: &Stepper,
-    (first_slot, particles): (usize, &Particles),
+    particles: &Particles,
     first_group: usize,
     time: f64,
 ) -> Result<Tensor<2>> {
@@ -250,11 +244,7 @@ fn own_values(
     }
     let particles = particles.clone();
     let has_holes = sampled.has_gaps();
-    let first_slot = first_slot as u32;
-    let segment = |clock, steps| {
-        let segment = fused::segment(stepper, clock, steps);
-        Segment { has_holes, first_slot, ..segment }
-    };
+    let segment = |clock, steps| Segment { has_holes, ..fused::segment(stepper, clock, steps) };
     sampled.values(particles, first_group, time, segment)
 }
 

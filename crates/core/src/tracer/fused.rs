@@ -107,7 +107,6 @@ pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) ->
         adaptive: stepper.adaptive,
         drift: stepper.drift,
         walk: stepper.walk,
-        order: stepper.order.clone(),
         ..Segment::new(clock, steps)
     }
 }

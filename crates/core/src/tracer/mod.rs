@@ -48,7 +48,6 @@ use arrays::Sampler;
 pub use batches::BatchSummary;
 use boundary::boundary;
 use burn::tensor::TensorData;
-use burntrace_kernels::KeptOrder;
 pub(crate) use ends::EVENTS;
 pub use hook::Step;
 pub use patches::{MAX_PATCHES, Patch};
@@ -298,7 +297,7 @@ impl<'a> Tracer<'a> {
         let particles = self.asked.batch.map_or(particles, |batch| batch.min(particles));
         let idle = start::idle(particles.max(1), self, stepper.engine);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
-        let values = Sampler::new(self, &schedule)?.sample(&stepper, (0, &idle), span.t0)?;
+        let values = Sampler::new(self, &schedule)?.sample(&stepper, &idle, span.t0)?;
         for values in [values.velocity, values.arrays].into_iter().flatten() {
             done(values.try_into_data())?;
         }
@@ -338,7 +337,6 @@ impl<'a> Tracer<'a> {
             hook: hook::hook(self),
             releases,
             reuses_slots: self.reuses_slots(),
-            order: KeptOrder::default(),
         })
     }
 

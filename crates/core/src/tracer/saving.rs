@@ -13,7 +13,7 @@ impl Run<'_> {
     /// memory.
     pub fn start_reading(&mut self, particles: &Particles, block: Block) -> Result<()> {
         let start = Instant::now();
-        let values = self.sampler.sample(&self.stepper, (block.2, particles), block.1)?;
+        let values = self.sampler.sample(&self.stepper, particles, block.1)?;
         let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
         let has = [has_image, self.slots.is_some()];
         self.reading = Some(Reading::start(particles, values, has, (block, self.shift)));
@@ -37,8 +37,7 @@ impl Run<'_> {
     pub fn save(&mut self, particles: &Particles, (index, time, first): Block) -> Result<Save> {
         let start = Instant::now();
         let (position, rest) = self.shift.apply(particles.position.clone());
-        let values = self.sampler.sample(&self.stepper, (first, particles), time)?;
-        let Values { velocity, arrays } = values;
+        let Values { velocity, arrays } = self.sampler.sample(&self.stepper, particles, time)?;
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         Ok(Save {
             index,

@@ -13,9 +13,7 @@ use crate::{
     schedule::Chunk,
 };
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{
-    Adaptive, Boundary, GeometryTensors, KeptOrder, Obstacle, Particles, Paths, Walk,
-};
+use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Paths, Walk};
 use std::sync::Arc;
 
 /// Maximum number of steps in a launch: few enough that an observer is called every second or two
@@ -53,8 +51,6 @@ pub(super) struct Stepper<'a> {
     pub releases: Vec<Release>,
     /// Whether slots are re-used.
     pub reuses_slots: bool,
-    /// The order of the particles in space.
-    pub order: KeptOrder,
 }
 
 impl Stepper<'_> {

@@ -112,7 +112,7 @@ pub(crate) fn push_forward<F: Real>(taken: &Taken<F>, tangents: &mut [Tangents<F
 /// What is done with the steps of a launch.
 trait Direction<F: Real> {
     /// The numbers of a particle.
-    type Row: Copy + Send + Sync;
+    type Row: Copy + Send;
 
     /// Replays the steps of all tiles.
     fn tiles<S: Differentiable<F>, M: Method>(
@@ -177,7 +177,7 @@ impl<F: Real, D: Direction<F>> Derivation<'_, F, D> {
         let mut rows = order.take(self.rows);
         let tiles = chunks(ordered.arrays(), TILE).zip(rows.par_chunks_mut(TILE)).collect();
         self.direction.tiles::<S, M>(&shared, tiles);
-        order.put(&rows, self.rows, 1);
+        order.put(&rows, self.rows);
     }
 }
 

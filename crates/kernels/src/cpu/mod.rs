@@ -97,7 +97,7 @@ impl<F: Real> Advance<'_, F> {
         let mut arrays = self.arrays;
         let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
         while let Some(steps) = parts.next(context.ends.as_ref().map(EndLog::count)) {
-            match Order::kept(&arrays, steps.len(), self.segment) {
+            match Order::new(&arrays, steps.len()) {
                 None => advance(arrays.reborrow(), &steps),
                 Some(order) => {
                     let mut ordered = order.gather(&arrays);
@@ -170,20 +170,9 @@ pub(crate) fn sample<F: Real>(
     let pair = frame_pair(&launch, 0, F::zero());
     let walls = Walls::new(&segment.boundary, launch);
     let size = field.shape.values_per_frame();
-    let groups: Vec<_> = groups.map(|group| from_value(&pair, group * size)).collect();
-    let sample = |position: &[Position<F>], record: &[Record], values: &mut [[F; 4]]| {
-        let groups = groups.as_slice();
-        let work = Sample { position, record, values, walls: &walls, groups };
-        field.with_sampler(segment.clock.frames, work);
-    };
-    match Order::of_sample(position.len(), segment) {
-        None => sample(position, record, values),
-        Some(order) => {
-            let mut ordered = values.to_vec();
-            sample(&order.take(position), &order.take(record), &mut ordered);
-            order.put(&ordered, values, groups.len());
-        }
-    }
+    let groups = groups.map(|group| from_value(&pair, group * size)).collect();
+    let work = Sample { position, record, values, walls, groups };
+    field.with_sampler(segment.clock.frames, work);
 }
 
 /// The numbers of a launch.
@@ -210,14 +199,14 @@ struct Sample<'a, F: Real> {
     position: &'a [Position<F>],
     record: &'a [Record],
     values: &'a mut [[F; 4]],
-    walls: &'a Walls<'a, F>,
+    walls: Walls<'a, F>,
     /// The frames of each group of values.
-    groups: &'a [FramePair<F>],
+    groups: Vec<FramePair<F>>,
 }
 
 impl<F: Real> WithSampler<F> for Sample<'_, F> {
     fn run<S: Differentiable<F>>(self, sampler: S) {
-        let (walls, groups, sampler) = (self.walls, self.groups, &sampler);
+        let (walls, groups, sampler) = (&self.walls, self.groups.as_slice(), &sampler);
         let values = self.values.par_chunks_mut(TILE * groups.len());
         let tiles = self.position.par_chunks(TILE).zip(self.record.par_chunks(TILE)).zip(values);
         tiles.for_each(|((position, record), values)| {

@@ -2,8 +2,8 @@
 //! consecutively read the same part of the field, which stays in its cache.
 
 use super::{Arrays, Position, Real, Slots, TILE};
+use crate::Record;
 use crate::status::{ACTIVE, WAITING};
-use crate::{Record, Segment};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -12,9 +12,6 @@ const WORTH_PARTICLES: usize = 2048;
 
 /// With fewer steps, sorting costs more than it saves.
 const WORTH_STEPS: usize = 8;
-
-/// Steps for which particles keep their order.
-const KEPT_STEPS: usize = 32;
 
 /// Average number of particles per bin.
 const PER_BIN: usize = 2;
@@ -63,9 +60,6 @@ impl Parts {
     }
 }
 
-/// The rank of a particle that is not in an order.
-const NO_RANK: u32 = u32::MAX;
-
 /// For each sorted particle, its index in the original arrays.
 pub(super) struct Order {
     from: Vec<u32>,
@@ -83,39 +77,16 @@ impl Order {
     /// The order for a launch of `steps` steps, if sorting pays. Particles that have ended are
     /// omitted.
     pub fn new<F: Real>(arrays: &Arrays<F>, steps: usize) -> Option<Self> {
-        (steps >= WORTH_STEPS && can_sort(arrays)).then(|| {
-            let (mut rows, continuing) = sorted(arrays);
-            rows.truncate(continuing);
-            Order { from: rows }
-        })
-    }
-
-    /// As [`new`](Order::new); a launch of few steps takes the order of an earlier one, and sorts once
-    /// it and its predecessors have as many steps as a launch that sorts.
-    pub fn kept<F: Real>(arrays: &Arrays<F>, steps: usize, segment: &Segment) -> Option<Self> {
-        if !can_sort(arrays) {
+        let count = arrays.position.len();
+        if count < WORTH_PARTICLES || steps < WORTH_STEPS || u32::try_from(count).is_err() {
             return None;
         }
-        let mut launches = segment.order.of_launches();
-        let known = launches.entry(segment.first_slot).or_default();
-        known.steps += steps;
-        let is_near = known.rows.len() == arrays.position.len() && known.steps <= KEPT_STEPS;
-        if steps < WORTH_STEPS && is_near {
-            let continues = |i: &&u32| continues(&arrays.record[**i as usize]);
-            return Some(Order { from: known.rows.iter().filter(continues).copied().collect() });
-        }
-        if known.steps < WORTH_STEPS {
-            return None;
-        }
-        let (rows, continuing) = sorted(arrays);
-        let from = rows[..continuing].to_vec();
-        (known.rows, known.steps) = (rows, steps);
-        Some(Order { from })
-    }
-
-    /// All rows in the order of an earlier launch, if there is one.
-    pub fn of_sample(rows: usize, segment: &Segment) -> Option<Self> {
-        segment.order.rows(segment.first_slot, rows).map(|from| Order { from })
+        let bins = Bins::new(arrays.position);
+        let particles = arrays.position.par_iter().zip(&*arrays.record);
+        let bin_of: Vec<u32> = particles
+            .map(|([p, _], record)| if continues(record) { bins.of(p) } else { bins.count })
+            .collect();
+        Some(Order { from: sort(&bin_of, bins.count as usize) })
     }
 
     /// The particles that have not ended, in their own order.
@@ -125,29 +96,15 @@ impl Order {
     }
 
     /// Numbers of the particles in this order.
-    pub fn take<T: Copy + Send + Sync>(&self, all: &[T]) -> Vec<T> {
-        self.from.par_iter().map(|i| all[*i as usize]).collect()
+    pub fn take<T: Copy>(&self, all: &[T]) -> Vec<T> {
+        self.from.iter().map(|i| all[*i as usize]).collect()
     }
 
-    /// Writes numbers in this order back to their rows, `width` a row.
-    pub fn put<T: Copy + Send + Sync>(&self, ordered: &[T], all: &mut [T], width: usize) {
-        let ranks = self.ranks(all.len() / width);
-        let rows = all.par_chunks_mut(TILE * width).zip(ranks.par_chunks(TILE));
-        rows.for_each(|(rows, ranks)| {
-            let rows = rows.chunks_exact_mut(width).zip(ranks);
-            for (row, rank) in rows.filter(|(_, rank)| **rank != NO_RANK) {
-                row.copy_from_slice(&ordered[*rank as usize * width..][..width]);
-            }
-        });
-    }
-
-    /// For each of the original rows its place in this order, or [`NO_RANK`].
-    fn ranks(&self, rows: usize) -> Vec<u32> {
-        let mut ranks = vec![NO_RANK; rows];
-        for (rank, i) in self.from.iter().enumerate() {
-            ranks[*i as usize] = rank as u32;
+    /// Writes numbers in this order back to their rows.
+    pub fn put<T: Copy>(&self, ordered: &[T], all: &mut [T]) {
+        for (i, number) in self.from.iter().zip(ordered) {
+            all[*i as usize] = *number;
         }
-        ranks
     }
 
     /// The particles in this order.
@@ -163,10 +120,13 @@ impl Order {
 
     /// Copies the particles back to their original rows.
     pub fn scatter<F: Real>(&self, ordered: &Ordered<'_, F>, arrays: &mut Arrays<F>) {
-        let ranks = self.ranks(arrays.position.len());
-        let ranks = ranks.par_chunks(TILE).zip(super::tiles(arrays.reborrow()));
+        let mut to = vec![u32::MAX; arrays.position.len()];
+        for (rank, i) in self.from.iter().enumerate() {
+            to[*i as usize] = rank as u32;
+        }
+        let ranks = to.par_chunks(TILE).zip(super::tiles(arrays.reborrow()));
         ranks.for_each(|(ranks, tile)| {
-            for (i, rank) in ranks.iter().enumerate().filter(|(_, rank)| **rank != NO_RANK) {
+            for (i, rank) in ranks.iter().enumerate().filter(|(_, rank)| **rank != u32::MAX) {
                 let rank = *rank as usize;
                 tile.position[i] = ordered.position[rank];
                 tile.record[i] = ordered.record[rank];
@@ -185,22 +145,6 @@ impl<F> Ordered<'_, F> {
             slots: self.slots,
         }
     }
-}
-
-/// Whether there are enough particles to sort.
-fn can_sort<F>(arrays: &Arrays<F>) -> bool {
-    let count = arrays.position.len();
-    count >= WORTH_PARTICLES && u32::try_from(count).is_ok()
-}
-
-/// All rows along a curve that fills space, those of ended particles last; and the number of the others.
-fn sorted<F: Real>(arrays: &Arrays<F>) -> (Vec<u32>, usize) {
-    let bins = Bins::new(arrays.position);
-    let particles = arrays.position.par_iter().zip(&*arrays.record);
-    let bin_of: Vec<u32> = particles
-        .map(|([p, _], record)| if continues(record) { bins.of(p) } else { bins.count })
-        .collect();
-    sort(&bin_of, bins.count as usize)
 }
 
 /// Whether a particle has not ended.
@@ -261,8 +205,8 @@ fn bounds<F: Real>(positions: &[Position<F>]) -> ([F; 3], [F; 3]) {
     positions.par_chunks(16 * TILE).map(chunk).reduce(nothing, both)
 }
 
-/// Counting sort of particle indices by bin; also returns the number of those before the bin after the last.
-fn sort(bin_of: &[u32], bins: usize) -> (Vec<u32>, usize) {
+/// Counting sort of particle indices by bin; omits particles in the bin after the last.
+fn sort(bin_of: &[u32], bins: usize) -> Vec<u32> {
     let mut next = vec![0_u32; bins + 1];
     for bin in bin_of {
         next[*bin as usize] += 1;
@@ -271,14 +215,13 @@ fn sort(bin_of: &[u32], bins: usize) -> (Vec<u32>, usize) {
     for count in &mut next {
         start += std::mem::replace(count, start);
     }
-    let before_last = next[bins] as usize;
-    let mut sorted = vec![0; bin_of.len()];
-    for (i, bin) in bin_of.iter().enumerate() {
+    let mut sorted = vec![0; next[bins] as usize];
+    for (i, bin) in bin_of.iter().enumerate().filter(|(_, bin)| (**bin as usize) < bins) {
         let at = &mut next[*bin as usize];
         sorted[*at as usize] = i as u32;
         *at += 1;
     }
-    (sorted, before_last)
+    sorted
 }
 
 #[cfg(test)]
