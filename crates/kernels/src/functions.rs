@@ -194,8 +194,8 @@ pub(crate) fn triangle_rows(obstacles: &[Obstacle]) -> usize {
 /// per slot on other devices.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// Integers per end `[rows, 4]`: slot, generation, [`Status`](crate::Status) code, and the step
-    /// in which it ended.
+    /// Integers per end `[rows, 5]`: slot, generation, [`Status`](crate::Status) code, the step in which
+    /// it ended, and the location as in [`Particles::record`].
     pub index: Tensor<2, Int>,
     /// Fraction of that step and the position x, y, z, per end `[rows, 4]`.
     pub position: Tensor<2>,

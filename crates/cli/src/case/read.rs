@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn commented_keys_of_the_template_are_valid() {
         // Keys that conflict with their neighbours.
-        let other = ["deviation", "table", "burst"];
+        let other = ["deviation", "table", "burst", "array", "value"];
         let is_key = |line: &&str| {
             let is_other = line.split(" = ").next().is_some_and(|key| other.contains(&key));
             line.starts_with('[') || line.contains(" = ") && !line.contains(": ") && !is_other

@@ -162,6 +162,18 @@ fn files() -> Vec<String> {
              patch = [{ name = \"out\", low = [1.0, -inf, -inf], high = [2.0, inf, inf], wall = \"stick\" }]",
         ),
         files(
+            "files = \"patches.vtm\", velocity = \"velocity\", interpolation = \"mesh\"",
+            "seeds = { kind = \"mesh\", count = 5, patch = \"in\" }\n\
+             inlet = { kind = \"patch\", patch = \"in\" }\n\
+             patch = [{ name = \"in\", block = \"inlet\", wall = \"reflect\" }, \
+             { name = \"out\", block = \"boundary/outlet\", low = [1.0, -inf, -inf], wall = \"outlet\" }]",
+        ),
+        files(
+            "files = \"marked.vtu\", velocity = \"velocity\", interpolation = \"mesh\"",
+            "seeds = { kind = \"mesh\", count = 5 }\n\
+             patch = [{ name = \"walls\", array = \"BoundaryID\", value = 7, wall = \"slide\" }]",
+        ),
+        files(
             "files = \"K.vti\", interpolation = \"inverse-distance\", neighbours = 4, power = 2.0",
             inside,
         ),
@@ -304,6 +316,14 @@ fn write_files(folder: &Path) {
         POINTS 12 double\n0 0 0 1 0 0 2 0 0 0 1 0 1 1 0 2 1 0 0 0 1 1 0 1 2 0 1 0 1 1 1 1 1 2 1 1\n\
         CELLS 2 18\n8 0 1 4 3 6 7 10 9\n8 1 2 5 4 7 8 11 10\nCELL_TYPES 2\n12 12\n\
         CELL_DATA 2\nVECTORS U double\n0.5 0 0\n0.5 0 0\n";
+    std::fs::create_dir(folder.join("patches")).unwrap();
+    for name in ["patches_0.vtu", "patches_1.vtp", "patches_2.vtp", "patches_3.vtp"] {
+        let name = format!("patches/{name}");
+        std::fs::copy(fixture("composite").join(&name), folder.join(&name)).unwrap();
+    }
+    for name in ["patches.vtm", "marked.vtu"] {
+        std::fs::copy(fixture("composite").join(name), folder.join(name)).unwrap();
+    }
     std::fs::write(folder.join("mesh.vtk"), mesh).unwrap();
     std::fs::write(folder.join("seeds.csv"), "x,y,z,time\n0.25,1,1,0\n0.25,1,0.5,0\n").unwrap();
     let facet = |[a, b, c]: [&str; 3]| {

@@ -134,7 +134,7 @@ fn blocks_of_one_dimension_are_used() {
     assert_eq!(blocks, expected);
     assert_eq!(file.notes().len(), 2);
     let expected = "the block `boundary/walls` (poly data) is not used: its cells have dimension 2, \
-                    those of other blocks 3";
+                    those of other blocks 3; patches can name its faces";
     assert_eq!(file.notes()[0], expected);
 }
 
