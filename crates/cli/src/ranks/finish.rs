@@ -1,9 +1,8 @@
 //! Joins the pieces of a run, and writes the files of a finished run.
 
 use super::{
-    Owner, Parts, Work,
     member::{self, Member},
-    parts,
+    parts::{self, Owner, Parts, Work},
     piece::{PieceReport, PieceRun, REPORT},
     read_json,
     totals::RankTotals,
