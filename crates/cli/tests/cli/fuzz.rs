@@ -22,7 +22,7 @@ const SMALL: &str = "field.sample = { nodes = [9, 5, 1], start = 0.0, stop = 10.
     domain.low = [0.0, 0.0, 0.0]\ndomain.high = [2.0, 1.0, 0.0]\n\
     trace.t0 = 0.0\ntrace.t1 = 1.0\ntrace.dt = 0.25\nsave.every = 2\nsave.vtk = []\nsave.report = \"never\"\n\
     run.device = \"flex\"\nrun.threads = 1\nrun.out = \"out\"\nrun.checkpoint_segments = 2\n\
-    run.memory = \"1GiB\"\nrun.batch = 7\n";
+    run.memory = \"1GiB\"\nrun.batch = 7\nrun.piece = 5\n";
 
 /// Sections that all other cases have.
 const COMMON: &str = "trace = { t0 = 0.0, t1 = 1.0, steps = 4 }\nsave = { report = \"never\" }\n\
