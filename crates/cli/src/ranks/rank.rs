@@ -74,6 +74,7 @@ impl Rank {
             match what {
                 "--overwrite" =>
                     "; or remove the folder first, as a rank cannot tell an earlier run from that of its others",
+                "sweep" => "; or give each its runs with --task",
                 _ => "",
             }
         )))

@@ -14,7 +14,7 @@ pub use definition::{DEFINITION, Sweep};
 pub use evaluation::again;
 pub use info::describe;
 
-use crate::{args::SweepArgs, case::Misuse};
+use crate::{args::SweepArgs, case::Misuse, ranks::Rank};
 use anyhow::{Result, bail};
 use runs::Outcome;
 use std::io::Write;
@@ -27,6 +27,9 @@ pub fn execute(args: &SweepArgs) -> Result<()> {
             "--confidence {}: give a probability above 0 and below 1, such as 0.95",
             args.confidence
         )));
+    }
+    if args.task.is_none() {
+        Rank::find(None)?.refuse_several("sweep")?;
     }
     let sweep = Sweep::open(args)?;
     let is_own = |run: &usize| args.task.is_none_or(|task| run % task.count == task.index);

@@ -245,4 +245,11 @@ fn failed_runs_are_named_and_the_others_finish() {
     assert_refused(&burntrace(path, &in_run), 2, &["contains a run; give another folder"]);
     let task = ["sweep", "case.toml", "--out", "s", "--task", "2/2", "--vary", "trace.t1=1,2"];
     assert_refused(&burntrace(path, &task), 2, &["give 0/2 to 1/2"]);
+    let of_mpi = std::process::Command::new(env!("CARGO_BIN_EXE_burntrace"))
+        .current_dir(path)
+        .args(["sweep", "case.toml", "--out", "new", "--vary", "trace.t1=1,2"])
+        .envs([("OMPI_COMM_WORLD_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "2")])
+        .output()
+        .unwrap();
+    assert_refused(&of_mpi, 2, &["sweep is for one process", "--task"]);
 }

@@ -310,9 +310,11 @@ impl ArrayWriter {
         let growing = is_growing.then(|| self.growing_path(complete));
         sync_files(&chunks.chain(growing).collect::<Vec<_>>())?;
         sync_folder(&self.folder)?;
-        let of_first = self.growing_path(self.unsynced);
-        if self.compresses && self.unsynced < next && of_first.exists() {
-            remove_file(&of_first)?;
+        if self.compresses && self.unsynced < next {
+            let growing = self.growing_path(self.unsynced);
+            if growing.exists() {
+                remove_file(&growing)?;
+            }
         }
         self.unsynced = next;
         Ok(())

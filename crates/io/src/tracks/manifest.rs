@@ -28,7 +28,7 @@ pub(super) struct Manifest {
     pub version: u32,
     /// Whether the run has ended and the store is complete: 1 or 0 in the file, as NetCDF has no truth
     /// values.
-    #[serde(deserialize_with = "read_flag", serialize_with = "write_flag")]
+    #[serde(deserialize_with = "read_complete", serialize_with = "write_flag")]
     pub complete: bool,
     pub particles: usize,
     /// 0 until the run ends.
@@ -43,7 +43,7 @@ pub(super) struct Manifest {
     #[serde(
         default,
         skip_serializing_if = "is_unset",
-        deserialize_with = "read_flag",
+        deserialize_with = "read_compressed",
         serialize_with = "write_flag"
     )]
     pub compressed: bool,
@@ -313,14 +313,20 @@ impl Manifest {
     }
 }
 
+fn read_complete<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<bool, D::Error> {
+    flag("complete", &Value::deserialize(from)?)
+}
+
+fn read_compressed<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<bool, D::Error> {
+    flag("compressed", &Value::deserialize(from)?)
+}
+
 /// Reads a flag, which version 2 wrote as a truth value.
-fn read_flag<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<bool, D::Error> {
-    match Value::deserialize(deserializer)? {
-        Value::Bool(flag) => Ok(flag),
-        value => match value.as_u64() {
-            Some(number @ (0 | 1)) => Ok(number == 1),
-            _ => Err(serde::de::Error::custom(format!("found the flag {value}, expected 0 or 1"))),
-        },
+fn flag<E: serde::de::Error>(name: &str, value: &Value) -> std::result::Result<bool, E> {
+    match (value, value.as_u64()) {
+        (Value::Bool(flag), _) => Ok(*flag),
+        (_, Some(number @ (0 | 1))) => Ok(number == 1),
+        _ => Err(E::custom(format!("`{name}` is {value}, expected 0 or 1"))),
     }
 }
 
