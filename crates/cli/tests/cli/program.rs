@@ -555,7 +555,7 @@ fn missing_files_are_named_once_with_what_to_give() {
     refused_once(&burntrace(path, &["run", "none.toml"]), &["none.toml", "burntrace init"]);
     refused_once(&burntrace(path, &["run", "."]), &[". is a folder", "./case.toml", "--resume ."]);
     refused_once(
-        &burntrace(path, &["run", "case.toml", "--set", "run.out="]),
+        &burntrace(path, &["run", "case.toml", "--set", "run.out=\"\""]),
         &["run.out is \"\"", "folder"],
     );
     std::fs::create_dir(path.join("empty")).unwrap();
