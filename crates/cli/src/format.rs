@@ -20,6 +20,19 @@ pub fn twelve_digits(x: f64) -> f64 {
     format!("{x:.11e}").parse().unwrap_or(x)
 }
 
+/// A cell of a CSV table, in quotes if it needs them.
+pub fn csv_cell(cell: &str) -> String {
+    match cell.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_owned(),
+    }
+}
+
+/// A number in a CSV table; empty if it is not finite.
+pub fn csv_number(x: f64) -> String {
+    if x.is_finite() { x.to_string() } else { String::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

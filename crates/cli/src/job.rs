@@ -2,6 +2,7 @@
 
 mod description;
 mod field;
+mod flow;
 mod inflow;
 mod input;
 mod interpolation;

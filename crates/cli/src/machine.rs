@@ -34,7 +34,7 @@ impl std::fmt::Display for Machine {
 }
 
 /// The value in a line `name : value` of a system file.
-fn line_of(file: &str, name: &str) -> Option<String> {
+pub fn line_of(file: &str, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(file).ok()?;
     text.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;

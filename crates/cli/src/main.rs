@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod bounds;
 mod case;
+mod case_run;
 mod checkpoint;
 mod compare;
 mod counting_sink;

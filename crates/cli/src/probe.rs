@@ -3,7 +3,7 @@
 use crate::{
     args::ProbeArgs,
     case::{Interpolation, Misuse},
-    format::twelve_digits,
+    format::{csv_cell, twelve_digits},
     info,
     job::{ArrayFiles, has_array, interpolation_of},
 };
@@ -160,7 +160,7 @@ fn write_table(args: &ProbeArgs, rows: &[Row], columns: &[Column]) -> Result<()>
             1 => name.clone(),
             _ => format!("{name}:{c}"),
         });
-        names.for_each(|name| text += &format!(",{}", quoted(&name)));
+        names.for_each(|name| text += &format!(",{}", csv_cell(&name)));
     }
     text.push('\n');
     for (row, ([x, y, z], time)) in rows.iter().enumerate() {
@@ -176,13 +176,5 @@ fn write_table(args: &ProbeArgs, rows: &[Row], columns: &[Column]) -> Result<()>
             std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
         }
         None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
-    }
-}
-
-/// A name as a field of comma-separated values.
-fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
     }
 }

@@ -2,40 +2,30 @@
 
 use crate::{
     args::OutputArgs,
-    case::{Case, Misuse, Reporting, VtkOutput},
+    case::{Case, Misuse},
+    case_run::{CaseRun, Printed, print_report},
     checkpoint::{Machine, RunCheckpoint},
-    counting_sink::CountingSink,
     errors,
     extend::FinishedRun,
     fingerprint::Fingerprint,
-    folder::{self, DOMAIN, Folder},
-    format::twelve_digits,
-    io_stats::IoMeter,
+    folder::{self, Folder},
     job::{self, LoadedField},
     log,
     notes::Notes,
     profile,
-    progress::Display,
     ranks::{self, SharedStart},
-    report, residence,
-    shared::Shared,
-    signals::{Signals, Stopped},
-    summary::{self, RunSummary},
-    watch::{self, Watch},
+    signals::Stopped,
+    watch,
 };
 use anyhow::{Context, Result};
 use burntrace::{
-    Engine, Prepared, Summary,
+    Engine, Prepared,
     device::{self, OpenDevice},
-    io,
 };
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
-
-/// Bytes of saved positions from which on `save.report = "auto"` makes no report.
-const MAX_AUTO_REPORT_BYTES: usize = 256 << 20;
 
 /// How a run starts.
 pub enum RunStart {
@@ -122,7 +112,8 @@ fn with_session(
     work(&Session { loaded: &loaded, device: &device, start, notes, quiet, warned: &warned })
 }
 
-/// The warnings of a prepared run, and why it is slow, if it is; that has been said as a note.
+/// The warnings of a prepared run, and why it is slow, if it is; that has been said as a note, as has a key
+/// without effect.
 fn warnings(
     case: &Case,
     session: &Session,
@@ -133,6 +124,9 @@ fn warnings(
     let is_slow = prepared.engine() == Engine::Tensor && !is_chosen;
     if is_slow {
         session.notes.say("engine", SLOW_ENGINE.into());
+    }
+    if case.run.piece.is_some() && !case.run.is_shared {
+        session.notes.say("piece", "run.piece has no effect in a run of one process".into());
     }
     Ok((warnings, is_slow.then(|| SLOW_ENGINE.into())))
 }
@@ -231,193 +225,6 @@ fn open_resumed(
     Ok((folder, checkpoint, changes))
 }
 
-/// The run of a case whose field is loaded.
-pub struct CaseRun<'a> {
-    pub case: &'a Case,
-    /// The folder of relative file names.
-    pub base: &'a Path,
-    /// Number of seeds.
-    pub seeds: usize,
-    pub loaded: &'a LoadedField,
-    pub device: &'a OpenDevice,
-    pub start: Instant,
-    /// Whether to show no progress.
-    pub quiet: bool,
-}
-
-impl CaseRun<'_> {
-    /// Traces, and writes all files. Returns the report to print, and whether a signal cut the run
-    /// short.
-    fn complete(
-        &self,
-        prepared: Prepared,
-        folder: &Folder,
-        checkpoint: RunCheckpoint,
-    ) -> Result<(Printed, Option<Stopped>)> {
-        let root = folder.root.clone();
-        let has_checkpoints = watch::policy(&self.case.run).is_some();
-        let signals =
-            Signals::watch(has_checkpoints.then_some(move || within_segment(&Folder::at(&root))))?;
-        let before = checkpoint.spent;
-        let meter = IoMeter { loaded: self.loaded, start: self.start, before };
-        let shared = Shared::default();
-        shared.residence.replace(checkpoint.residence());
-        let resumed = checkpoint.resumed;
-        let display = Display::new(self.quiet);
-        let mut watch =
-            Watch::new(display, (&signals, &meter, &shared), (folder, checkpoint), self.case);
-        let domain = job::domain(self.case, self.loaded.field.domain())?;
-        folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
-        let device_bytes = device_bytes(&prepared);
-        let run = self.trace_to_store(prepared, &mut watch)?;
-        tracing::info!(?run, "tracing ends");
-        let (time, checkpoints) = (watch.time, watch.totals);
-        let warnings = std::mem::take(&mut watch.checkpoint.warnings);
-        if shared.is_stopped.get() {
-            let hint = format!("resume with {}", folder.resume_command());
-            return Err(stopped(&signals, time, hint).into());
-        }
-        let seconds = write_vtk(self.case, folder)?;
-        let residence = shared.residence.take().map(residence::sorted);
-        let summary = RunSummary {
-            run: &run,
-            time,
-            seeds: self.seeds,
-            residence: residence.as_deref(),
-            device: self.device,
-            loaded: self.loaded,
-            domain,
-            write_seconds: run.save_seconds + seconds,
-            io: meter.stats(&shared),
-            spent: meter.spent(),
-            checkpoints,
-            resumed,
-            device_bytes,
-            warnings,
-            profile: profile::table(),
-            folder: &folder.root,
-            ranks: None,
-        };
-        let printed = Printed { json: summary.json(), text: summary.text() };
-        folder.write("summary.json", &format!("{:#}\n", printed.json))?;
-        folder.end_checkpoint(self.case.run.keep_state)?;
-        folder.remove(DOMAIN)?;
-        let printed = self.with_report(&run, folder, printed)?;
-        let hint = "the tracks up to this time are complete; the run cannot be resumed, because \
-                    `run.checkpoint = 0` writes no checkpoints";
-        let cut_short = run.cancelled.then(|| stopped(&signals, time, hint.into()));
-        Ok((printed, cut_short))
-    }
-
-    /// Traces the seeds into the store in the folder.
-    pub fn trace_to_store(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
-        let store = watch.folder.path("tracks");
-        let writer = match watch.checkpoint.resumed {
-            0 => io::TrackWriter::new(store),
-            _ => io::TrackWriter::resume(store, watch.checkpoint.durable()),
-        };
-        let origin = self.loaded.description.series().and_then(|series| series.time_origin.clone());
-        let writer = writer.units(io::tracks::Units { origin, ..(&self.case.units).into() });
-        let writer = writer.compress(self.case.save.compress);
-        let state = watch.checkpoint.take_state();
-        let mut sink = CountingSink::new(writer, watch.shared);
-        let prepared = match &state {
-            Some(state) => prepared.resume(state),
-            None => Ok(prepared),
-        };
-        let run = prepared.and_then(|prepared| prepared.run_observed(&mut sink, watch));
-        watch.display.finish();
-        run.map_err(|error| {
-            use burntrace::Error::{Execution, FrameSize, NotFinite, Sink, Source};
-            match (&error, job::file_of(self.loaded.description.origin.files(), &error)) {
-                // A frame that the run read while tracing.
-                (NotFinite { .. } | FrameSize { .. }, Some(file)) => {
-                    anyhow::anyhow!("{}: {error}", file.display())
-                }
-                (Execution(_) | Sink(_) | Source { .. } | NotFinite { .. }, _) => error.into(),
-                _ => Misuse::of(error),
-            }
-        })
-    }
-
-    /// Makes the report of a completed run, if the case asks for one.
-    pub fn with_report(
-        &self,
-        run: &Summary,
-        folder: &Folder,
-        mut printed: Printed,
-    ) -> Result<Printed> {
-        let positions = 3 * run.precision.bytes() * run.saves * run.particles;
-        let is_wanted = match self.case.save.report {
-            Reporting::Always => true,
-            Reporting::Never => false,
-            Reporting::Auto => positions < MAX_AUTO_REPORT_BYTES,
-        };
-        if run.cancelled || !is_wanted {
-            return Ok(printed);
-        }
-        let _phase = burntrace::phase!("report");
-        let [report, picture] = report::of_folder(&folder.root)
-            .context("the run is complete, but its report failed")?;
-        let lines = format!("report     {}\npicture    {}\n", report.display(), picture.display());
-        printed.text.push_str(&lines);
-        Ok(printed)
-    }
-}
-
-/// Planned peak memory of a device that has memory of its own, in bytes.
-pub fn device_bytes(prepared: &Prepared) -> Option<u64> {
-    let plan = prepared.plan().ok()?;
-    Some(plan.device_bytes()).filter(|_| !plan.memory().is_shared)
-}
-
-/// The output of a completed run.
-pub struct Printed {
-    pub json: serde_json::Value,
-    pub text: String,
-}
-
-/// Writes the VTK files of the case, and returns the seconds it took.
-pub fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
-    let _phase = burntrace::phase!("write VTK files");
-    let start = Instant::now();
-    let tracks = io::Tracks::open(folder.path("tracks"))?;
-    for kind in &case.save.vtk {
-        match kind {
-            VtkOutput::Lines => io::write_tracks(&tracks, folder.path("tracks.vtp"))?,
-            VtkOutput::Clouds => {
-                io::write_clouds(&tracks, folder.path("clouds"))?;
-            }
-        }
-    }
-    Ok(start.elapsed().as_secs_f64())
-}
-
-pub fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
-    Stopped {
-        code: signals.code().unwrap_or(1),
-        text: format!("stopped at t = {}; {hint}", twelve_digits(time)),
-    }
-}
-
-/// What a signal leaves that ended the program within a segment, or after the run.
-fn within_segment(folder: &Folder) -> String {
-    let root = folder.root.display();
-    if folder.is_stopped() {
-        let command = folder.resume_command();
-        return format!("stopped within a segment; resume from the last checkpoint with {command}");
-    }
-    match folder.path("summary.json").exists() {
-        true => format!(
-            "stopped; the run in {root} is complete, but not its report: make it with `burntrace \
-             report {root}`"
-        ),
-        false => {
-            format!("stopped; {root} has no checkpoint, so the run cannot be resumed")
-        }
-    }
-}
-
 /// Adds how to resume to an error that interrupted a run, if the run can be resumed.
 fn with_resume_hint(error: anyhow::Error, folder: &Folder) -> anyhow::Error {
     if error.is::<Stopped>() || !folder.is_stopped() {
@@ -436,15 +243,4 @@ pub fn start_threads(threads: usize) -> Result<()> {
         .num_threads(threads)
         .build_global()
         .context("cannot start the CPU threads")
-}
-
-pub fn print_report(report: &Printed, output: OutputArgs) -> Result<()> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    if output.json {
-        writeln!(out, "{:#}", report.json)?;
-    } else if !output.quiet {
-        write!(out, "{}", report.text)?;
-    }
-    Ok(())
 }

@@ -1,9 +1,14 @@
 //! `burntrace bench --case`: the speed of a case of one's own on each device.
 
-use super::{plan, record::Speed};
+use super::{
+    plan,
+    record::Speed,
+    table::{aligned, head, or_dash, spread, time},
+};
 use crate::{
     args::BenchArgs,
     case::{self, Case, Misuse},
+    compare::{between, median},
     errors,
     format::with_prefix,
     job, log,
@@ -13,7 +18,8 @@ use crate::{
 };
 use anyhow::{Context, Result, bail};
 use burntrace::{
-    Ends, Save, SavePlan, SinkError, Status, TrackSink, burn::tensor::Tensor, device::OpenDevice,
+    Ends, Save, SavePlan, SinkError, Status, TrackSink, burn::tensor::TensorData,
+    device::OpenDevice,
 };
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -49,9 +55,9 @@ struct CaseRecord {
     /// Seconds of each later run, with its saves, which are not written.
     seconds: Vec<f64>,
     speed: Option<Speed>,
-    /// Speed relative to the first device.
+    /// Speed relative to the first device with a result.
     ratio: Option<f64>,
-    /// Maximum and median distance from the positions on the first device at the last save, over the
+    /// Maximum and median distance from the positions on that device at the last save, over the
     /// particles that are active on both, and the number of particles with another status.
     distance: Option<[f64; 2]>,
     other_status: Option<usize>,
@@ -61,8 +67,13 @@ struct CaseRecord {
 #[derive(Default)]
 struct LastSave {
     saves: usize,
-    positions: Vec<f64>,
+    /// Widths of the box along periodic axes.
+    periods: [f64; 3],
+    /// Positions that are continuous across periodic faces.
+    positions: Vec<[f64; 3]>,
     status: Vec<i64>,
+    /// If slots are re-used.
+    generation: Vec<i64>,
 }
 
 impl TrackSink for LastSave {
@@ -71,7 +82,8 @@ impl TrackSink for LastSave {
     }
 
     fn begin(&mut self, plan: &SavePlan) -> Result<(), SinkError> {
-        *self = LastSave { saves: plan.saves, ..LastSave::default() };
+        let SavePlan { saves, periods, .. } = *plan;
+        *self = LastSave { saves, periods, ..LastSave::default() };
         Ok(())
     }
 
@@ -79,17 +91,20 @@ impl TrackSink for LastSave {
         if save.index + 1 < self.saves {
             return Ok(());
         }
-        let unreadable = |error| format!("cannot read positions: {error:?}");
-        let floats = |tensor: Tensor<2>| {
-            tensor.into_data().convert::<f64>().try_to_vec::<f64>().map_err(unreadable)
-        };
-        let mut positions = floats(save.position)?;
-        if let Some(rest) = save.rest {
-            positions.iter_mut().zip(floats(rest)?).for_each(|(x, rest)| *x += rest);
+        let unreadable = |error| format!("cannot read integers: {error:?}");
+        let ints = |data: TensorData| data.convert::<i64>().try_to_vec::<i64>().map_err(unreadable);
+        let images = ints(save.image.clone().into_data())?;
+        for (mut position, image) in save.exact_positions()?.into_iter().zip(images.chunks_exact(3))
+        {
+            for d in 0..3 {
+                position[d] += image[d] as f64 * self.periods[d];
+            }
+            self.positions.push(position);
         }
-        let status = save.status.into_data().convert::<i64>();
-        self.positions.append(&mut positions);
-        self.status.append(&mut status.try_to_vec::<i64>().map_err(unreadable)?);
+        self.status.append(&mut ints(save.status.into_data())?);
+        if let Some(generation) = save.generation {
+            self.generation.append(&mut ints(generation.into_data())?);
+        }
         Ok(())
     }
 
@@ -131,7 +146,7 @@ pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
         report.results.push(measure(&of_device, base, device, args.repeats, &mut first));
     }
     super::stage("");
-    let base_speed = report.results.first().and_then(|record| record.speed);
+    let base_speed = reference(&report.results).and_then(|record| record.speed);
     for record in &mut report.results {
         record.ratio =
             record.speed.zip(base_speed).map(|(own, first)| own.per_second / first.per_second);
@@ -204,23 +219,28 @@ fn fill(
     Ok(last)
 }
 
+/// The first device with a result, with which the others are compared.
+fn reference(results: &[CaseRecord]) -> Option<&CaseRecord> {
+    results.iter().find(|record| record.problem.is_none())
+}
+
 /// The maximum and the median distance of the particles that are active in both, and the number of
-/// particles with different statuses.
+/// slots whose particles differ in status or generation.
 fn compare(first: &LastSave, other: &LastSave) -> (Option<[f64; 2]>, Option<usize>) {
-    if first.status.len() != other.status.len() {
+    let count = first.status.len();
+    if count != other.status.len() {
         return (None, None);
     }
     let active = i64::from(Status::Active.code());
-    let statuses = first.status.iter().zip(&other.status);
-    let different = statuses.clone().filter(|(a, b)| a != b).count();
-    let positions = first.positions.chunks_exact(3).zip(other.positions.chunks_exact(3));
-    let both = positions.zip(statuses).filter(|(_, (a, b))| [**a, **b] == [active; 2]);
-    let mut distances: Vec<f64> = both
-        .map(|((a, b), _)| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt())
-        .collect();
-    distances.sort_by(f64::total_cmp);
-    let distance = distances.last().map(|max| [*max, distances[distances.len() / 2]]);
-    (distance, Some(different))
+    let state =
+        |save: &LastSave, slot: usize| (save.status[slot], save.generation.get(slot).copied());
+    let is_same = |slot: &usize| state(first, *slot) == state(other, *slot);
+    let both = (0..count).filter(is_same).filter(|slot| first.status[*slot] == active);
+    let mut distances: Vec<f64> =
+        both.map(|slot| between(first.positions[slot], other.positions[slot])).collect();
+    let max = distances.iter().copied().reduce(f64::max);
+    let distance = max.zip(median(&mut distances)).map(<[f64; 2]>::from);
+    (distance, Some(count - (0..count).filter(is_same).count()))
 }
 
 const COLUMNS: [&str; 11] = [
@@ -238,39 +258,27 @@ const COLUMNS: [&str; 11] = [
 ];
 
 fn text(report: &CaseReport) -> String {
-    let mut text = format!("burntrace {}, {}, {}\n", report.burntrace, report.date, report.machine);
+    let mut text = head(&report.date, &report.machine, &report.devices_left_out);
+    let reference = reference(&report.results);
+    let size = reference.map_or_else(String::new, |record| {
+        format!(": {} slots, {} steps", record.particles, record.steps)
+    });
+    text += &format!("\n\n{}{size}\n", report.case);
+    let measured = report.results.iter().filter(|record| record.problem.is_none());
+    aligned(&mut text, COLUMNS, &measured.map(row).collect::<Vec<_>>());
     let mut line = |line: String| {
         // Writing to a string does not fail.
         writeln!(text, "{line}").ok();
     };
-    if !report.devices_left_out.is_empty() {
-        line(format!(
-            "skipped, without support for the precision: {}",
-            report.devices_left_out.join(", ")
-        ));
-    }
-    let size = report.results.iter().find(|record| record.problem.is_none());
-    let size = size.map_or_else(String::new, |record| {
-        format!(": {} slots, {} steps", record.particles, record.steps)
-    });
-    line(format!("\n{}{size}", report.case));
-    let header = COLUMNS.map(String::from);
-    let measured = report.results.iter().filter(|record| record.problem.is_none());
-    let rows: Vec<_> = std::iter::once(header).chain(measured.map(row)).collect();
-    let widths: [usize; COLUMNS.len()] =
-        std::array::from_fn(|i| rows.iter().map(|row| row[i].len()).max().unwrap_or(0));
-    for row in &rows {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        line(cells.collect::<Vec<_>>().join("  ").trim_end().into());
-    }
     for record in &report.results {
         if let Some(problem) = &record.problem {
             line(format!("{}: no result: {problem}", record.device));
         }
-        if let Some(count) = record.other_status.filter(|count| *count > 0) {
+        let differing = record.other_status.filter(|count| *count > 0);
+        if let Some((count, reference)) = differing.zip(reference) {
             line(format!(
-                "{}: {count} particles have another status than on {}",
-                record.device, report.results[0].device
+                "{}: {count} slots have particles of another status or generation than on {}",
+                record.device, reference.device
             ));
         }
     }
@@ -278,10 +286,6 @@ fn text(report: &CaseReport) -> String {
 }
 
 fn row(record: &CaseRecord) -> [String; COLUMNS.len()] {
-    let seconds = |seconds: f64| format!("{seconds:.3} s");
-    let speed = |speed: fn(&Speed) -> f64| {
-        record.speed.as_ref().map_or_else(|| "-".into(), |of| with_prefix(speed(of)))
-    };
     let [max, median] = match record.distance {
         Some(distance) => distance.map(|x| format!("{x:.1e}")),
         None => ["-", "-"].map(String::from),
@@ -289,13 +293,13 @@ fn row(record: &CaseRecord) -> [String; COLUMNS.len()] {
     [
         record.device.clone(),
         record.engine.clone(),
-        seconds(record.load),
-        seconds(record.compile),
-        seconds(record.first),
-        record.speed.map_or_else(|| "-".into(), |speed| seconds(speed.median_seconds)),
-        speed(|speed| speed.per_second),
-        speed(|speed| speed.spread),
-        record.ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}")),
+        time(record.load),
+        time(record.compile),
+        time(record.first),
+        or_dash(record.speed.map(|speed| time(speed.median_seconds))),
+        or_dash(record.speed.map(|speed| with_prefix(speed.per_second))),
+        or_dash(record.speed.filter(|_| record.seconds.len() > 1).as_ref().map(spread)),
+        or_dash(record.ratio.map(|ratio| format!("{ratio:.2}"))),
         median,
         max,
     ]

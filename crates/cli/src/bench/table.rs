@@ -4,7 +4,7 @@ use super::{
     check::Errors,
     record::{BenchReport, Outcome, Record, Speed},
 };
-use crate::format::with_prefix;
+use crate::{format::with_prefix, machine::Machine};
 use std::fmt::Write;
 
 const COLUMNS: [&str; 14] = [
@@ -28,11 +28,11 @@ type Row = [String; COLUMNS.len()];
 
 /// Tables for a terminal.
 pub fn text(report: &BenchReport) -> String {
-    let mut text = format!("{}\n", head(report));
+    let mut text = format!("{}\n", head_of(report));
     for group in report.groups() {
         // Writing to a string does not fail.
         writeln!(text, "\n{}", title(&group[0])).ok();
-        aligned(&mut text, &rows(group));
+        aligned(&mut text, COLUMNS, &rows(group));
         for note in notes(group) {
             writeln!(text, "{note}").ok();
         }
@@ -42,7 +42,7 @@ pub fn text(report: &BenchReport) -> String {
 
 /// Tables for a document.
 pub fn markdown(report: &BenchReport) -> String {
-    let mut text = format!("# Benchmark\n\n{}\n", head(report));
+    let mut text = format!("# Benchmark\n\n{}\n", head_of(report));
     for device in &report.devices {
         writeln!(text, "* {device}").ok();
     }
@@ -59,10 +59,15 @@ pub fn markdown(report: &BenchReport) -> String {
     text
 }
 
-fn head(report: &BenchReport) -> String {
-    let mut text = format!("burntrace {}, {}, {}\n", report.burntrace, report.date, report.machine);
-    if !report.devices_left_out.is_empty() {
-        let names = report.devices_left_out.join(", ");
+fn head_of(report: &BenchReport) -> String {
+    head(&report.date, &report.machine, &report.devices_left_out)
+}
+
+/// The first lines of a report.
+pub fn head(date: &str, machine: &Machine, left_out: &[String]) -> String {
+    let mut text = format!("burntrace {}, {date}, {machine}\n", env!("CARGO_PKG_VERSION"));
+    if !left_out.is_empty() {
+        let names = left_out.join(", ");
         writeln!(text, "skipped, without support for the precision: {names}").ok();
     }
     text.trim_end().to_owned()
@@ -127,7 +132,6 @@ fn rows(group: &[Record]) -> Vec<Row> {
 }
 
 fn row(record: &Record) -> Row {
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
     let seconds = record.seconds.as_ref();
     let speed = record.speed.as_ref();
     let calls = seconds.map_or(0, |seconds| seconds.steady.len());
@@ -157,11 +161,16 @@ fn row(record: &Record) -> Row {
     ]
 }
 
+/// A text, or a dash where there is none.
+pub fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".into())
+}
+
 /// Appends a table with aligned columns: the first one to the left, the others to the right.
-fn aligned(text: &mut String, rows: &[Row]) {
-    let all = || std::iter::once(COLUMNS.map(String::from)).chain(rows.iter().cloned());
+pub fn aligned<const N: usize>(text: &mut String, columns: [&str; N], rows: &[[String; N]]) {
+    let all = || std::iter::once(columns.map(String::from)).chain(rows.iter().cloned());
     let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; COLUMNS.len()] = std::array::from_fn(width);
+    let widths: [usize; N] = std::array::from_fn(width);
     for row in all() {
         let cells = row.iter().zip(widths).enumerate();
         let cells: Vec<_> = cells
@@ -175,11 +184,12 @@ fn aligned(text: &mut String, rows: &[Row]) {
 }
 
 /// A time in milliseconds or seconds.
-fn time(seconds: f64) -> String {
+pub fn time(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
 }
 
-fn spread(speed: &Speed) -> String {
+/// The spread of speeds as a share.
+pub fn spread(speed: &Speed) -> String {
     format!("{:.1} %", 100.0 * speed.spread / speed.per_second)
 }
 
@@ -224,7 +234,7 @@ mod tests {
     #[test]
     fn columns_are_aligned() {
         let mut text = String::new();
-        aligned(&mut text, &rows(&[record("flex"), record("vulkan:0")]));
+        aligned(&mut text, COLUMNS, &rows(&[record("flex"), record("vulkan:0")]));
         let ends = text.lines().map(|line| line.chars().count());
         assert!(ends.collect::<Vec<_>>().windows(2).all(|pair| pair[0] == pair[1]), "{text}");
     }

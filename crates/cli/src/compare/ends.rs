@@ -26,15 +26,13 @@ pub struct StatusChange {
 }
 
 /// Statuses at the end, and end times where they are known.
-struct RunEnds {
-    status: Vec<Status>,
-    end_time: Option<Vec<f64>>,
+pub struct RunEnds {
+    pub status: Vec<Status>,
+    pub end_time: Option<Vec<f64>>,
 }
 
-/// Compares the ends of two runs with the same number of slots. An unfinished run has the statuses of
-/// its last save.
-pub fn compare(tracks: [&Tracks; 2]) -> Result<EndComparison> {
-    let [a, b] = [ends(tracks[0])?, ends(tracks[1])?];
+/// Compares the ends of two runs with the same number of slots.
+pub fn compare([a, b]: &[RunEnds; 2]) -> EndComparison {
     let mut changes = BTreeMap::<[String; 2], usize>::new();
     let pairs = a.status.iter().zip(&b.status);
     for (a, b) in pairs.clone().filter(|(a, b)| a != b) {
@@ -43,24 +41,28 @@ pub fn compare(tracks: [&Tracks; 2]) -> Result<EndComparison> {
     let changes = changes.into_iter().map(|(statuses, count)| StatusChange { statuses, count });
     let mut changes: Vec<StatusChange> = changes.collect();
     changes.sort_by_key(|change| std::cmp::Reverse(change.count));
-    let max_end_time_difference = a.end_time.zip(b.end_time).and_then(|(a, b)| {
-        let times = a.iter().zip(&b).zip(pairs).filter(|(_, (a, b))| a == b);
-        let differences = times.map(|((a, b), _)| (a - b).abs()).filter(|x| x.is_finite());
-        differences.reduce(f64::max)
-    });
-    Ok(EndComparison {
+    let max_end_time_difference =
+        a.end_time.as_ref().zip(b.end_time.as_ref()).and_then(|(a, b)| {
+            let times = a.iter().zip(b).zip(pairs).filter(|(_, (a, b))| a == b);
+            let differences = times.map(|((a, b), _)| (a - b).abs()).filter(|x| x.is_finite());
+            differences.reduce(f64::max)
+        });
+    EndComparison {
         slots: a.status.len(),
         different: changes.iter().map(|change| change.count).sum(),
         changes,
         max_end_time_difference,
-    })
+    }
 }
 
-fn ends(tracks: &Tracks) -> Result<RunEnds> {
-    if tracks.is_complete() {
-        let ends = tracks.ends()?;
-        return Ok(RunEnds { status: ends.status, end_time: Some(ends.end_time) });
+impl RunEnds {
+    /// The ends of a run; of an unfinished one, the statuses of its last save.
+    pub fn read(tracks: &Tracks) -> Result<RunEnds> {
+        if tracks.is_complete() {
+            let ends = tracks.ends()?;
+            return Ok(RunEnds { status: ends.status, end_time: Some(ends.end_time) });
+        }
+        let last = tracks.num_saves().saturating_sub(1);
+        Ok(RunEnds { status: tracks.status(last)?, end_time: None })
     }
-    let last = tracks.num_saves().saturating_sub(1);
-    Ok(RunEnds { status: tracks.status(last)?, end_time: None })
 }

@@ -8,9 +8,10 @@ mod text;
 
 use crate::{args::CompareArgs, case::Misuse, results::Results};
 use anyhow::{Result, bail};
-use ends::EndComparison;
+use ends::{EndComparison, RunEnds};
 use particles::ParticleDistances;
 use positions::PositionComparison;
+pub use positions::{between, median};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
@@ -35,9 +36,18 @@ pub fn execute(args: &CompareArgs) -> Result<()> {
         )));
     }
     let mut distances = ParticleDistances::default();
-    let comparison = compare(&runs, &mut distances)?;
-    if let Some(path) = &args.particles {
-        distances.write(path, &runs)?;
+    let tracks = runs.each_ref().map(|run| &run.tracks);
+    let ends = [RunEnds::read(tracks[0])?, RunEnds::read(tracks[1])?];
+    let comparison = compare(&runs, &ends, &mut distances)?;
+    match &args.particles {
+        Some(_) if comparison.positions.is_none() => {
+            let [a, b] = comparison.slots;
+            return Err(Misuse::error(format!(
+                "--particles: the runs have {a} and {b} slots, so that no particle has a counterpart; omit it"
+            )));
+        }
+        Some(path) => distances.write(path, &ends)?,
+        None => {}
     }
     let mut out = std::io::stdout().lock();
     match args.json {
@@ -47,7 +57,11 @@ pub fn execute(args: &CompareArgs) -> Result<()> {
     args.tolerance.map_or(Ok(()), |tolerance| judge(&comparison, tolerance))
 }
 
-fn compare(runs: &[Results; 2], distances: &mut ParticleDistances) -> Result<Comparison> {
+fn compare(
+    runs: &[Results; 2],
+    ends: &[RunEnds; 2],
+    distances: &mut ParticleDistances,
+) -> Result<Comparison> {
     let slots = [0, 1].map(|i| runs[i].tracks.num_particles());
     let has_counterparts = slots[0] == slots[1];
     let case = match [0, 1].map(|i| runs[i].case.as_ref()) {
@@ -55,7 +69,7 @@ fn compare(runs: &[Results; 2], distances: &mut ParticleDistances) -> Result<Com
         _ => None,
     };
     let tracks = [0, 1].map(|i| &runs[i].tracks);
-    let ends = has_counterparts.then(|| ends::compare(tracks)).transpose()?;
+    let ends = has_counterparts.then(|| ends::compare(ends));
     let positions = has_counterparts.then(|| positions::compare(tracks, distances)).transpose()?;
     let runs = [0, 1].map(|i| runs[i].folder.root.display().to_string());
     Ok(Comparison { runs, case, slots, ends, positions })
@@ -77,6 +91,10 @@ fn judge(comparison: &Comparison, tolerance: f64) -> Result<()> {
     }
     match positions.max.filter(|max| *max > tolerance) {
         Some(max) => bail!("positions are up to {max} apart; the tolerance is {tolerance}"),
+        None if tolerance == 0.0 && !comparison.is_identical() => {
+            let ([a, b], both) = (positions.count_of_saves, positions.saves.len());
+            bail!("end times differ, or saves: {both} are at the same times, of {a} and {b}")
+        }
         None => Ok(()),
     }
 }

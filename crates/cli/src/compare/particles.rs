@@ -1,6 +1,7 @@
 //! The differences of each particle, as a table.
 
-use crate::results::Results;
+use super::ends::RunEnds;
+use crate::format::csv_number;
 use anyhow::{Context, Result};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,35 +19,23 @@ pub struct ParticleDistances {
 
 impl ParticleDistances {
     /// Writes a row for each slot.
-    pub fn write(&self, path: &Path, runs: &[Results; 2]) -> Result<()> {
-        self.fill(path, runs).with_context(|| format!("cannot write {}", path.display()))
+    pub fn write(&self, path: &Path, ends: &[RunEnds; 2]) -> Result<()> {
+        self.fill(path, ends).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    fn fill(&self, path: &Path, runs: &[Results; 2]) -> Result<()> {
-        let ends = [0, 1].map(|i| {
-            let tracks = &runs[i].tracks;
-            tracks.is_complete().then(|| tracks.ends()).transpose()
-        });
-        let [a, b] = ends;
-        let ends = [a?, b?];
+    fn fill(&self, path: &Path, ends: &[RunEnds; 2]) -> Result<()> {
         let mut out = BufWriter::new(File::create(path)?);
         writeln!(
             out,
             "slot,status_a,status_b,end_time_a,end_time_b,last_distance,max_distance,max_time"
         )?;
         for (slot, ([max, time], last)) in self.max.iter().zip(&self.last).enumerate() {
-            let [a, b] = [0, 1].map(|i| match &ends[i] {
-                Some(ends) => (ends.status[slot].to_string(), number(ends.end_time[slot])),
-                None => Default::default(),
-            });
-            let [last, max, time] = [*last, *max, *time].map(number);
-            writeln!(out, "{slot},{},{},{},{},{last},{max},{time}", a.0, b.0, a.1, b.1)?;
+            let [a, b] = ends.each_ref().map(|ends| ends.status[slot]);
+            let time_of = |ends: &RunEnds| ends.end_time.as_ref().map_or(f64::NAN, |of| of[slot]);
+            let [end_a, end_b] = ends.each_ref().map(time_of).map(csv_number);
+            let [last, max, time] = [*last, *max, *time].map(csv_number);
+            writeln!(out, "{slot},{a},{b},{end_a},{end_b},{last},{max},{time}")?;
         }
         Ok(out.flush()?)
     }
-}
-
-/// A number; empty if it is not finite.
-fn number(x: f64) -> String {
-    if x.is_finite() { x.to_string() } else { String::new() }
 }

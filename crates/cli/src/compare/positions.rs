@@ -47,8 +47,7 @@ pub fn compare(
 ) -> Result<PositionComparison> {
     let count = tracks[0].num_particles();
     let mut largest = vec![[f64::NAN; 2]; count];
-    let (mut saves, mut start) = (Vec::new(), None);
-    let mut mean_travel = None;
+    let (mut saves, mut start, mut end) = (Vec::new(), None, None);
     let mut at_save = vec![f64::NAN; count];
     for [a, b] in common_saves(tracks) {
         let time = tracks[0].times()[a];
@@ -70,7 +69,7 @@ pub fn compare(
         let [first, _] = states;
         match &start {
             None => start = Some(first),
-            Some(start) => mean_travel = mean_distance(start, &first, count),
+            Some(_) => end = Some(first),
         }
     }
     let all: Vec<f64> = largest.iter().map(|[distance, _]| *distance).collect();
@@ -78,6 +77,8 @@ pub fn compare(
         .filter(|slot| all[*slot] > 0.0)
         .max_by(|a, b| all[*a].total_cmp(&all[*b]))
         .map(|slot| (slot, largest[slot][1]));
+    let ends = start.as_ref().zip(end.as_ref());
+    let mean_travel = ends.and_then(|(start, end)| mean_distance(start, end, count));
     let whole = of_save(f64::NAN, &all, 0);
     (distances.max, distances.last) = (largest, at_save);
     Ok(PositionComparison {
@@ -114,7 +115,7 @@ fn of_save(time: f64, distances: &[f64], unpaired: usize) -> SaveDistances {
 }
 
 /// The median; of an even number, the mean of the two in the middle.
-fn median(numbers: &mut [f64]) -> Option<f64> {
+pub fn median(numbers: &mut [f64]) -> Option<f64> {
     let middle = numbers.len() / 2;
     if numbers.is_empty() {
         return None;
@@ -156,7 +157,8 @@ fn mean_distance(start: &PositionsAt, end: &PositionsAt, count: usize) -> Option
     (number > 0).then(|| sum / f64::from(number))
 }
 
-fn between(a: [f64; 3], b: [f64; 3]) -> f64 {
+/// The distance of two positions.
+pub fn between(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|d| (a[d] - b[d]).powi(2)).sum::<f64>().sqrt()
 }
 

@@ -4,7 +4,7 @@ use super::Diagnosis;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Bytes below which the memory of a process is worth a word.
+/// Bytes of memory of a process below which advice is given.
 const LITTLE_MEMORY: u64 = 2 << 30;
 
 /// What to install and to set, the most important first.
@@ -36,14 +36,14 @@ pub fn of(diagnosis: &Diagnosis) -> Vec<String> {
 fn about_cards(vendors: &[u32], has_software: bool) -> Vec<String> {
     let of_vendor = |vendor: &u32| match vendor {
         0x10de => Some(
-            "an NVIDIA card is there, but not usable: install its driver with Vulkan, and libvulkan1 \
+            "an NVIDIA card was found but is not usable: install its driver with Vulkan, and libvulkan1 \
              (apt-get install libvulkan1 nvidia-driver), or build with the feature `cuda`",
         ),
         0x1002 => Some(
-            "an AMD card is there, but not usable: apt-get install mesa-vulkan-drivers libvulkan1",
+            "an AMD card was found but is not usable: apt-get install mesa-vulkan-drivers libvulkan1",
         ),
         0x8086 => Some(
-            "an Intel card is there, but not usable: apt-get install mesa-vulkan-drivers libvulkan1",
+            "an Intel card was found but is not usable: apt-get install mesa-vulkan-drivers libvulkan1",
         ),
         _ => None,
     };
@@ -57,7 +57,7 @@ fn about_cards(vendors: &[u32], has_software: bool) -> Vec<String> {
             }
         };
         advice.push(format!(
-            "no graphics card was found: use the CPU (flex), for which nothing is to be installed{also}"
+            "no graphics card was found: use the CPU (flex), which needs no installation{also}"
         ));
     }
     advice

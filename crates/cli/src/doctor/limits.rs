@@ -1,5 +1,6 @@
 //! CPUs and memory that this process may use, and why.
 
+use crate::machine;
 use burntrace::{ControlGroup, Memory, burn::tensor::Device};
 use serde::Serialize;
 
@@ -84,9 +85,7 @@ fn cpus() -> Option<usize> {
 
 /// CPUs that this process may run on.
 fn affinity() -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    count_in_list(list)
+    count_in_list(&machine::line_of("/proc/self/status", "Cpus_allowed_list")?)
 }
 
 /// The number of CPUs in a list such as `0-3,8`.

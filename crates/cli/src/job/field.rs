@@ -2,20 +2,20 @@
 
 use super::{
     description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
-    domain,
+    flow,
     input::FieldInput,
     interpolation, memory, motion, patches,
     sampled::{self, SampledField, SampledInput},
     timed::Tally,
 };
 use crate::{
-    case::{self, Case, FieldSource, FileField, FlowField, Interpolation, Kinds, Misuse},
+    case::{self, Case, FieldSource, FileField, Interpolation, Kinds, Misuse},
     errors,
     notes::Notes,
 };
 use anyhow::Result;
 use burntrace::{
-    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, FlowFrames, Frames, MeshSource,
+    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, MeshSource,
     OutsideTime, PeriodicAxis, PeriodicGrid, PointSource,
     device::OpenDevice,
     io::{self, series::Association},
@@ -83,7 +83,7 @@ struct OpenFields {
 }
 
 /// The field that is traced.
-enum TracedInput {
+pub(super) enum TracedInput {
     Frames(FieldInput),
     /// A formula that is evaluated directly.
     Formula(Flow, Domain),
@@ -97,7 +97,7 @@ impl OpenFields {
                 let (input, origin) = open_files(case, given, base)?;
                 (TracedInput::Frames(input), origin)
             }
-            FieldSource::Flow(given) => open_flow(case, given)?,
+            FieldSource::Flow(given) => flow::open(case, given)?,
         };
         let sampled = sampled::open(case, base, traced.frames())?;
         Ok(OpenFields { traced, origin, sampled })
@@ -133,7 +133,7 @@ impl TracedInput {
                 Ok(())
             }
             TracedInput::Frames(_) => Ok(()),
-            TracedInput::Formula(..) => check_functions(device, case.run.precision),
+            TracedInput::Formula(..) => flow::check_functions(device, case.run.precision),
         }
     }
 
@@ -303,65 +303,6 @@ fn origin(info: &io::SeriesInfo, given: &FileField) -> FieldOrigin {
     };
     let interpolation = given.interpolation.name();
     FieldOrigin::Files { info: Box::new(info.clone()), interpolation, cell_velocity }
-}
-
-fn open_flow(case: &Case, given: &FlowField) -> Result<(TracedInput, FieldOrigin)> {
-    let (flow, domain) = flow_of(case, &given.flow)?;
-    let origin = FieldOrigin::Flow { name: given.flow.clone(), sampled: given.sample.is_some() };
-    let input = match &given.sample {
-        Some(sample) => {
-            TracedInput::Frames(FieldInput::Grid(Box::new(flow_frames(flow, domain, sample)?)))
-        }
-        None => TracedInput::Formula(flow, domain),
-    };
-    Ok((input, origin))
-}
-
-/// A flow by its name, and its domain in a case.
-fn flow_of(case: &Case, name: &str) -> Result<(Flow, Domain)> {
-    let flow = Flow::named(name).ok_or_else(|| {
-        Misuse::error(format!(
-            "`field.flow` is {name:?}, which is not a built-in flow; give one of {}",
-            Flow::NAMES.join(", ")
-        ))
-    })?;
-    let domain = domain(case, flow.domain())?;
-    Ok((flow, domain))
-}
-
-fn flow_frames(flow: Flow, domain: Domain, sample: &case::Sample) -> Result<FlowFrames> {
-    Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)
-}
-
-/// Refuses formulas in double precision on devices with shaders: Vulkan defines sine and cosine in
-/// single precision only, and drivers may give wrong results without an error.
-fn check_functions(device: &OpenDevice, precision: case::Precision) -> Result<()> {
-    let is_shader = ["vulkan", "wgpu"].iter().any(|kind| device.name.starts_with(kind));
-    if is_shader && precision == case::Precision::F64 {
-        return Err(Misuse::error(format!(
-            "the device `{}` has no sine and cosine in f64; sample the flow onto a grid \
-             (field.sample), or use precision f32 or the device flex",
-            device.name
-        )));
-    }
-    Ok(())
-}
-
-/// Maximum number of frames of a sampled flow.
-const MAX_FRAMES: usize = 10_000_000;
-
-/// Evenly spaced times of a sampled flow.
-fn frame_times(sample: &case::Sample) -> Result<Vec<f64>> {
-    let is_span = sample.stop > sample.start;
-    if !(1..=MAX_FRAMES).contains(&sample.frames) || (sample.frames > 1 && !is_span) {
-        return Err(Misuse::error(format!(
-            "[field.sample] has {} frames from {} to {}; give 1 frame, or up to {MAX_FRAMES} and stop > \
-             start",
-            sample.frames, sample.start, sample.stop
-        )));
-    }
-    let interval = (sample.stop - sample.start) / (sample.frames.max(2) - 1) as f64;
-    Ok((0..sample.frames).map(|i| sample.start + i as f64 * interval).collect())
 }
 
 /// The options for reading the files of a case.

@@ -8,13 +8,13 @@ use super::{
     totals::RankTotals,
 };
 use crate::{
+    case_run::{self, Printed},
     checkpoint::RunCheckpoint,
     folder::{DOMAIN, Folder, STATE},
     io_stats::IoStats,
-    job, machine,
+    job, log, machine,
     residence::{self, ResidenceTimes},
     summary::RunSummary,
-    trace::{self, Printed},
 };
 use anyhow::{Context, Result};
 use burntrace::{
@@ -137,7 +137,7 @@ impl Finish<'_> {
     ) -> Result<Printed> {
         let (of, folder) = (self.piece.run, self.folder);
         let joined = start.elapsed().as_secs_f64();
-        let vtk = trace::write_vtk(of.case, folder)?;
+        let vtk = case_run::write_vtk(of.case, folder)?;
         let totals = RankTotals::of(reports, self.piece.plan.piece);
         let mut spent = totals.spent;
         spent.total += start.elapsed().as_secs_f64();
@@ -161,7 +161,7 @@ impl Finish<'_> {
             spent,
             checkpoints: totals.checkpoints,
             resumed: totals.resumed,
-            device_bytes: trace::device_bytes(self.piece.prepared),
+            device_bytes: case_run::device_bytes(self.piece.prepared),
             warnings,
             folder: &folder.root,
             profile: None,
@@ -213,5 +213,5 @@ fn remove(folder: &Path) {
             _ => return,
         }
     }
-    eprintln!("warning: {} cannot be removed; the run is complete without it", folder.display());
+    log::warn(&[format!("{} cannot be removed; the run is complete without it", folder.display())]);
 }

@@ -21,7 +21,7 @@ pub enum Work {
     Join,
 }
 
-/// Who has a piece of work.
+/// Whether a piece of work is free, claimed or done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
     Nobody,

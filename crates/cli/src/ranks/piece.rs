@@ -2,13 +2,13 @@
 
 use super::PiecePlan;
 use crate::{
+    case_run::{self, CaseRun},
     checkpoint::{CheckpointTotals, Machine, RunCheckpoint, Spent},
     folder::Folder,
     io_stats::IoMeter,
     progress::Display,
     shared::Shared,
     signals::Signals,
-    trace::{self, CaseRun},
     watch::{self, Watch},
 };
 use anyhow::{Context, Result};
@@ -85,7 +85,7 @@ impl PieceRun<'_> {
             if shared.is_stopped.get() || summary.cancelled {
                 let command = Folder::at(&case.run.out).resume_command();
                 let hint = format!("other ranks go on with its piece, or resume with {command}");
-                return Err(trace::stopped(signals, time, hint).into());
+                return Err(case_run::stopped(signals, time, hint).into());
             }
             warnings.extend(self.warnings.iter().cloned());
             let (written, waited) = shared.tracks.get();

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     args::OutputArgs,
     case::{self, Case, Misuse},
+    case_run::{self, CaseRun},
     checkpoint::{Machine, RunCheckpoint},
     errors,
     fingerprint::Fingerprint,
@@ -19,9 +20,7 @@ use crate::{
     notes::Notes,
     resume,
     signals::{Signals, Stopped},
-    summary,
-    trace::{self, CaseRun},
-    watch,
+    summary, watch,
 };
 use anyhow::Result;
 use burntrace::{Prepared, io};
@@ -124,7 +123,7 @@ struct Sharer<'a> {
 /// How a process ended its share of the run.
 enum Ending {
     /// It has joined the pieces.
-    Joined(trace::Printed),
+    Joined(case_run::Printed),
     /// Other processes trace what is left.
     Left(Vec<(Work, String)>),
     /// Another process has joined the pieces.
@@ -206,7 +205,7 @@ impl<'a> Sharer<'a> {
         let has_checkpoints = watch::policy(&self.piece.run.case.run).is_some();
         let signals = Signals::watch(has_checkpoints.then_some(hint))?;
         match self.pieces(&signals)? {
-            Ending::Joined(printed) => trace::print_report(&printed, output),
+            Ending::Joined(printed) => case_run::print_report(&printed, output),
             Ending::Left(others) => {
                 self.notes.say("ranks", self.left(&others));
                 Ok(())
@@ -311,7 +310,7 @@ impl<'a> Sharer<'a> {
         }
     }
 
-    fn finish(&self, folder: &Path) -> Result<trace::Printed> {
+    fn finish(&self, folder: &Path) -> Result<case_run::Printed> {
         let joined =
             finish::Finish { piece: &self.piece, parts: &self.parts, folder: &self.folder };
         joined.complete(&self.member).inspect_err(|_| {

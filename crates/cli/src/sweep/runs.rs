@@ -3,6 +3,7 @@
 use super::definition::{Sweep, SweepRun};
 use crate::{
     case::{self, Case, Misuse},
+    case_run::Printed,
     checkpoint::RunCheckpoint,
     errors,
     format::six_digits,
@@ -11,7 +12,7 @@ use crate::{
     notes::Notes,
     resume,
     signals::{Signals, Stopped},
-    trace::{self, Printed, RunStart, Session},
+    trace::{self, RunStart, Session},
 };
 use anyhow::Result;
 use burntrace::device::{self, OpenDevice};
@@ -51,18 +52,23 @@ pub enum RunState {
 
 impl RunState {
     pub fn of(run: &SweepRun) -> RunState {
-        if log::is_locked(&run.folder.path("log.txt")) {
-            return RunState::InProgress;
-        }
-        if run.folder.is_stopped() {
-            return RunState::Stopped;
-        }
+        RunState::read(run).0
+    }
+
+    /// The state of a run, and its summary; null if it has none.
+    pub fn read(run: &SweepRun) -> (RunState, Value) {
         let text = std::fs::read(run.folder.path("summary.json")).unwrap_or_default();
         let summary: Value = serde_json::from_slice(&text).unwrap_or_default();
-        match summary["cancelled"] == Value::Bool(false) {
-            true => RunState::Finished,
-            false => RunState::Open,
-        }
+        let state = if log::is_locked(&run.folder.path("log.txt")) {
+            RunState::InProgress
+        } else if run.folder.is_stopped() {
+            RunState::Stopped
+        } else if summary["cancelled"] == Value::Bool(false) {
+            RunState::Finished
+        } else {
+            RunState::Open
+        };
+        (state, summary)
     }
 }
 
@@ -158,7 +164,7 @@ impl Progress {
         field: &mut Option<FieldOnDevice>,
         outcome: &mut Outcome,
     ) -> Result<()> {
-        let SweepRun { case, values, .. } = &sweep.runs[run];
+        let SweepRun { values, .. } = &sweep.runs[run];
         let name = sweep.runs[run].name();
         self.done += 1;
         let values = values.join(" ");
@@ -166,7 +172,7 @@ impl Progress {
             code: stopped.code,
             text: format!("stopped in {name} ({values}); the same command goes on with the sweep"),
         };
-        match self.result(&sweep.runs[run], case, field) {
+        match self.result(&sweep.runs[run], field) {
             Ok((_, Some(stopped))) => return Err(stop(&stopped).into()),
             Ok((printed, None)) => {
                 let seconds = |name: &str| printed.json["seconds"][name].as_f64().unwrap_or(0.0);
@@ -190,10 +196,9 @@ impl Progress {
     fn result(
         &self,
         run: &SweepRun,
-        case: &Case,
         field: &mut Option<FieldOnDevice>,
     ) -> Result<(Printed, Option<Stopped>)> {
-        let start = Instant::now();
+        let (start, case) = (Instant::now(), &run.case);
         if let Some(code) = Signals::watch(None::<fn() -> String>)?.code() {
             return Err(Stopped { code, text: String::new() }.into());
         }
@@ -209,7 +214,7 @@ impl Progress {
         };
         let FieldOnDevice { loaded, device } = field.insert(held);
         let session = Session { loaded, device, start, notes, quiet: true, warned: &self.warned };
-        trace::trace_in(case, Path::new("/"), run_start(run, case)?, &session)
+        trace::trace_in(case, Path::new("/"), run_start(run)?, &session)
     }
 
     fn say(&self, text: &str) {
@@ -220,7 +225,7 @@ impl Progress {
 }
 
 /// How a run that is not finished starts: from its checkpoint, or from the beginning.
-fn run_start(run: &SweepRun, case: &Case) -> Result<RunStart> {
+fn run_start(run: &SweepRun) -> Result<RunStart> {
     if RunState::of(run) != RunState::Stopped {
         return Ok(RunStart::New { overwrite: true });
     }
@@ -229,7 +234,7 @@ fn run_start(run: &SweepRun, case: &Case) -> Result<RunStart> {
     let root = run.folder.root.display();
     let before = case::from_text(&checkpoint.case, &[])
         .map_err(|problem| Misuse::error(format!("the case of {root}: {problem}")))?;
-    let [before, now] = [resume::fixed_keys(&before, &[])?, resume::fixed_keys(case, &[])?];
+    let [before, now] = [resume::fixed_keys(&before, &[])?, resume::fixed_keys(&run.case, &[])?];
     if let Some(change) = resume::change("", &before, &now) {
         return Err(Misuse::error(format!(
             "{change} when the run in {root} started; remove this folder to start the run again"

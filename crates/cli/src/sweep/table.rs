@@ -5,10 +5,12 @@ use super::{
     ensemble::{Ensemble, QUANTITIES, RunSeries},
     runs::RunState,
 };
-use crate::folder::Folder;
+use crate::{
+    folder::Folder,
+    format::{csv_cell, csv_number as number},
+};
 use anyhow::Result;
 use burntrace::{Status, analysis::ensemble::Spread};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -24,15 +26,14 @@ pub struct Row {
 pub fn rows(sweep: &Sweep, failed: &BTreeMap<usize, String>) -> Vec<Row> {
     let row = |(i, run)| {
         let error = failed.get(&i).cloned();
-        let state = match (RunState::of(run), &error) {
+        let (state, summary) = RunState::read(run);
+        let state = match (state, &error) {
             (RunState::Finished, _) => "finished",
             (_, Some(_)) => "failed",
             (RunState::InProgress, _) => "in progress",
             (RunState::Stopped, _) => "stopped",
             (RunState::Open, _) => "open",
         };
-        let summary = std::fs::read(run.folder.path("summary.json")).unwrap_or_default();
-        let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
         let seconds = ["trace", "total"].map(|name| summary["seconds"][name].as_f64());
         Row { state, error, seconds }
     };
@@ -125,7 +126,7 @@ struct Table {
 
 impl Table {
     fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells: Vec<String> = cells.into_iter().map(quoted).collect();
+        let cells: Vec<String> = cells.into_iter().map(|cell| csv_cell(&cell)).collect();
         self.text += &cells.join(",");
         self.text.push('\n');
     }
@@ -135,17 +136,4 @@ impl Table {
         folder.write(name, &self.text)?;
         Ok(folder.path(name))
     }
-}
-
-/// A cell in quotes if it needs them.
-fn quoted(cell: String) -> String {
-    match cell.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell,
-    }
-}
-
-/// A number; empty if it is not finite.
-fn number(x: f64) -> String {
-    if x.is_finite() { x.to_string() } else { String::new() }
 }

@@ -19,7 +19,7 @@ use crate::{Error, Result};
 use crc32fast::Hasher;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -171,11 +171,18 @@ impl ArrayWriter {
             let run = self.grid.locate(self.items);
             let count = run.length.min(numbers.len() / self.spec.width);
             let (head, tail) = numbers.split_at(count * self.spec.width);
-            self.write(run, count, &bytes_of(head))?;
-            self.items += count;
-            if count == run.length {
-                self.complete(run.chunk, run.offset + count)?;
+            let bytes = bytes_of(head);
+            if self.compresses && (run.offset, count) == (0, run.length) {
+                self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                let entry = self.compress(run.chunk, count, bytes.into_owned())?;
+                self.sums.push(entry);
+            } else {
+                self.write(run, count, &bytes)?;
+                if count == run.length {
+                    self.complete(run.chunk, run.offset + count)?;
+                }
             }
+            self.items += count;
             numbers = tail;
         }
         Ok(())
@@ -267,7 +274,7 @@ impl ArrayWriter {
         });
         let file = self.file.take();
         let entry = match file.filter(|_| self.compresses) {
-            Some(file) => self.compress(chunk, items, file)?,
+            Some(file) => self.compress_growing(chunk, items, file)?,
             None => {
                 let bytes = self.bytes_of_items(self.grid.chunk_items());
                 Entry { bytes, crc: sum.finalize() }
@@ -275,29 +282,6 @@ impl ArrayWriter {
         };
         self.sums.push(entry);
         Ok(())
-    }
-
-    /// Compresses a chunk that has this number of items, and its padding.
-    fn compress(&self, chunk: usize, items: usize, mut file: File) -> Result<Entry> {
-        let growing = self.growing_path(chunk);
-        let mut numbers = Vec::new();
-        let read = file.rewind().and_then(|()| file.read_to_end(&mut numbers));
-        read.map_err(Error::system("read", &growing))?;
-        let Ok(()) = self.pad(items, |fill| -> std::result::Result<(), std::convert::Infallible> {
-            numbers.extend(fill);
-            Ok(())
-        });
-        let compressed = compression::compress(&numbers, self.data_type());
-        let (path, wanted) = (self.path(chunk), Some(compressed.len() as u64));
-        let part = partial(&path);
-        let written =
-            std::fs::write(&part, &compressed).and_then(|()| std::fs::rename(&part, &path));
-        written.map_err(refused("write", &path, wanted))?;
-        // A run may resume within the first chunk that is not synced.
-        if chunk != self.unsynced {
-            remove_file(&growing)?;
-        }
-        Ok(Entry::of(&compressed))
     }
 
     /// Syncs all items to the disk.
