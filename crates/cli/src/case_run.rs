@@ -34,6 +34,8 @@ pub struct CaseRun<'a> {
     pub seeds: usize,
     pub loaded: &'a LoadedField,
     pub device: &'a OpenDevice,
+    /// Seconds in which kernels were compiled before the run.
+    pub compile: f64,
     pub start: Instant,
     /// Whether to show no progress.
     pub quiet: bool,
@@ -53,7 +55,8 @@ impl CaseRun<'_> {
         let signals =
             Signals::watch(has_checkpoints.then_some(move || within_segment(&Folder::at(&root))))?;
         let before = checkpoint.spent;
-        let meter = IoMeter { loaded: self.loaded, start: self.start, before };
+        let meter =
+            IoMeter { loaded: self.loaded, compile: self.compile, start: self.start, before };
         let shared = Shared::default();
         shared.residence.replace(checkpoint.residence());
         let resumed = checkpoint.resumed;

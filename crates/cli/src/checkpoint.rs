@@ -48,6 +48,9 @@ pub struct RunCheckpoint {
 pub struct Spent {
     pub read: f64,
     pub upload: f64,
+    /// Of launches without steps before the run, which compile the kernels of a graphics card.
+    #[serde(default)]
+    pub compile: f64,
     pub total: f64,
 }
 
@@ -79,7 +82,7 @@ impl Machine {
     }
 
     /// The kind of the device, such as `vulkan`.
-    fn kind(&self) -> &str {
+    pub fn kind(&self) -> &str {
         self.device.split(':').next().unwrap_or_default()
     }
 
@@ -211,9 +214,8 @@ impl RunCheckpoint {
         }
     }
 
-    /// The checkpoint of the same run before its first step.
-    pub fn at_start(&self) -> Self {
-        let machine = self.machine.clone();
+    /// The checkpoint of the same run before its first step, on a machine.
+    pub fn at_start(&self, machine: Machine) -> Self {
         Self::initial(self.case.clone(), self.fingerprint.clone(), machine)
     }
 

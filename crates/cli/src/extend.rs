@@ -89,7 +89,7 @@ impl FinishedRun {
             )));
         }
         args.apply_to(&mut case);
-        resume::keep_device(&mut case, &self.checkpoint);
+        resume::keep_device(&mut case, &self.checkpoint.machine.device);
         let sets_out = |set: &String| resume::sets_key(set, "run.out");
         let is_named = args.out.is_some() || args.set.iter().any(sets_out);
         if !is_named || folder::is_within(&case.run.out, root)? {

@@ -6,6 +6,8 @@ use std::time::Instant;
 /// The sources of a run's I/O statistics.
 pub struct IoMeter<'a> {
     pub loaded: &'a LoadedField,
+    /// Seconds in which this process compiled kernels before the run.
+    pub compile: f64,
     /// When this process started or resumed the run.
     pub start: Instant,
     /// Seconds of earlier processes.
@@ -35,6 +37,7 @@ impl IoMeter<'_> {
         Spent {
             read: self.before.read + self.loaded.read_seconds,
             upload: self.before.upload + self.loaded.upload_seconds,
+            compile: self.before.compile + self.compile,
             total: self.before.total + self.start.elapsed().as_secs_f64(),
         }
     }

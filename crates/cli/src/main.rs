@@ -7,6 +7,7 @@ mod case;
 mod case_run;
 mod checkpoint;
 mod compare;
+mod compilations;
 mod counting_sink;
 mod demo;
 mod density;
@@ -59,6 +60,7 @@ const MISUSED: u8 = 2;
 
 fn main() -> ExitCode {
     silence_wayland();
+    compilations::observe();
     let cli = args::Cli::parse();
     let result = match cli.command {
         args::Command::Demo(demo) => demo::execute(&demo),

@@ -1,12 +1,8 @@
 //! `burntrace plan`.
 
-use crate::{
-    args::PlanArgs,
-    case::{self, Misuse},
-    job, log,
-};
+use crate::{args::PlanArgs, case, devices, job, log, notes::Notes};
 use anyhow::Result;
-use burntrace::{Frames, Plan, device};
+use burntrace::{Frames, Plan};
 use std::io::Write;
 use std::path::Path;
 
@@ -19,7 +15,7 @@ pub fn execute(args: &PlanArgs) -> Result<()> {
     }
     let file = std::path::absolute(&args.case)?;
     job::check(&case)?;
-    let device = device::open(&case.run.device).map_err(Misuse::of)?;
+    let device = devices::open(&case.run.device, Notes { quiet: args.json })?;
     let sizes = job::sizes(&case, file.parent().unwrap_or(Path::new("/")))?;
     let plan = job::plan(&case, &sizes, &device)?;
     let mut out = std::io::stdout().lock();

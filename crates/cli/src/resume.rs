@@ -6,6 +6,7 @@ use crate::{
     checkpoint::RunCheckpoint,
     folder::Folder,
     log,
+    notes::Notes,
     ranks::{self, Rank, SharedStart},
     trace::{self, RunStart},
 };
@@ -19,15 +20,25 @@ pub fn execute(args: &RunArgs, root: &Path, rank: Rank) -> Result<()> {
     if folder.is_shared() {
         let checkpoint = ranks::checkpoint(root)?;
         let mut case = resumed_case(args, root, &checkpoint)?;
+        keep_device(&mut case, checkpoint.machine.kind());
         case.run.is_shared = true;
         let accept_changes = args.accept_changes;
         let start = SharedStart { rank, resumes: true, accept_changes };
         return trace::trace_shared(&case, Path::new("/"), start, args.output);
     }
+    if rank.count > 1 && ranks::has_completed(&folder) {
+        let notes = Notes { quiet: args.output.quiet };
+        notes.say(
+            "ranks",
+            format!("the run in {} is complete; {rank} has nothing to do", root.display()),
+        );
+        return Ok(());
+    }
     let checkpoint = RunCheckpoint::read(&folder)?;
     rank.refuse_several("--resume of a run that one process started")?;
     log::to_file(&folder.path("log.txt"))?;
-    let case = resumed_case(args, root, &checkpoint)?;
+    let mut case = resumed_case(args, root, &checkpoint)?;
+    keep_device(&mut case, &checkpoint.machine.device);
     let checkpoint = Box::new(checkpoint);
     let start = RunStart::Resumed { checkpoint, accept_changes: args.accept_changes };
     trace::trace(&case, Path::new("/"), start, args.output)
@@ -73,7 +84,6 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
         ));
     }
     case.run.out = root.into();
-    keep_device(&mut case, checkpoint);
     Ok(case)
 }
 
@@ -82,11 +92,10 @@ pub fn sets_key(set: &str, key: &str) -> bool {
     set.split('=').next().is_some_and(|name| name.trim() == key)
 }
 
-/// Gives a case that leaves the device open the one of its earlier part, if it can be used.
-pub fn keep_device(case: &mut Case, checkpoint: &RunCheckpoint) {
-    let same = &checkpoint.machine.device;
+/// Gives a case that leaves the device open the one of its earlier part, by its name or its kind, if it can be used.
+pub fn keep_device(case: &mut Case, same: &str) {
     if case.run.device == "auto" && device::open(same).is_ok() {
-        case.run.device = same.clone();
+        case.run.device = same.into();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     checkpoint::{CheckpointTotals, Spent},
+    compilations,
     format::{six_digits, with_prefix},
     io_stats::IoStats,
     job::LoadedField,
@@ -63,6 +64,7 @@ impl RunSummary<'_> {
             "threads": rayon::current_num_threads(),
             "launches": run.launches,
             "kernels": run.kernels,
+            "compilations": compilations::count(),
             "field": self.loaded.json,
             "domain": of_domain(self.domain)["domain"],
             "steps": run.steps,
@@ -82,6 +84,7 @@ impl RunSummary<'_> {
             "seconds": {
                 "read": self.spent.read,
                 "upload": self.spent.upload,
+                "compile": self.spent.compile,
                 "trace": run.trace_seconds,
                 "write": self.write_seconds,
                 "total": self.spent.total,
@@ -227,11 +230,20 @@ impl RunSummary<'_> {
         )
     }
 
+    /// The seconds of compilations, of a device that compiles.
+    fn compile(&self) -> String {
+        match self.device.compiles_kernels() {
+            true => format!("compile {:.3} s, ", self.spent.compile),
+            false => String::new(),
+        }
+    }
+
     fn times(&self) -> String {
         format!(
-            "read {:.3} s, upload {:.3} s, trace {:.3} s, write {:.3} s, total {:.3} s",
+            "read {:.3} s, upload {:.3} s, {}trace {:.3} s, write {:.3} s, total {:.3} s",
             self.spent.read,
             self.spent.upload,
+            self.compile(),
             self.run.trace_seconds,
             self.write_seconds,
             self.spent.total

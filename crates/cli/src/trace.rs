@@ -5,7 +5,7 @@ use crate::{
     case::{Case, Misuse},
     case_run::{CaseRun, Printed, print_report},
     checkpoint::{Machine, RunCheckpoint},
-    errors,
+    devices, errors,
     extend::FinishedRun,
     fingerprint::Fingerprint,
     folder::{self, Folder},
@@ -18,10 +18,7 @@ use crate::{
     watch,
 };
 use anyhow::{Context, Result};
-use burntrace::{
-    Engine, Prepared,
-    device::{self, OpenDevice},
-};
+use burntrace::{Engine, Prepared, Tracer, device::OpenDevice};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
@@ -81,11 +78,12 @@ pub fn trace_shared(
         let piece = ranks::piece_length(case, tracer.num_slots(&seeds));
         let tracer = tracer.piece(piece);
         let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+        let compile = compile(&tracer, piece, device)?;
         let (mut warnings, slow) = warnings(case, session, &prepared)?;
         warnings.extend(about_seeds.into_iter().chain(slow));
         let fingerprint = Fingerprint::of(case, base, loaded, &seeds)?;
         let (seeds, quiet) = (seeds.len(), session.quiet);
-        let run = CaseRun { case, base, seeds, loaded, device, start, quiet };
+        let run = CaseRun { case, base, seeds, loaded, device, compile, start, quiet };
         ranks::share(&run, &prepared, shared, (fingerprint, warnings), output)
     })
 }
@@ -102,14 +100,24 @@ fn with_session(
     job::check(case)?;
     job::check_folder(case, base)?;
     start_threads(case.run.threads)?;
-    let device = device::open(device).map_err(Misuse::of)?;
     let notes = Notes { quiet: output.quiet };
+    let device = devices::open(device, notes)?;
     let loaded = {
         let _phase = burntrace::phase!("load field");
         job::field(case, base, &device, notes)?
     };
     let (quiet, warned) = (output.quiet, RefCell::default());
     work(&Session { loaded: &loaded, device: &device, start, notes, quiet, warned: &warned })
+}
+
+/// Compiles the kernels of a run on a device that does so, and returns the seconds; otherwise the first launch
+/// would. A profile shows the phase on every device.
+fn compile(tracer: &Tracer, particles: usize, device: &OpenDevice) -> Result<f64> {
+    if !device.compiles_kernels() && !profile::is_started() {
+        return Ok(0.0);
+    }
+    let _phase = burntrace::phase!("compile");
+    Ok(tracer.warm_up(particles)?)
 }
 
 /// The warnings of a prepared run, and why it is slow, if it is; that has been said as a note, as has a key
@@ -145,11 +153,7 @@ pub fn trace_in(
     let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
     let tracer = job::tracer(case, base, loaded, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
-    if profile::is_started() {
-        // Otherwise the first launch compiles.
-        let _phase = burntrace::phase!("compile");
-        tracer.warm_up(prepared.save_plan().particles)?;
-    }
+    let compile = compile(&tracer, prepared.save_plan().particles, device)?;
     let (mut warnings, slow) = warnings(case, session, &prepared)?;
     warnings.extend(about_seeds);
 
@@ -178,7 +182,7 @@ pub fn trace_in(
     let (time, field) = (checkpoint.time(), &loaded.json);
     tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
     let (seeds, quiet) = (seeds.len(), session.quiet);
-    let run = CaseRun { case, base, seeds, loaded, device, start, quiet };
+    let run = CaseRun { case, base, seeds, loaded, device, compile, start, quiet };
     drop(preparing);
     run.complete(prepared, &folder, checkpoint).map_err(|error| {
         match error.is::<Stopped>() {

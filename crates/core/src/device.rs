@@ -6,7 +6,7 @@ pub use details::{DeviceDetails, details};
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device};
-pub use burntrace_kernels::instructions;
+pub use burntrace_kernels::{COMPILATION, instructions, log_compilations};
 
 /// A device that this program can use.
 #[derive(Clone, Debug)]
@@ -21,6 +21,13 @@ pub struct OpenDevice {
     pub has_f64: bool,
     /// The device.
     pub device: Device,
+}
+
+impl OpenDevice {
+    /// Whether the device compiles kernels at run time, which all but the CPU devices do.
+    pub fn compiles_kernels(&self) -> bool {
+        compiles_kernels(&self.device)
+    }
 }
 
 /// A kind of device that is not available.
@@ -67,6 +74,18 @@ impl Kind {
         }
     }
 
+    fn device_name(self, index: usize) -> String {
+        match self {
+            Kind::Flex | Kind::NdArray => self.name().into(),
+            _ => format!("{}:{index}", self.name()),
+        }
+    }
+
+    /// Whether software implementations of its interface exist.
+    fn may_be_software(self) -> bool {
+        matches!(self, Kind::Vulkan | Kind::Wgpu)
+    }
+
     /// The devices of this kind, or the reason why there are none.
     fn devices(self) -> std::result::Result<Vec<Device>, String> {
         let devices = match self {
@@ -91,10 +110,7 @@ fn describe(kind: Kind, index: usize, device: Device) -> OpenDevice {
         Kind::Flex | Kind::NdArray => None,
         _ => identity(&device),
     };
-    let name = match kind {
-        Kind::Flex | Kind::NdArray => kind.name().into(),
-        _ => format!("{}:{index}", kind.name()),
-    };
+    let name = kind.device_name(index);
     let (description, is_software) = identity.unwrap_or_else(|| {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         (format!("this machine's CPU, {threads} threads"), false)
@@ -122,6 +138,15 @@ pub fn list() -> (Vec<OpenDevice>, Vec<Unusable>) {
         }
     }
     (available, unavailable)
+}
+
+/// The names of all devices, the fastest kind first. No device is opened.
+pub fn names() -> Vec<String> {
+    let names = |kind: Kind| {
+        let count = kind.devices().map_or(0, |devices| devices.len());
+        (0..count).map(move |index| kind.device_name(index))
+    };
+    KINDS.into_iter().flat_map(names).collect()
 }
 
 /// Opens a device by its name.
@@ -162,6 +187,42 @@ fn auto() -> OpenDevice {
         })
         .find(|device| !device.is_software)
         .unwrap_or_else(|| describe(Kind::Flex, 0, Device::flex()))
+}
+
+/// The name of the device that a process takes which shares the devices of this machine with others, from its number
+/// among them: where the name is `auto` or only a kind, the processes take the devices of that kind one after the
+/// other. A name with an index, that of a CPU device, and one that cannot be used stay as they are.
+///
+/// Devices of other processes are not opened where the kind has no software implementations, as a driver may keep
+/// memory for each process that opens its device.
+pub fn shared_by_processes(name: &str, number: usize) -> String {
+    let kinds = match name {
+        "auto" => KINDS.to_vec(),
+        _ => Kind::named(name).into_iter().collect(),
+    };
+    for kind in kinds {
+        if matches!(kind, Kind::Flex | Kind::NdArray) {
+            break;
+        }
+        let names = names_alike(kind, name == "auto");
+        if !names.is_empty() {
+            return names[number % names.len()].clone();
+        }
+    }
+    name.into()
+}
+
+/// The names of the devices of a kind: of all cards, or of those that are software if the first one is.
+fn names_alike(kind: Kind, only_cards: bool) -> Vec<String> {
+    let devices = kind.devices().unwrap_or_default();
+    if !kind.may_be_software() {
+        return (0..devices.len()).map(|index| kind.device_name(index)).collect();
+    }
+    let devices = devices.into_iter().enumerate();
+    let devices: Vec<_> = devices.map(|(index, device)| describe(kind, index, device)).collect();
+    let is_software = !only_cards && devices.first().is_some_and(|device| device.is_software);
+    let alike = devices.into_iter().filter(|device| device.is_software == is_software);
+    alike.map(|device| device.name).collect()
 }
 
 /// Refuses a precision that a device does not support.
@@ -248,6 +309,19 @@ mod tests {
         assert_eq!(open("flex:0").unwrap().name, "flex");
         assert_eq!(open("ndarray").unwrap().name, "ndarray");
         assert!(open("flex").unwrap().has_f64);
+    }
+
+    #[test]
+    fn processes_take_devices_of_a_kind_one_after_the_other() {
+        for name in ["flex", "cpu", "ndarray", "vulkan:7", "abacus"] {
+            assert_eq!(shared_by_processes(name, 3), name);
+        }
+        let count = Kind::Vulkan.devices().map_or(0, |devices| devices.len());
+        let taken = shared_by_processes("vulkan", count);
+        match count {
+            0 => assert_eq!(taken, "vulkan"),
+            _ => assert_eq!(taken, shared_by_processes("vulkan", 0)),
+        }
     }
 
     #[test]

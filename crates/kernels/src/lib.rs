@@ -13,6 +13,7 @@ mod backends;
 mod boundary;
 mod cells;
 mod clock;
+mod compilations;
 mod cpu;
 #[cfg(feature = "cube")]
 mod cube;
@@ -41,6 +42,7 @@ pub use adaptive::Adaptive;
 pub use boundary::{Boundary, BoundaryCondition, Face};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, Outside, Step, TimeInterpolation};
+pub use compilations::{COMPILATION, log_compilations};
 pub use cpu::{
     instructions,
     paths::{Jacobian, MeshTables, PathEnd, Paths},

@@ -1,6 +1,7 @@
 //! The devices, with their answers.
 
 use super::{Auto, answer::Answer};
+use crate::devices::auto;
 use anyhow::{Context, Result, bail};
 use burntrace::device::{self, OpenDevice};
 use serde::Serialize;
@@ -30,7 +31,6 @@ pub struct DeviceReport {
 impl DeviceReport {
     pub fn of(device: &OpenDevice) -> Self {
         let details = device::details(device);
-        let is_cpu = ["flex", "ndarray"].contains(&device.name.as_str());
         let (answer, problem) = match answer(&device.name) {
             Ok(answer) => (Some(answer), None),
             Err(error) => (None, Some(format!("{error:#}"))),
@@ -40,7 +40,7 @@ impl DeviceReport {
             description: device.description.clone(),
             kind: match &details {
                 Some(details) => details.kind,
-                None if is_cpu => "cpu",
+                None if is_cpu(device) => "cpu",
                 None if device.is_software => "software",
                 None => "other",
             },
@@ -68,6 +68,7 @@ fn answer(name: &str) -> Result<Answer> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut child = Command::new(program)
         .args(["doctor", "--check", name])
+        .env("RAYON_NUM_THREADS", rayon::current_num_threads().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -106,23 +107,27 @@ fn read_errors(child: &mut Child) -> String {
     last.trim_start_matches("error: ").into()
 }
 
-/// The device that `auto` takes, and why.
-pub fn auto(devices: &[OpenDevice]) -> Result<Auto> {
-    let device = device::open("auto")?.name;
-    let software: Vec<&str> = devices
-        .iter()
-        .filter(|device| device.is_software)
-        .map(|device| device.name.as_str())
-        .collect();
-    let reason = match device.as_str() {
-        "flex" if software.is_empty() => {
-            "there is no graphics card that this program can use".into()
-        }
-        "flex" => format!(
+/// The device that `auto` takes, and why; its measurement is kept.
+pub fn auto(reports: &[DeviceReport]) -> Auto {
+    let (measurement, kept) = auto::keep(reports);
+    let cards = reports.iter().filter(|report| report.is_card()).count();
+    let software = reports.iter().filter(|report| report.kind == "software");
+    let software: Vec<&str> = software.map(|report| report.name.as_str()).collect();
+    let mut reason = match (cards, &software[..]) {
+        (0, []) => "there is no graphics card that this program can use".into(),
+        (0, names) => format!(
             "there is no graphics card that this program can use; software on the CPU is not chosen ({})",
-            software.join(", ")
+            names.join(", ")
         ),
-        _ => "the first graphics card in the order CUDA, ROCm, Metal, Vulkan, WGPU".into(),
+        _ => measurement.reason(),
     };
-    Ok(Auto { device, reason })
+    if let Err(error) = &kept {
+        reason += &format!("; this measurement is not kept: {error:#}");
+    }
+    Auto { device: measurement.device().into(), reason, kept: kept.ok() }
+}
+
+/// Whether a device is the CPU itself.
+pub fn is_cpu(device: &OpenDevice) -> bool {
+    ["flex", "ndarray"].contains(&device.name.as_str())
 }

@@ -12,11 +12,12 @@ use crate::{
     machine::{self, Machine},
 };
 use anyhow::{Result, bail};
-use devices::DeviceReport;
+pub use devices::{DeviceReport, is_cpu};
 use limits::Limits;
 use serde::Serialize;
 use speed::Speeds;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Everything that `doctor` finds.
 #[derive(Serialize)]
@@ -46,6 +47,8 @@ struct NotUsable {
 struct Auto {
     device: String,
     reason: String,
+    /// The file with the measurement.
+    kept: Option<PathBuf>,
 }
 
 pub fn execute(args: &DoctorArgs) -> Result<()> {
@@ -53,9 +56,9 @@ pub fn execute(args: &DoctorArgs) -> Result<()> {
         return answer::print(name);
     }
     let (devices, not_usable) = burntrace::device::list();
-    let auto = devices::auto(&devices)?;
     let speeds = Speeds::measure(args.dir.as_deref());
     let devices: Vec<DeviceReport> = devices.iter().map(DeviceReport::of).collect();
+    let auto = devices::auto(&devices);
     let not_usable =
         not_usable.into_iter().map(|of| NotUsable { name: of.name, reason: of.reason });
     let mut diagnosis = Diagnosis {

@@ -58,7 +58,7 @@ impl Finish<'_> {
         let mark = state.as_ref().map_or(DurablePosition::default(), |state| state.numbers.mark());
         let (residence, at_mark) = self.residence(mark)?;
         if let Some(state) = state {
-            let checkpoint = self.piece.checkpoint.at_start();
+            let checkpoint = self.piece.checkpoint.at_start(self.piece.checkpoint.machine.clone());
             checkpoint.write_end(self.folder, state, at_mark.as_deref())?;
         }
         let printed = self.write_summary(&run, &reports, (residence, warnings), start)?;
@@ -97,11 +97,10 @@ impl Finish<'_> {
             ));
             return Ok(None);
         }
-        let mut states = Vec::new();
-        for piece in pieces {
+        let states = pieces.iter().map(|piece| {
             let state = RunCheckpoint::of_end(piece)?.take_state();
-            states.push(state.with_context(|| format!("{} has no state", piece.root.display()))?);
-        }
+            state.with_context(|| format!("{} has no state", piece.root.display()))
+        });
         Ok(Some(RunState::join(states)?))
     }
 

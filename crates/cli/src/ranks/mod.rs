@@ -11,7 +11,7 @@ mod totals;
 
 pub use parts::{FOLDER as PARTS, progress};
 pub use rank::Rank;
-pub use share::share;
+pub use share::{has_completed, share};
 pub use totals::RankTotals;
 
 use crate::{case::Case, checkpoint::RunCheckpoint, folder::Folder};

@@ -81,7 +81,8 @@ impl Parts {
         // A list that is read while another process renames an entry may lack it.
         for _ in 0..100 {
             let Some(mut found) = self.list()? else { return Ok(None) };
-            found.sort_by_key(|(work, _)| *work);
+            // A process that was taken for ended may have made the folder of its piece again.
+            found.sort_by_key(|(work, owner)| (*work, *owner != Owner::Done));
             found.dedup_by_key(|(work, _)| *work);
             if found.len() == self.count + 1 {
                 return Ok(Some(found));
@@ -198,6 +199,21 @@ mod tests {
         for other in ["ranks", "checkpoint.bin", "plan.json", "a.free", "00001.part"] {
             assert_eq!(parse(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn piece_that_is_done_stays_done_beside_a_folder_of_a_slow_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str| std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        for name in
+            ["00000@00001+a+1+0", "00000.done", "00001.done", "00001@00000+z+1+0", "join.free"]
+        {
+            make(name);
+        }
+        let parts = Parts { root: folder.path().into(), count: 2 };
+        let owners = parts.owners().unwrap().unwrap();
+        let done = |number| (Work::Piece(number), Owner::Done);
+        assert_eq!(owners, [done(0), done(1), (Work::Join, Owner::Nobody)]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct PieceReport {
     pub time: f64,
     /// Seconds of all processes that traced it.
     pub seconds: f64,
-    /// Seconds in which the last process read and uploaded the field, once for all its pieces.
+    /// Seconds in which the last process read and uploaded the field and compiled kernels, once for all its pieces.
     pub load: Spent,
     /// Bytes of frames that this process had read by then.
     pub read: u64,
@@ -71,7 +71,7 @@ impl PieceRun<'_> {
             let start = Instant::now();
             let checkpoint = self.open(folder)?;
             let (before, resumed) = (checkpoint.spent, checkpoint.resumed);
-            let meter = IoMeter { loaded: self.run.loaded, start, before };
+            let meter = IoMeter { loaded: self.run.loaded, compile: 0.0, start, before };
             let shared = Shared::default();
             let display = Display::new(true);
             let first = number * self.plan.piece;
@@ -98,6 +98,7 @@ impl PieceRun<'_> {
                 load: Spent {
                     read: self.run.loaded.read_seconds,
                     upload: self.run.loaded.upload_seconds,
+                    compile: self.run.compile,
                     total: 0.0,
                 },
                 read: self.run.loaded.tally.bytes(),
@@ -130,10 +131,7 @@ impl PieceRun<'_> {
             let removed = std::fs::remove_dir_all(&tracks);
             removed.with_context(|| format!("cannot remove {}", tracks.display()))?;
         }
-        let of_run = &self.checkpoint;
-        let machine = Machine::of(self.run.device);
-        let checkpoint =
-            RunCheckpoint::initial(of_run.case.clone(), of_run.fingerprint.clone(), machine);
+        let checkpoint = self.checkpoint.at_start(Machine::of(self.run.device));
         if watch::policy(&self.run.case.run).is_some() {
             checkpoint.write(folder, &[])?;
         }

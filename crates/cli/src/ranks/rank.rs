@@ -1,6 +1,6 @@
 //! The rank of this process: its number among the processes that share a run.
 
-use crate::case::Misuse;
+use crate::{case::Misuse, devices::auto};
 use anyhow::Result;
 use burntrace::device;
 
@@ -57,7 +57,8 @@ impl Rank {
                      0/1 for a run in one process"
                 )));
             };
-            let local = variable(local).and_then(|local| number(&local)).unwrap_or(index);
+            let local = variable(local).and_then(|local| number(&local));
+            let local = local.or_else(|| local_of_slurm(index, &variable)).unwrap_or(index);
             return Ok(Rank { index, count, local });
         }
         Ok(Rank::ALONE)
@@ -83,22 +84,11 @@ impl Rank {
     /// The name of the device of this rank: where the name has no number and there are several devices of its
     /// kind, the ranks of a machine take one after the other.
     pub fn device(&self, name: &str) -> String {
-        let is_open = !name.contains(':') && !["flex", "cpu", "ndarray"].contains(&name);
-        if self.count == 1 || !is_open {
-            return name.into();
-        }
-        let Ok(first) = device::open(name) else { return name.into() };
-        let kind = |name: &str| name.split(':').next().unwrap_or_default().to_string();
-        let of_kind: Vec<String> = device::list()
-            .0
-            .into_iter()
-            .filter(|device| kind(&device.name) == kind(&first.name))
-            .filter(|device| device.is_software == first.is_software)
-            .map(|device| device.name)
-            .collect();
-        match of_kind.is_empty() {
-            true => first.name,
-            false => of_kind[self.local % of_kind.len()].clone(),
+        match self.count {
+            1 => name.into(),
+            // Ranks that start at the same time do not measure the devices that they share.
+            _ if name == "auto" => device::shared_by_processes(&auto::kept_kind(), self.local),
+            _ => device::shared_by_processes(name, self.local),
         }
     }
 }
@@ -107,6 +97,14 @@ impl std::fmt::Display for Rank {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "rank {} of {}", self.index, self.count)
     }
+}
+
+/// The number on this machine that SLURM gives, for a process whose rank it knows: `srun --mpi=pmi2` sets variables
+/// of PMI without a number on the machine.
+fn local_of_slurm(index: usize, variable: &impl Fn(&str) -> Option<String>) -> Option<usize> {
+    let [of, _, local] = VARIABLES[2];
+    let is_same = number(&variable(of)?) == Some(index);
+    number(&variable(local)?).filter(|_| is_same)
 }
 
 fn number(text: &str) -> Option<usize> {
@@ -131,9 +129,13 @@ mod tests {
         assert_eq!(of(Some("3/4"), &[("PMI_RANK", "0"), ("PMI_SIZE", "2")]).unwrap(), (3, 4, 3));
         let slurm = [("SLURM_PROCID", "5"), ("SLURM_NTASKS", "8"), ("SLURM_LOCALID", "1")];
         assert_eq!(of(None, &slurm).unwrap(), (5, 8, 1));
+        let pmi = [("PMI_RANK", "5"), ("PMI_SIZE", "8")];
+        assert_eq!(of(None, &[pmi.to_vec(), slurm.to_vec()].concat()).unwrap(), (5, 8, 1));
         let batch = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8")];
         let mpirun = [("OMPI_COMM_WORLD_RANK", "2"), ("OMPI_COMM_WORLD_SIZE", "4")];
         assert_eq!(of(None, &[batch, mpirun].concat()).unwrap(), (2, 4, 2));
+        let other = [&batch[..], &[("SLURM_LOCALID", "0")], &pmi].concat();
+        assert_eq!(of(None, &other).unwrap(), (5, 8, 5), "SLURM counts the script");
         assert_eq!(of(None, &[("PMI_RANK", "1")]).unwrap(), (0, 1, 0));
     }
 

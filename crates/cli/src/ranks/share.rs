@@ -26,7 +26,7 @@ use anyhow::Result;
 use burntrace::{Prepared, io};
 use std::{
     cell::Cell,
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -61,11 +61,14 @@ pub fn share(
 fn is_complete(run: &CaseRun, folder: &Folder) -> Result<bool> {
     let text = std::fs::read_to_string(folder.path("case.toml")).unwrap_or_default();
     let is_same = || Ok::<_, anyhow::Error>(change_of_case(run, &text)?.is_none());
-    let is_whole = !text.is_empty()
-        && !folder.is_stopped()
+    Ok(!text.is_empty() && has_completed(folder) && is_same()?)
+}
+
+/// Whether a folder has a complete run.
+pub fn has_completed(folder: &Folder) -> bool {
+    !folder.is_stopped()
         && folder.path("summary.json").is_file()
-        && io::Tracks::open(folder.path("tracks")).is_ok();
-    Ok(is_whole && is_same()?)
+        && io::Tracks::open(folder.path("tracks")).is_ok()
 }
 
 /// The first key in which the case of this process differs from that of the run, if any does.
@@ -229,7 +232,7 @@ impl<'a> Sharer<'a> {
                 false => pieces,
             };
             match self.claim(works)? {
-                Some((Work::Join, folder)) => return self.finish(&folder).map(Ending::Joined),
+                Some((Work::Join, _)) => return self.finish().map(Ending::Joined),
                 Some((Work::Piece(number), folder)) => {
                     self.trace(number, &Folder::at(folder), signals)?;
                 }
@@ -310,12 +313,11 @@ impl<'a> Sharer<'a> {
         }
     }
 
-    fn finish(&self, folder: &Path) -> Result<case_run::Printed> {
+    fn finish(&self) -> Result<case_run::Printed> {
         let joined =
             finish::Finish { piece: &self.piece, parts: &self.parts, folder: &self.folder };
         joined.complete(&self.member).inspect_err(|_| {
-            let free = self.parts.path(Work::Join, &Owner::Nobody);
-            std::fs::rename(folder, free).ok();
+            self.parts.give(Work::Join, &self.member, &Owner::Nobody).ok();
         })
     }
 

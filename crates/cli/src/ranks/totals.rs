@@ -53,7 +53,9 @@ impl RankTotals {
             totals.bytes[0] += process.read;
             totals.spent.read += process.load.read;
             totals.spent.upload += process.load.upload;
-            totals.spent.total += process.seconds + process.load.read + process.load.upload;
+            totals.spent.compile += process.load.compile;
+            let Spent { read, upload, compile, .. } = process.load;
+            totals.spent.total += process.seconds + read + upload + compile;
         }
         totals
     }

@@ -4,15 +4,14 @@ use super::run_files::RunFiles;
 use crate::{
     bounds::bounding_box,
     case::{Case, Misuse, Units},
+    devices,
     folder::Folder,
     format::twelve_digits,
     log,
+    notes::Notes,
 };
 use anyhow::Result;
-use burntrace::{
-    device::{self, OpenDevice},
-    io,
-};
+use burntrace::{device::OpenDevice, io};
 use serde_json::Value;
 use std::path::Path;
 
@@ -80,8 +79,9 @@ impl Results {
     /// The given device, else the device of the run.
     pub fn device(&self, given: Option<&str>) -> Result<OpenDevice> {
         let of_run = self.case.as_ref().map_or("auto", |case| &case.run.device);
-        device::open(given.unwrap_or(of_run)).map_err(|error| match given {
-            Some(_) => Misuse::of(error),
+        let notes = Notes { quiet: true };
+        devices::open(given.unwrap_or(of_run), notes).map_err(|error| match given {
+            Some(_) => error,
             None => Misuse::error(format!(
                 "{error}; the run used `{of_run}`: choose another device with --device"
             )),

@@ -5,7 +5,7 @@ use crate::{
     case::{self, Case, Misuse},
     case_run::Printed,
     checkpoint::RunCheckpoint,
-    errors,
+    devices, errors,
     format::six_digits,
     job::{self, LoadedField},
     log,
@@ -15,7 +15,7 @@ use crate::{
     trace::{self, RunStart, Session},
 };
 use anyhow::Result;
-use burntrace::device::{self, OpenDevice};
+use burntrace::device::OpenDevice;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -137,7 +137,7 @@ struct FieldOnDevice {
 
 impl FieldOnDevice {
     fn load(case: &Case, notes: Notes) -> Result<Self> {
-        let device = device::open(&case.run.device).map_err(Misuse::of)?;
+        let device = devices::open(&case.run.device, notes)?;
         let loaded = job::field(case, Path::new("/"), &device, notes)?;
         Ok(FieldOnDevice { loaded, device })
     }

@@ -248,7 +248,14 @@ fn rank_refuses_another_run_and_leaves_a_complete_one() {
         &["--overwrite is for one process", "remove the folder"],
     );
     let resume = ["run", "--resume", "out", "--rank", "1/2"];
-    assert_refused(&burntrace(path, &resume), 2, &["has ended and cannot be resumed"]);
+    let late = burntrace(path, &resume);
+    assert_success(std::slice::from_ref(&late));
+    assert!(text(&late.stderr).contains("is complete; rank 1 of 2 has nothing to do"));
+    assert_refused(
+        &burntrace(path, &["run", "--resume", "out"]),
+        2,
+        &["has ended and cannot be resumed"],
+    );
     for rank in ["2/2", "a"] {
         let wrong = burntrace(path, &["run", "case.toml", "--rank", rank]);
         assert_refused(&wrong, 2, &["--rank", rank, "0/4"]);

@@ -8,21 +8,25 @@ use crate::{DurablePosition, Error, Result};
 
 impl RunState<'static> {
     /// The state of a run from those of its [pieces](super::Prepared::piece), in their order, all at the same
-    /// time. It is the state that the whole run has there.
+    /// time. It is the state that the whole run has there. One piece is in memory at a time beside the result.
     ///
     /// # Errors
     ///
-    /// [`Error::State`] if there is no state, or if a state is not that of the next piece at this time.
-    pub fn join(pieces: impl IntoIterator<Item = RunState<'static>>) -> Result<RunState<'static>> {
+    /// [`Error::State`] if there is no state, or if a state is not that of the next piece at this time; or the first
+    /// error of the pieces.
+    pub fn join<E: From<Error>>(
+        pieces: impl IntoIterator<Item = std::result::Result<RunState<'static>, E>>,
+    ) -> std::result::Result<RunState<'static>, E> {
         let mut pieces = pieces.into_iter();
         let none = || Error::State("there are no states of pieces; give one or more".into());
-        let mut all = pieces.next().ok_or_else(none)?;
+        let mut all = pieces.next().ok_or_else(none)??;
         for piece in pieces {
+            let piece = piece?;
             all.numbers.join(&piece.numbers)?;
             let is_same = |((one, _), (other, _)): (&(String, _), &(String, _))| one == other;
             let pairs = all.arrays.iter().zip(&piece.arrays);
             if all.arrays.len() != piece.arrays.len() || !pairs.clone().all(is_same) {
-                return Err(Error::State("its pieces have different arrays".into()));
+                return Err(Error::State("its pieces have different arrays".into()).into());
             }
             for ((_, all), (_, more)) in all.arrays.iter_mut().zip(&piece.arrays) {
                 all.to_mut().extend_from_slice(more);

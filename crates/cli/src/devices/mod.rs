@@ -1,4 +1,8 @@
-//! `burntrace devices`.
+//! `burntrace devices`, and the device of a run.
+
+pub mod auto;
+
+pub use auto::open;
 
 use crate::args::DevicesArgs;
 use anyhow::Result;
@@ -7,7 +11,7 @@ use std::io::Write;
 
 pub fn execute(args: &DevicesArgs) -> Result<()> {
     let (usable, unusable) = device::list();
-    let auto = device::open("auto")?.name;
+    let auto = auto_name()?;
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{:#}", json(&usable, &unusable, &auto))?;
@@ -29,6 +33,14 @@ pub fn execute(args: &DevicesArgs) -> Result<()> {
         writeln!(out, "{:<10} {:<5} not usable: {}", unusable.name, "-", unusable.reason)?;
     }
     Ok(())
+}
+
+/// The device that `auto` takes, or would take first if none has been measured.
+fn auto_name() -> Result<String> {
+    match auto::kept() {
+        Some(measurement) => Ok(measurement.device().into()),
+        None => Ok(device::open("auto")?.name),
+    }
 }
 
 fn json(usable: &[OpenDevice], unusable: &[Unusable], auto: &str) -> serde_json::Value {
