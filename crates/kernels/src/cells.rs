@@ -10,7 +10,7 @@
 
 mod tables;
 
-use tables::TABLES;
+use tables::{BRICK_SIDES, TABLES};
 
 /// A cell type, named as in VTK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -219,6 +219,13 @@ pub(crate) struct Outline {
     /// Whether the cells narrow to an apex at t = 1, where r and s are undefined.
     pub narrows: bool,
 }
+
+/// Hexahedra and voxels.
+pub(crate) const BRICK_OUTLINE: Outline = Outline {
+    kinds: 1 << CellKind::Hexahedron as u32 | 1 << CellKind::Voxel as u32,
+    sides: BRICK_SIDES,
+    narrows: false,
+};
 
 impl Outline {
     /// The sides of one cell type.

@@ -6,6 +6,7 @@ use crate::{
 };
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use std::sync::Arc;
 
 /// A velocity field on a device, and other quantities at the same nodes or cells.
 #[derive(Clone, Debug)]
@@ -50,6 +51,9 @@ pub struct Particles {
     /// Derivatives of the positions by three numbers `[n, TANGENTS]`: those of x, then of y, then of z;
     /// [`advance`] takes them along. For [`IDENTITY`] at the start these are the gradients of the flow map.
     pub tangents: Option<Tensor<2>>,
+    /// The slot of each row, counted from that of the launch, if rows are not in the order of slots; see
+    /// [`Segment::slots`].
+    pub slots: Option<Arc<[u32]>>,
 }
 
 /// Columns of [`Particles::position`].
@@ -71,6 +75,7 @@ impl Particles {
             record: Tensor::zeros([n, record::RECORD], (&device, DType::I32)),
             fraction: Tensor::zeros([n], (&device, dtype)),
             tangents: None,
+            slots: None,
         }
     }
 
@@ -229,9 +234,11 @@ pub fn advance(
     particles: Particles,
     field: &FieldTensors,
     geometry: &GeometryTensors,
-    segment: Segment,
+    mut segment: Segment,
 ) -> Launched {
-    let tangents = particles.tangents.clone();
+    let (tangents, slots) = (particles.tangents.clone(), particles.slots.clone());
+    assert!(tangents.is_none() || slots.is_none(), "tangents of rows in another order");
+    segment.slots.clone_from(&slots);
     let state = state(particles);
     let geometry = ops::Geometry {
         rows: geometry.rows.clone().into_dispatch(),
@@ -256,6 +263,7 @@ pub fn advance(
             record: Tensor::from_dispatch(advanced.record),
             fraction: Tensor::from_dispatch(advanced.fraction),
             tangents,
+            slots,
         },
         log: Log {
             index: Tensor::from_dispatch(advanced.log_index),

@@ -44,7 +44,8 @@ pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, Outside, Step, TimeInterpolation};
 pub use compilations::{COMPILATION, log_compilations};
 pub use cpu::{
-    instructions,
+    Real, instructions,
+    order::spatial_order,
     paths::{Jacobian, MeshTables, PathEnd, Paths},
     reuse::{Instance, SlotReuse},
 };

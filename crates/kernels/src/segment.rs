@@ -13,6 +13,9 @@ pub struct Segment {
     /// Slot number, within the run, of the first row of this launch. Random numbers, inlet
     /// positions, sources and the log use it.
     pub first_slot: u32,
+    /// The slot of each row, counted from `first_slot`, if rows are not in the order of slots; on CPU backends
+    /// only, and not with gradients. [`advance`](crate::advance) takes it from its particles.
+    pub slots: Option<Arc<[u32]>>,
     /// Time integration scheme.
     pub scheme: Scheme,
     /// Frame intervals, extrapolation and interpolation in time.
@@ -43,6 +46,7 @@ impl Segment {
             steps,
             first_step: 0,
             first_slot: 0,
+            slots: None,
             scheme: Scheme::default(),
             clock,
             boundary: Boundary::open(),

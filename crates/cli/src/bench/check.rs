@@ -40,7 +40,7 @@ fn bounds(kind: WorkloadKind, precision: Precision, steps: u64) -> Bounds {
             Bounds { median: 1e-6, p99: 4e-6 }
         }
         (WorkloadKind::W1, Precision::F32) => Bounds { median: 1e-5, p99: 3e-3 },
-        (WorkloadKind::W3 | WorkloadKind::W3Double, Precision::F32) => {
+        (WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Hex, Precision::F32) => {
             Bounds { median: 1e-5, p99: 1e-4 }
         }
         (_, Precision::F32) => Bounds { median: 1e-6, p99: 1e-5 },

@@ -13,10 +13,18 @@ pub enum WorkloadKind {
     W2Sorted,
     /// `W2` with its first frame only.
     W2Steady,
+    /// `W2` with every step saved into memory.
+    W2Saved,
+    /// `W2` with every step saved into a store.
+    W2Stored,
+    /// `W2` on axes with coordinates of their own.
+    W2Axes,
     /// Tetrahedra, linear in space and time.
     W3,
     /// `W3` with twice as many tetrahedra of the same size.
     W3Double,
+    /// The cubes of `W3` as hexahedra.
+    W3Hex,
     /// `W2` with gradients by the seeds.
     W2Gradient,
     /// `W2` with gradients by the values of the field.
@@ -50,13 +58,17 @@ pub const GRID_SEEDS: usize = 100_000;
 
 impl WorkloadKind {
     /// All workloads.
-    pub const ALL: [WorkloadKind; 9] = [
+    pub const ALL: [WorkloadKind; 13] = [
         WorkloadKind::W1,
         WorkloadKind::W2,
         WorkloadKind::W2Sorted,
         WorkloadKind::W2Steady,
+        WorkloadKind::W2Saved,
+        WorkloadKind::W2Stored,
+        WorkloadKind::W2Axes,
         WorkloadKind::W3,
         WorkloadKind::W3Double,
+        WorkloadKind::W3Hex,
         WorkloadKind::W2Gradient,
         WorkloadKind::W2GradientValues,
         WorkloadKind::W3Gradient,
@@ -87,8 +99,12 @@ impl WorkloadKind {
             WorkloadKind::W2 => "w2",
             WorkloadKind::W2Sorted => "w2-sorted",
             WorkloadKind::W2Steady => "w2-steady",
+            WorkloadKind::W2Saved => "w2-saved",
+            WorkloadKind::W2Stored => "w2-stored",
+            WorkloadKind::W2Axes => "w2-axes",
             WorkloadKind::W3 => "w3",
             WorkloadKind::W3Double => "w3-double",
+            WorkloadKind::W3Hex => "w3-hex",
             WorkloadKind::W2Gradient => "w2-gradient",
             WorkloadKind::W2GradientValues => "w2-gradient-values",
             WorkloadKind::W3Gradient => "w3-gradient",
@@ -104,10 +120,14 @@ impl WorkloadKind {
             WorkloadKind::W2 => "64^3 grid x 10 frames, trilinear, linear in time",
             WorkloadKind::W2Sorted => "64^3 grid x 10 frames, trilinear, seeds in spatial order",
             WorkloadKind::W2Steady => "64^3 grid, one frame, trilinear",
+            WorkloadKind::W2Saved => "as w2, with every step saved into memory",
+            WorkloadKind::W2Stored => "as w2, with every step saved into a store on the disk",
+            WorkloadKind::W2Axes => "64^3 grid on uneven axes x 10 frames, trilinear",
             WorkloadKind::W3 => "1,053,696 tetrahedra x 40 frames, linear in space and time",
             WorkloadKind::W3Double => {
                 "2,107,392 tetrahedra x 40 frames, of the same size in a box of 2"
             }
+            WorkloadKind::W3Hex => "175,616 hexahedra x 40 frames, trilinear, linear in time",
             WorkloadKind::W2Gradient => "as w2, with gradients by the seeds",
             WorkloadKind::W2GradientValues => "as w2, with gradients by the nodes' velocities",
             WorkloadKind::W3Gradient => "as w3, with gradients by the seeds",
@@ -116,7 +136,8 @@ impl WorkloadKind {
 
     /// Whether the seeds are on a lattice and are traced for four units of time.
     pub fn is_long(self) -> bool {
-        matches!(self.base(), WorkloadKind::W1 | WorkloadKind::W3 | WorkloadKind::W3Double)
+        use WorkloadKind::{W1, W3, W3Double, W3Hex};
+        matches!(self.base(), W1 | W3 | W3Double | W3Hex)
     }
 
     /// Number of RK4 steps of a full run.
@@ -136,7 +157,12 @@ impl WorkloadKind {
 
     /// Whether its arrays are among the shared ones.
     pub fn has_data(self) -> bool {
-        self != WorkloadKind::W3Double
+        !matches!(self, WorkloadKind::W3Double | WorkloadKind::W3Hex | WorkloadKind::W2Axes)
+    }
+
+    /// Whether every step is saved.
+    pub fn saves_steps(self) -> bool {
+        matches!(self, WorkloadKind::W2Saved | WorkloadKind::W2Stored)
     }
 
     /// Whether the faces of the unit cube reflect.
@@ -153,11 +179,21 @@ impl WorkloadKind {
     pub fn times(self) -> Vec<f64> {
         match self.base() {
             WorkloadKind::W1 => evenly_spaced(POINT_FRAMES, 4.0),
-            WorkloadKind::W3 | WorkloadKind::W3Double => evenly_spaced(MESH_FRAMES, 4.0),
+            WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Hex => {
+                evenly_spaced(MESH_FRAMES, 4.0)
+            }
             WorkloadKind::W2Steady => vec![0.0],
             _ => evenly_spaced(GRID_FRAMES, 2.0),
         }
     }
+}
+
+/// Numbers from 0 to 1 whose distances vary by a factor of three.
+pub fn unevenly_spaced(count: usize) -> Vec<f64> {
+    let stretched = |x: f64| x - 0.5 * (std::f64::consts::TAU * x).sin() / std::f64::consts::TAU;
+    let mut all: Vec<f64> = evenly_spaced(count, 1.0).into_iter().map(stretched).collect();
+    all[count - 1] = 1.0;
+    all
 }
 
 /// Evenly spaced numbers from 0 to `end`.

@@ -8,6 +8,7 @@
 use super::{
     bins::Bins,
     buckets::Buckets,
+    tetrahedra::Hexahedra,
     workload::{Nodes, Workload},
 };
 use rayon::prelude::*;
@@ -23,6 +24,7 @@ enum Sampler<'a> {
     Trilinear(&'a [f64]),
     Nearest(Buckets),
     Tetrahedra(Bins<'a>),
+    Hexahedra(&'a Hexahedra),
 }
 
 impl<'a> Reference<'a> {
@@ -32,6 +34,7 @@ impl<'a> Reference<'a> {
             Nodes::Grid(axis) => Sampler::Trilinear(axis),
             Nodes::Points(points) => Sampler::Nearest(Buckets::new(points)),
             Nodes::Tetrahedra(mesh) => Sampler::Tetrahedra(Bins::new(mesh)),
+            Nodes::Hexahedra(mesh) => Sampler::Hexahedra(mesh),
         };
         Reference { workload, sampler }
     }
@@ -101,6 +104,11 @@ impl<'a> Reference<'a> {
                     .zip(weights)
                     .for_each(|(node, weight)| add(node as usize, weight));
             }
+            Sampler::Hexahedra(mesh) => {
+                let (nodes, weights) = mesh.find(x);
+                let weighed = nodes.into_iter().zip(weights);
+                weighed.for_each(|(node, weight)| add(node as usize, weight));
+            }
         }
         v
     }
@@ -111,9 +119,9 @@ impl<'a> Reference<'a> {
 fn corners(x: [f64; 3], axis: &[f64], add: &mut impl FnMut(usize, f64)) {
     let n = axis.len();
     let cells = x.map(|x| {
-        let along = x.clamp(0.0, 1.0) * (n - 1) as f64;
-        let cell = (along as usize).min(n - 2);
-        (cell, along - cell as f64)
+        let x = x.clamp(0.0, 1.0);
+        let cell = axis.partition_point(|node| *node <= x).clamp(1, n - 1) - 1;
+        (cell, (x - axis[cell]) / (axis[cell + 1] - axis[cell]))
     });
     for corner in 0..8_usize {
         let (mut node, mut weight) = (0, 1.0);

@@ -1,9 +1,6 @@
 //! Workloads as field sources of the library.
 
-use super::{
-    tetrahedra::Tetrahedra,
-    workload::{Nodes, Workload},
-};
+use super::workload::{Nodes, Workload};
 use anyhow::{Result, bail};
 use burntrace::{
     CellKind, CellVelocity, Field, FieldOptions, Floats, FrameData, FrameSource, GridField,
@@ -49,11 +46,19 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
             Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
         }
         Nodes::Tetrahedra(mesh) => {
-            let mut source = Mesh { workload, points: &mesh.points, cells: cells(mesh) };
-            let field = MeshField::load(&mut source, device, &options, CellVelocity::default())?;
-            Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
+            let cells = cells(CellKind::Tetra, &mesh.cells);
+            on_mesh(Mesh { workload, points: &mesh.points, cells }, device, &options)
+        }
+        Nodes::Hexahedra(mesh) => {
+            let cells = cells(CellKind::Hexahedron, &mesh.cells);
+            on_mesh(Mesh { workload, points: &mesh.points, cells }, device, &options)
         }
     }
+}
+
+fn on_mesh(mut source: Mesh, device: &Device, options: &FieldOptions) -> Result<OnDevice> {
+    let field = MeshField::load(&mut source, device, options, CellVelocity::default())?;
+    Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
 }
 
 type Read = Result<FrameData, SourceError>;
@@ -115,13 +120,12 @@ struct Mesh<'a> {
     cells: Cells,
 }
 
-/// Tetrahedra as general cells.
-fn cells(mesh: &Tetrahedra) -> Cells {
-    let count = mesh.cells.len();
+/// Cells of one kind, by their nodes.
+fn cells<const N: usize>(kind: CellKind, cells: &[[u32; N]]) -> Cells {
     Cells {
-        kinds: vec![CellKind::Tetra; count],
-        offsets: (0..=count as u32).map(|cell| 4 * cell).collect(),
-        connectivity: mesh.cells.as_flattened().to_vec(),
+        kinds: vec![kind; cells.len()],
+        offsets: (0..=cells.len() as u32).map(|cell| N as u32 * cell).collect(),
+        connectivity: cells.as_flattened().to_vec(),
     }
 }
 

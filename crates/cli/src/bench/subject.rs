@@ -2,7 +2,10 @@
 
 use super::{kind::WorkloadKind, source::OnDevice, workload::Workload};
 use anyhow::{Result, anyhow};
-use burntrace::{BoundaryCondition, Field, Seeds, Span, Tracer, burn::tensor::TensorData};
+use burntrace::{
+    BoundaryCondition, Field, SaveAt, Seeds, Span, Summary, Tracer, burn::tensor::TensorData, io,
+};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// A workload on a device, ready to trace.
@@ -26,7 +29,30 @@ pub struct TimedRun {
 pub fn tracer(kind: WorkloadKind, field: &dyn Field, steps: u64) -> Tracer<'_> {
     let wall = if kind.reflects() { BoundaryCondition::Reflect } else { BoundaryCondition::Exit };
     let span = Span { t0: Some(0.0), dt: Some(kind.dt()), steps: Some(steps), t1: None };
-    Tracer::new(field).all_faces(wall).span(span)
+    let save = if kind.saves_steps() { SaveAt::EverySteps(1) } else { SaveAt::End };
+    Tracer::new(field).all_faces(wall).span(span).save(save)
+}
+
+/// A folder for the store of a run, which is removed with its content at the end.
+struct StoreFolder(PathBuf);
+
+impl StoreFolder {
+    fn new() -> Self {
+        let name = format!("burntrace-bench-{}", std::process::id());
+        let folder = StoreFolder(std::env::temp_dir().join(name));
+        folder.remove();
+        folder
+    }
+
+    fn remove(&self) {
+        std::fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+impl Drop for StoreFolder {
+    fn drop(&mut self) {
+        self.remove();
+    }
 }
 
 impl Subject<'_> {
@@ -40,18 +66,40 @@ impl Subject<'_> {
         let tracer = self.tracer(steps);
         let mut run =
             TimedRun { seconds: 0.0, steps, particle_steps: 0, active: 0, positions: Vec::new() };
+        let is_stored = self.workload.kind == WorkloadKind::W2Stored;
+        let folder = is_stored.then(StoreFolder::new);
         let start = Instant::now();
         for seeds in batches {
-            let tracks = tracer.trace(seeds)?;
-            let data = tracks.positions().try_into_data();
-            run.positions.push(data.map_err(|error| anyhow!("cannot read positions: {error:?}"))?);
-            let summary = tracks.summary().ok_or_else(|| anyhow!("the run has no summary"))?;
+            let (summary, positions) = match &folder {
+                Some(folder) => stored(&tracer, seeds, &folder.0)?,
+                None => in_memory(&tracer, seeds)?,
+            };
+            run.positions.push(positions);
             run.particle_steps += summary.particle_steps;
             run.active += summary.active();
         }
         run.seconds = start.elapsed().as_secs_f64();
         Ok(run)
     }
+}
+
+/// Traces seeds into memory, and reads their last positions.
+fn in_memory(tracer: &Tracer, seeds: &Seeds) -> Result<(Summary, TensorData)> {
+    let tracks = tracer.trace(seeds)?;
+    let last = tracks.saves().last().ok_or_else(|| anyhow!("the run has no saves"))?;
+    let data = last.position.clone().try_into_data();
+    let positions = data.map_err(|error| anyhow!("cannot read positions: {error:?}"))?;
+    let summary = tracks.summary().ok_or_else(|| anyhow!("the run has no summary"))?;
+    Ok((summary.clone(), positions))
+}
+
+/// Traces seeds into a store, and reads their last positions from it.
+fn stored(tracer: &Tracer, seeds: &Seeds, folder: &Path) -> Result<(Summary, TensorData)> {
+    std::fs::remove_dir_all(folder).ok();
+    let summary = tracer.prepare(seeds)?.run_into(&mut io::TrackWriter::new(folder))?;
+    let positions = io::Tracks::open(folder)?.position(summary.saves - 1)?;
+    let count = positions.len();
+    Ok((summary, TensorData::new(positions.into_flattened(), [count, 3])))
 }
 
 impl TimedRun {

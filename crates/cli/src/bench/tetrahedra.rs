@@ -32,6 +32,104 @@ impl Tetrahedra {
     }
 }
 
+/// A mesh of hexahedra: cubes with displaced inner nodes.
+pub struct Hexahedra {
+    pub points: Vec<[f64; 3]>,
+    pub cells: Vec<[u32; 8]>,
+    /// Number of cubes along each axis.
+    pub cubes: [usize; 3],
+}
+
+impl Hexahedra {
+    /// The cubes of [`Tetrahedra`], in the same order.
+    pub fn new(cubes: [usize; 3]) -> Self {
+        let [_, ny, nz] = cubes.map(|n| n + 1);
+        let node = |[i, j, k]: [usize; 3]| ((i * ny + j) * nz + k) as u32;
+        let cell = |c: usize| {
+            let [i, j, k] = [c / cubes[2] / cubes[1], c / cubes[2] % cubes[1], c % cubes[2]];
+            // Around the lower face, then around the upper one, as VTK numbers them.
+            let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
+            std::array::from_fn(|n| node([i + corners[n % 4][0], j + corners[n % 4][1], k + n / 4]))
+        };
+        let cells = (0..cubes.iter().product()).map(cell).collect();
+        Hexahedra { points: points(cubes), cells, cubes }
+    }
+
+    /// The nodes of the cube that contains a point, and their weights there: of the cube of the undisplaced mesh, or
+    /// else of one around it, whichever the point is farthest inside.
+    pub fn find(&self, point: [f64; 3]) -> ([u32; 8], [f64; 8]) {
+        let (mut best, mut most) = (([0; 8], [f64::NAN; 8]), f64::NEG_INFINITY);
+        for offset in OFFSETS {
+            let cube: [Option<usize>; 3] = std::array::from_fn(|d| {
+                let at = ((point[d] * CUBES as f64) as usize).min(self.cubes[d] - 1);
+                at.checked_add_signed(offset[d]).filter(|at| *at < self.cubes[d])
+            });
+            let [Some(i), Some(j), Some(k)] = cube else { continue };
+            let cell = self.cells[(i * self.cubes[1] + j) * self.cubes[2] + k];
+            let Some(at) = self.coordinates(cell, point) else { continue };
+            let inside = at.iter().map(|x| x.min(1.0 - x)).fold(f64::INFINITY, f64::min);
+            if inside > most {
+                (best, most) = ((cell, weights(at).map(|[w, ..]| w)), inside);
+            }
+            if most >= 0.0 {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The parametric coordinates of a point by Newton's method, if it finds them.
+    fn coordinates(&self, cell: [u32; 8], point: [f64; 3]) -> Option<[f64; 3]> {
+        let mut at = [0.5; 3];
+        for _ in 0..20 {
+            let mut jet = [[0.0; 3]; 4];
+            for (node, weight) in cell.iter().zip(weights(at)) {
+                let corner = self.points[*node as usize];
+                for (sum, weight) in jet.iter_mut().zip(weight) {
+                    (0..3).for_each(|d| sum[d] += weight * corner[d]);
+                }
+            }
+            let [value, by_r, by_s, by_t] = jet;
+            let rest: [f64; 3] = std::array::from_fn(|d| point[d] - value[d]);
+            let zero = [0.0; 3];
+            let whole = six_volumes([zero, by_r, by_s, by_t]);
+            let step = [
+                six_volumes([zero, rest, by_s, by_t]) / whole,
+                six_volumes([zero, by_r, rest, by_t]) / whole,
+                six_volumes([zero, by_r, by_s, rest]) / whole,
+            ];
+            (0..3).for_each(|d| at[d] += step[d]);
+            // Its error is about the square of the last step.
+            if step.iter().all(|x| x.abs() < 1e-9) {
+                return Some(at);
+            }
+        }
+        None
+    }
+}
+
+/// The cube itself, and those around it.
+const OFFSETS: [[isize; 3]; 27] = {
+    let (mut offsets, mut n) = ([[0; 3]; 27], 0);
+    while n < 27 {
+        // From the middle one on.
+        let m = ((n + 13) % 27) as isize;
+        offsets[n] = [m / 9 - 1, m / 3 % 3 - 1, m % 3 - 1];
+        n += 1;
+    }
+    offsets
+};
+
+/// The weight of each node of a hexahedron at a point, and its derivatives by r, s and t.
+fn weights([r, s, t]: [f64; 3]) -> [[f64; 4]; 8] {
+    std::array::from_fn(|n| {
+        let side = |is_high: bool, x: f64| if is_high { (x, 1.0) } else { (1.0 - x, -1.0) };
+        let ((r, dr), (s, ds), (t, dt)) =
+            (side([1, 2].contains(&(n % 4)), r), side(n % 4 >= 2, s), side(n >= 4, t));
+        [r * s * t, dr * s * t, r * ds * t, r * s * dt]
+    })
+}
+
 /// The nodes of all cubes. Only inner ones are displaced, so that the walls stay plane.
 fn points(cubes: [usize; 3]) -> Vec<[f64; 3]> {
     let [_, ny, nz] = cubes.map(|n| n + 1);
@@ -93,6 +191,23 @@ mod tests {
         let sum: f64 = mesh.cells.iter().map(volume).sum::<f64>() / 6.0;
         let box_volume = 24.0 / (CUBES as f64).powi(3);
         assert!((sum / box_volume - 1.0).abs() < 1e-6, "{sum} {box_volume}");
+    }
+
+    #[test]
+    fn hexahedra_reproduce_positions() {
+        let mesh = Hexahedra::new([4, 3, 2]);
+        assert_eq!(mesh.cells.len(), 24);
+        assert_eq!(OFFSETS[0], [0; 3]);
+        for point in random::points(5, 5000, 0.0, 2.0 / CUBES as f64) {
+            let (nodes, weights) = mesh.find(point);
+            assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+            assert!(weights.iter().all(|weight| *weight > -1e-12));
+            let at = |d: usize| {
+                let terms = nodes.iter().zip(weights);
+                terms.map(|(node, weight)| weight * mesh.points[*node as usize][d]).sum::<f64>()
+            };
+            assert!((0..3).all(|d| (at(d) - point[d]).abs() < 1e-15));
+        }
     }
 
     #[test]

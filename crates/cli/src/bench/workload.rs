@@ -2,9 +2,9 @@
 
 use super::{
     data, flow,
-    kind::{GRID_SEEDS, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced},
+    kind::{GRID_SEEDS, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced, unevenly_spaced},
     random,
-    tetrahedra::Tetrahedra,
+    tetrahedra::{Hexahedra, Tetrahedra},
 };
 use anyhow::Result;
 use rayon::prelude::*;
@@ -25,6 +25,8 @@ pub enum Nodes {
     Points(Vec<[f64; 3]>),
     /// Nodes of tetrahedra that fill the box.
     Tetrahedra(Tetrahedra),
+    /// Nodes of hexahedra that fill the box.
+    Hexahedra(Hexahedra),
 }
 
 /// A workload with its field on the host.
@@ -47,6 +49,8 @@ impl Workload {
             (WorkloadKind::W3 | WorkloadKind::W3Double, _) => {
                 Nodes::Tetrahedra(Tetrahedra::new(kind.cubes()))
             }
+            (WorkloadKind::W3Hex, _) => Nodes::Hexahedra(Hexahedra::new(kind.cubes())),
+            (WorkloadKind::W2Axes, _) => Nodes::Grid(unevenly_spaced(NODES)),
             _ => Nodes::Grid(evenly_spaced(NODES, 1.0)),
         };
         let frames = match data {
@@ -98,6 +102,7 @@ impl Nodes {
             Nodes::Grid(axis) => axis.len().pow(3),
             Nodes::Points(points) => points.len(),
             Nodes::Tetrahedra(mesh) => mesh.points.len(),
+            Nodes::Hexahedra(mesh) => mesh.points.len(),
         }
     }
 
@@ -106,6 +111,7 @@ impl Nodes {
         match self {
             Nodes::Points(points) => points.clone(),
             Nodes::Tetrahedra(mesh) => mesh.points.clone(),
+            Nodes::Hexahedra(mesh) => mesh.points.clone(),
             Nodes::Grid(axis) => {
                 let n = axis.len();
                 let position = |i: usize| [axis[i % n], axis[i / n % n], axis[i / (n * n)]];

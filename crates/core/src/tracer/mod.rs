@@ -5,6 +5,7 @@ mod adjoint;
 mod arrays;
 mod batches;
 mod boundary;
+mod columns;
 mod ends;
 mod extend;
 mod fused;

@@ -13,8 +13,8 @@ const BLOCK: usize = 1 << 16;
 /// The origin of a run, and whether its saves need the rests of positions.
 #[derive(Clone, Copy)]
 pub(super) struct OriginShift {
-    origin: [f64; 3],
-    has_rest: bool,
+    pub origin: [f64; 3],
+    pub has_rest: bool,
 }
 
 impl OriginShift {

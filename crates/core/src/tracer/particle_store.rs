@@ -1,9 +1,9 @@
 //! The particles of a run: all on the device, or on the host and sent to the device in batches.
 
-use super::{reinjection, rows::Rows, start};
+use super::{arrays::is_host, reinjection, rows::Rows, start};
 use crate::{Error, Result, Status};
-use burn::tensor::{Device, Int, Tensor};
-use burntrace_kernels::{Particles, Record};
+use burn::tensor::Device;
+use burntrace_kernels::Particles;
 use std::ops::Range;
 
 /// The particles of a run.
@@ -36,20 +36,25 @@ impl ParticleStore {
     }
 
     /// Number of active particles.
-    pub fn active(&self) -> Result<u64> {
-        let code = Status::Active.code();
+    pub fn active(&mut self) -> Result<u64> {
         match self {
             ParticleStore::OnDevice { count: 0, .. } => Ok(0),
             ParticleStore::OnDevice { particles, .. } => {
-                let status = particles.as_ref().ok_or_else(lost)?.status();
-                let count: Tensor<1, Int> = status.equal_elem(code).int().sum_dim(0);
+                let all = particles.take().ok_or_else(lost)?;
+                let device = all.position.device();
+                if is_host(&device) {
+                    let rows = Rows::read(*all, true)?;
+                    let active = rows.active();
+                    *particles = Some(Box::new(rows.into_particles(&device)));
+                    return Ok(active);
+                }
+                let status = all.status();
+                *particles = Some(all);
+                let count = status.equal_elem(Status::Active.code()).int().sum_dim(0);
                 let count = reinjection::ints(&count.reshape([1, 1]))?;
                 Ok(count.first().map_or(0, |count| *count as u64))
             }
-            ParticleStore::OnHost { rows, .. } => {
-                let records = Record::from_numbers(&rows.record).iter();
-                Ok(records.filter(|record| record.status == code).count() as u64)
-            }
+            ParticleStore::OnHost { rows, .. } => Ok(rows.active()),
         }
     }
 
@@ -81,21 +86,23 @@ impl ParticleStore {
         Ok(())
     }
 
-    /// A copy of all particles on the host.
+    /// A copy of all particles on the host, in the order of slots.
     pub fn copy(&self) -> Result<Rows> {
         match self {
             ParticleStore::OnDevice { particles, .. } => {
-                Rows::read(*particles.clone().ok_or_else(lost)?, true)
+                Ok(Rows::read(*particles.clone().ok_or_else(lost)?, true)?.in_slot_order())
             }
             ParticleStore::OnHost { rows, .. } => Ok(rows.clone()),
         }
     }
 
-    /// All particles on the host; positions only if `with_positions` is set.
+    /// All particles on the host, in the order of slots; positions only if `with_positions` is set.
     pub fn into_rows(self, with_positions: bool) -> Result<Rows> {
         match self {
             ParticleStore::OnDevice { particles, .. } => {
-                Rows::read(*particles.ok_or_else(lost)?, with_positions)
+                let particles = particles.ok_or_else(lost)?;
+                let with_positions = with_positions || particles.slots.is_some();
+                Ok(Rows::read(*particles, with_positions)?.in_slot_order())
             }
             ParticleStore::OnHost { rows, .. } => Ok(rows),
         }

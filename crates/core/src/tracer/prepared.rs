@@ -2,13 +2,13 @@
 
 use super::{
     SeedsOutside, Tracer, adjoint,
-    arrays::Sampler,
+    arrays::{Sampler, is_host},
     batches::Batches,
     boundary::{check_overlap, periods},
     kept_values::KeptValues,
     origin_shift::OriginShift,
     particle_store::ParticleStore,
-    run::Run,
+    run::{self, Run},
     slots::Slots,
     start::{self, Releases},
     state::{Counts, Identity, RunState},
@@ -295,6 +295,13 @@ impl<'a> Prepared<'a> {
             true => adjoint::STEPS,
             false => stepper::max_steps(self.all, &device),
         };
+        let sorts = is_host(&device)
+            && stepper.engine == Engine::Fused
+            && stepper.hook.is_none()
+            && slots.is_none()
+            && !is_tracked
+            && !tracer.flow_map_gradient
+            && schedule.span.steps >= run::STEPS_WORTH_SORTING;
         let mut run = Run {
             tracer,
             segments: schedule.chunks(max_steps),
@@ -310,6 +317,10 @@ impl<'a> Prepared<'a> {
             batches: Batches::new(self.batch),
             is_tracked,
             overlaps: sink.on_host() && device::compiles_kernels(&device) && !is_tracked,
+            sorts,
+            since_sort: 0,
+            ranks: Vec::new(),
+            no_images: None,
             reading: None,
             counts: Counts::default(),
             taken: [0, 0],

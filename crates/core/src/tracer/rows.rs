@@ -2,8 +2,12 @@
 
 use crate::{Error, Result, floats::Floats};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{POSITION, Particles, RECORD, TANGENTS};
-use std::ops::Range;
+use burntrace_kernels::{POSITION, Particles, RECORD, Record, TANGENTS, spatial_order};
+use rayon::prelude::*;
+use std::{ops::Range, sync::Arc};
+
+/// Number of rows that a thread copies at a time.
+const BLOCK: usize = 4096;
 
 /// Particles on the host, one after another.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +20,8 @@ pub(super) struct Rows {
     pub fraction: Floats,
     /// The gradient of the flow map, [`TANGENTS`] numbers for each particle, if it is wanted.
     pub tangents: Option<Floats>,
+    /// See [`Particles::slots`].
+    pub slots: Option<Arc<[u32]>>,
 }
 
 impl Rows {
@@ -30,6 +36,7 @@ impl Rows {
             record: record.try_into_vec::<i32>().map_err(failed)?,
             fraction: Floats::from_tensor(particles.fraction)?,
             tangents: particles.tangents.map(Floats::from_tensor).transpose()?,
+            slots: particles.slots,
         })
     }
 
@@ -43,6 +50,50 @@ impl Rows {
         [at, at + 1, at + 2].map(|i| self.position.get(i) + self.position.get(i + 3))
     }
 
+    /// The rows in spatial order, so that particles that a thread advances one after another read the same part of
+    /// the field; the same rows if there are too few for this to matter.
+    ///
+    /// Tangents stay in the order of slots, so there must be none.
+    pub fn in_spatial_order(self) -> Self {
+        let records = Record::from_numbers(&self.record);
+        let order = match &self.position {
+            Floats::F32(numbers) => spatial_order(numbers.as_chunks().0, records),
+            Floats::F64(numbers) => spatial_order(numbers.as_chunks().0, records),
+        };
+        let Some(order) = order else { return self };
+        let slots = match &self.slots {
+            None => order.clone(),
+            Some(slots) => order.iter().map(|row| slots[*row as usize]).collect(),
+        };
+        Rows { slots: Some(slots.into()), ..self.taken(&order) }
+    }
+
+    /// The rows in the order of slots.
+    pub fn in_slot_order(self) -> Self {
+        match self.slots.as_deref().map(ranks) {
+            None => self,
+            Some(rows) => self.taken(&rows),
+        }
+    }
+
+    /// The rows of these numbers.
+    fn taken(&self, rows: &[u32]) -> Self {
+        debug_assert!(self.tangents.is_none());
+        Rows {
+            position: taken_rows(&self.position, POSITION, rows),
+            record: taken_slices(&self.record, RECORD, rows),
+            fraction: taken_rows(&self.fraction, 1, rows),
+            tangents: None,
+            slots: None,
+        }
+    }
+
+    /// Number of active particles.
+    pub fn active(&self) -> u64 {
+        let active = |record: &&Record| record.status == crate::Status::Active.code();
+        Record::from_numbers(&self.record).par_iter().filter(active).count() as u64
+    }
+
     /// A copy of some rows.
     pub fn batch(&self, rows: Range<usize>) -> Self {
         Rows {
@@ -53,6 +104,7 @@ impl Rows {
                 .tangents
                 .as_ref()
                 .map(|all| all.slice(TANGENTS * rows.start..TANGENTS * rows.end)),
+            slots: None,
         }
     }
 
@@ -75,8 +127,57 @@ impl Rows {
             record: Tensor::from_data(record, (device, DType::I32)),
             fraction: self.fraction.into_tensor([count], device),
             tangents: self.tangents.map(|rows| rows.into_tensor([count, TANGENTS], device)),
+            slots: self.slots,
         }
     }
+}
+
+/// The row of each slot, from the slot of each row.
+pub(super) fn ranks(slots: &[u32]) -> Vec<u32> {
+    let mut rows = vec![0; slots.len()];
+    for (row, slot) in slots.iter().enumerate() {
+        rows[*slot as usize] = row as u32;
+    }
+    rows
+}
+
+/// Part of each of the given rows of a table with `N` columns.
+pub(super) fn taken<T: Copy + Default + Send + Sync, const N: usize, const M: usize>(
+    table: &[T],
+    rows: &[u32],
+    part: impl Fn(&[T; N]) -> [T; M] + Sync,
+) -> Vec<T> {
+    let table = table.as_chunks::<N>().0;
+    let mut parts = vec![T::default(); M * rows.len()];
+    let blocks = parts.par_chunks_mut(M * BLOCK).zip(rows.par_chunks(BLOCK));
+    blocks.for_each(|(parts, rows)| {
+        for (to, row) in parts.as_chunks_mut::<M>().0.iter_mut().zip(rows) {
+            *to = part(&table[*row as usize]);
+        }
+    });
+    parts
+}
+
+/// The given rows of a table of a width.
+pub(super) fn taken_rows(table: &Floats, width: usize, rows: &[u32]) -> Floats {
+    match table {
+        Floats::F32(table) => Floats::F32(taken_slices(table, width, rows)),
+        Floats::F64(table) => Floats::F64(taken_slices(table, width, rows)),
+    }
+}
+
+fn taken_slices<T>(table: &[T], width: usize, rows: &[u32]) -> Vec<T>
+where
+    T: Copy + Default + Send + Sync,
+{
+    let mut all = vec![T::default(); width * rows.len()];
+    let blocks = all.par_chunks_mut(width * BLOCK).zip(rows.par_chunks(BLOCK));
+    blocks.for_each(|(all, rows)| {
+        for (to, row) in all.chunks_exact_mut(width).zip(rows) {
+            to.copy_from_slice(&table[width * *row as usize..][..width]);
+        }
+    });
+    all
 }
 
 fn failed(error: impl std::fmt::Debug) -> Error {

@@ -8,6 +8,7 @@ use super::{
     origin_shift::OriginShift,
     particle_store::ParticleStore,
     reading::Reading,
+    rows::{Rows, ranks},
     slots::{End, Reinjection, Slots},
     snapshot::Snapshot,
     start::Releases,
@@ -20,9 +21,15 @@ use crate::{
     schedule::{Chunk, Chunks, Schedule},
     tracks::sunk,
 };
-use burn::tensor::ExecutionError;
+use burn::tensor::{ExecutionError, Int, Tensor};
 use burntrace_kernels::Particles;
 use std::{ops::Range, time::Instant};
+
+/// Steps after which particles are sorted again.
+const STEPS_BETWEEN_SORTS: usize = 64;
+
+/// With fewer steps in a run, sorting costs more than it saves.
+pub(super) const STEPS_WORTH_SORTING: u64 = 8;
 
 /// A run in progress.
 pub(super) struct Run<'a> {
@@ -46,6 +53,13 @@ pub(super) struct Run<'a> {
     pub is_tracked: bool,
     /// Whether saves are read back while the device takes the next steps.
     pub overlaps: bool,
+    /// Whether particles are kept in spatial order.
+    pub sorts: bool,
+    /// Steps since they were sorted, and the row of each slot since then.
+    pub since_sort: usize,
+    pub ranks: Vec<u32>,
+    /// The images of a save without periodic axes.
+    pub no_images: Option<Tensor<2, Int>>,
     /// The save that is being read back.
     pub reading: Option<Reading>,
     pub counts: Counts,
@@ -178,7 +192,7 @@ impl Run<'_> {
         };
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         let first_slot = self.first_slot + batch.start;
-        let particles = self.launch((first_slot, particles), part, following, ends)?;
+        let mut particles = self.launch((first_slot, particles), part, following, ends)?;
         self.finish_reading(sink)?;
         let save = part.save.map(|index| (index, part.end(), batch.start));
         match save {
@@ -190,9 +204,14 @@ impl Run<'_> {
             }
             _ => self.sync()?,
         }
-        let save = match self.reading.take() {
-            Some(reading) => Some(reading.finish()?),
-            None => save.map(|block| self.save(&particles, block)).transpose()?,
+        let save = match (self.reading.take(), save) {
+            (Some(reading), _) => Some(reading.finish()?),
+            (None, None) => None,
+            (None, Some(block)) => {
+                let (same, save) = self.save(particles, block)?;
+                particles = same;
+                Some(save)
+            }
         };
         let start = Instant::now();
         #[cfg(test)]
@@ -226,6 +245,7 @@ impl Run<'_> {
             super::batches::failing::FailurePoint::Launch,
             particles.count(),
         )?;
+        let particles = self.sorted(particles, segment)?;
         let (particles, ended) =
             self.stepper.advance((first_slot, particles), segment, following)?;
         ends.extend(ended);
@@ -236,6 +256,23 @@ impl Run<'_> {
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         self.counts.launches += self.stepper.launches(segment);
         Ok(particles)
+    }
+
+    /// The particles in spatial order, where it pays.
+    fn sorted(&mut self, particles: Particles, segment: &Chunk) -> Result<Particles> {
+        if !self.sorts || self.store.is_on_host() {
+            return Ok(particles);
+        }
+        let is_fresh = particles.slots.is_some() && self.since_sort < STEPS_BETWEEN_SORTS;
+        self.since_sort = if is_fresh { self.since_sort } else { 0 } + segment.steps();
+        if is_fresh {
+            return Ok(particles);
+        }
+        let _phase = crate::phase!("sort particles");
+        let device = particles.position.device();
+        let rows = Rows::read(particles, true)?.in_spatial_order();
+        self.ranks = rows.slots.as_deref().map(ranks).unwrap_or_default();
+        Ok(rows.into_particles(&device))
     }
 
     /// Records the ends of a segment over all batches, and passes the instances to the sink.

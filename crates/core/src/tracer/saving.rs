@@ -1,7 +1,16 @@
 //! Saves, states and the summary, passed from a run to its sink and observer.
 
-use super::{Patch, arrays::Values, ends, reading::Reading, run::Run};
+use super::{
+    Patch,
+    arrays::{Values, is_host},
+    columns::{Columns, Order},
+    ends,
+    reading::Reading,
+    rows::Rows,
+    run::Run,
+};
 use crate::{Observer, Result, Save, Summary, TrackSink, tracks::sunk};
+use burn::tensor::{DType, Device, Int, Tensor};
 use burntrace_kernels::Particles;
 use std::time::Instant;
 
@@ -14,8 +23,7 @@ impl Run<'_> {
     pub fn start_reading(&mut self, particles: &Particles, block: Block) -> Result<()> {
         let start = Instant::now();
         let values = self.sampler.sample(&self.stepper, particles, block.1)?;
-        let has_image = (0..3).any(|axis| self.stepper.boundary.is_periodic(axis));
-        let has = [has_image, self.slots.is_some()];
+        let has = [self.has_image(), self.slots.is_some()];
         self.reading = Some(Reading::start(particles, values, has, (block, self.shift)));
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         Ok(())
@@ -33,24 +41,70 @@ impl Run<'_> {
         self.give(save, sink, Instant::now())
     }
 
-    /// A save, or a block of one, on the device of the particles.
-    pub fn save(&mut self, particles: &Particles, (index, time, first): Block) -> Result<Save> {
+    /// A save, or a block of one, on the device of the particles, which are returned.
+    pub fn save(
+        &mut self,
+        particles: Particles,
+        (index, time, first): Block,
+    ) -> Result<(Particles, Save)> {
         let start = Instant::now();
-        let (position, rest) = self.shift.apply(particles.position.clone());
-        let Values { velocity, arrays } = self.sampler.sample(&self.stepper, particles, time)?;
+        let values = self.sampler.sample(&self.stepper, &particles, time)?;
+        let (particles, columns, values) = self.columns(particles, values)?;
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
-        Ok(Save {
+        let Columns { position, rest, status, image, generation } = columns;
+        let Values { velocity, arrays } = values;
+        let arrays = arrays.into_iter().collect();
+        let save = Save {
             index,
             time,
             first,
             position,
             rest,
-            status: particles.status(),
-            image: particles.image(),
+            status,
+            image,
             velocity,
-            generation: self.slots.as_ref().map(|_| particles.generation()),
-            arrays: arrays.into_iter().collect(),
-        })
+            generation,
+            arrays,
+        };
+        Ok((particles, save))
+    }
+
+    /// The columns of a save, and its values, in the order of slots.
+    fn columns(
+        &mut self,
+        particles: Particles,
+        values: Values,
+    ) -> Result<(Particles, Columns, Values)> {
+        let device = particles.position.device();
+        let reuses_slots = self.slots.is_some();
+        if is_host(&device) {
+            let no_images = (!self.has_image()).then(|| self.no_images(particles.count(), &device));
+            let rows = particles.slots.is_some().then_some(&self.ranks[..]);
+            let order = Order { rows, device: &device };
+            let rows = Rows::read(particles, true)?;
+            let columns = Columns::of(&rows, &order, (no_images, reuses_slots), &self.shift);
+            return Ok((rows.into_particles(&device), columns, order.values(values)?));
+        }
+        let (position, rest) = self.shift.apply(particles.position.clone());
+        let (status, image) = (particles.status(), particles.image());
+        let generation = reuses_slots.then(|| particles.generation());
+        Ok((particles, Columns { position, rest, status, image, generation }, values))
+    }
+
+    /// Images of particles that cross no periodic face; one tensor for all saves.
+    fn no_images(&mut self, count: usize, device: &Device) -> Tensor<2, Int> {
+        match &self.no_images {
+            Some(images) if images.dims()[0] == count => images.clone(),
+            _ => {
+                let images = Tensor::zeros([count, 3], (device, DType::I32));
+                self.no_images.insert(images).clone()
+            }
+        }
+    }
+
+    /// Whether particles may cross periodic faces.
+    fn has_image(&self) -> bool {
+        (0..3).any(|axis| self.stepper.boundary.is_periodic(axis))
     }
 
     /// Passes a save or a block to the sink, unless it was passed on before a roll-back.

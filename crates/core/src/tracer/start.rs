@@ -103,6 +103,7 @@ pub(super) fn rows(
         record: Record::as_numbers(&records).to_vec(),
         fraction: Floats::from_f64(field.precision(), fractions),
         tangents: tangents(tracer, records.len()),
+        slots: None,
     }
 }
 
@@ -152,6 +153,7 @@ pub(super) fn idle(count: usize, tracer: &Tracer, engine: Engine) -> Particles {
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),
         fraction: Tensor::zeros([count], (&device, dtype)),
         tangents: tangents(tracer, count).map(|rows| rows.into_tensor([count, TANGENTS], &device)),
+        slots: None,
     }
 }
 

@@ -128,6 +128,7 @@ impl RunState<'_> {
     fn rows(&self, count: usize, precision: Precision, has_tangents: bool) -> Result<Rows> {
         Ok(Rows {
             position: self.floats("position", POSITION * count, precision)?,
+            slots: None,
             record: self.array("record", RECORD * count)?,
             fraction: self.floats("fraction", count, precision)?,
             tangents: match has_tangents {
@@ -181,7 +182,7 @@ impl Run<'_> {
                 arrays.extend(tangents.map(|rows| tangents_of(Cow::Borrowed(rows.bytes()))));
             }
             ParticleStore::OnDevice { .. } => {
-                let Rows { position, record, fraction, tangents } = self.store.copy()?;
+                let Rows { position, record, fraction, tangents, .. } = self.store.copy()?;
                 let record = bytemuck::cast_slice(&record).to_vec();
                 let parts = [position.bytes().to_vec(), record, fraction.bytes().to_vec()];
                 arrays.extend(names(parts.map(Cow::Owned)));

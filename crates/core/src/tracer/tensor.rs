@@ -104,6 +104,7 @@ impl State {
             fraction: self.fraction.reshape([n]),
             position: Tensor::cat(vec![self.position, self.rest], 1),
             tangents: None,
+            slots: None,
         }
     }
 
@@ -118,6 +119,7 @@ impl State {
             record: rows.take(&all.record),
             fraction: rows.take(&all.fraction),
             tangents: None,
+            slots: None,
         };
         State::unpack(self.first_slot, part)
     }
@@ -134,6 +136,7 @@ impl State {
             record: rows.put(all.record, part.record),
             fraction: rows.put(all.fraction, part.fraction),
             tangents: None,
+            slots: None,
         };
         State::unpack(first_slot, all)
     }

@@ -120,7 +120,10 @@ where
         position: cast_slice_mut(state.position.values_mut::<F>()),
         record: cast_slice_mut(state.record.values_mut::<i32>()),
         fraction: state.fraction.values_mut(),
-        slots: Slots::From(segment.first_slot as usize),
+        slots: match &segment.slots {
+            None => Slots::From(segment.first_slot as usize),
+            Some(slots) => Slots::Listed(segment.first_slot as usize, slots),
+        },
     };
     let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
     let geometry = (cast_slice(rows.values::<F>()), numbers.values::<i32>());

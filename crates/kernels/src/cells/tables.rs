@@ -117,7 +117,7 @@ const VOXEL_NODES: [[f64; 3]; 8] = [
 ];
 const HEXAHEDRON_FACES: &[&[usize]] =
     &[&[0, 4, 7, 3], &[1, 2, 6, 5], &[0, 1, 5, 4], &[3, 7, 6, 2], &[0, 3, 2, 1], &[4, 5, 6, 7]];
-const HEXAHEDRON_SIDES: &[Side] =
+pub(super) const BRICK_SIDES: &[Side] =
     &[side(0, R), side(1, BELOW_R), side(2, S), side(3, BELOW_S), side(4, T), side(5, BELOW_T)];
 
 const WEDGE_NODES: [[f64; 3]; 6] = [
@@ -226,7 +226,7 @@ pub(super) static TABLES: [CellTable; 11] = [
             &[0, 2, 3, 1],
             &[4, 5, 7, 6],
         ],
-        sides: HEXAHEDRON_SIDES,
+        sides: BRICK_SIDES,
     },
     CellTable {
         kind: CellKind::Hexahedron,
@@ -238,7 +238,7 @@ pub(super) static TABLES: [CellTable; 11] = [
         exponents: first(&HEXAHEDRON_TERMS, 8),
         coefficients: lagrange(first(&HEXAHEDRON_NODES, 8), first(&HEXAHEDRON_TERMS, 8)),
         faces: HEXAHEDRON_FACES,
-        sides: HEXAHEDRON_SIDES,
+        sides: BRICK_SIDES,
     },
     CellTable {
         kind: CellKind::Wedge,
@@ -307,6 +307,6 @@ pub(super) static TABLES: [CellTable; 11] = [
         exponents: &HEXAHEDRON_TERMS,
         coefficients: lagrange(&HEXAHEDRON_NODES, &HEXAHEDRON_TERMS),
         faces: HEXAHEDRON_FACES,
-        sides: HEXAHEDRON_SIDES,
+        sides: BRICK_SIDES,
     },
 ];

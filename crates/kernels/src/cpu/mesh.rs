@@ -11,7 +11,7 @@ mod simplices;
 
 pub(crate) use general::MeshKind;
 
-pub(super) use general::General;
+pub(super) use general::{AnyTypes, Bricks, General};
 pub(super) use simplices::Simplices;
 
 use super::{

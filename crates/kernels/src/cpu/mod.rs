@@ -10,7 +10,7 @@ mod grid;
 pub(crate) mod lanes;
 pub(crate) mod launch;
 pub(crate) mod mesh;
-mod order;
+pub(crate) mod order;
 pub(crate) mod paths;
 mod points;
 mod real;
@@ -97,7 +97,12 @@ impl<F: Real> Advance<'_, F> {
         let mut arrays = self.arrays;
         let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
         while let Some(steps) = parts.next(context.ends.as_ref().map(EndLog::count)) {
-            match Order::new(&arrays, steps.len()) {
+            // Rows that are not in the order of slots have been sorted before.
+            let order = match arrays.slots {
+                Slots::From(_) => Order::new(&arrays, steps.len()),
+                Slots::Listed(..) => None,
+            };
+            match order {
                 None => advance(arrays.reborrow(), &steps),
                 Some(order) => {
                     let mut ordered = order.gather(&arrays);

@@ -2,8 +2,8 @@
 //! consecutively read the same part of the field, which stays in its cache.
 
 use super::{Arrays, Position, Real, Slots, TILE};
-use crate::Record;
 use crate::status::{ACTIVE, WAITING};
+use crate::{POSITION, Record};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -81,12 +81,8 @@ impl Order {
         if count < WORTH_PARTICLES || steps < WORTH_STEPS || u32::try_from(count).is_err() {
             return None;
         }
-        let bins = Bins::new(arrays.position);
-        let particles = arrays.position.par_iter().zip(&*arrays.record);
-        let bin_of: Vec<u32> = particles
-            .map(|([p, _], record)| if continues(record) { bins.of(p) } else { bins.count })
-            .collect();
-        Some(Order { from: sort(&bin_of, bins.count as usize) })
+        let (bin_of, bins) = bins(arrays.position, arrays.record);
+        Some(Order { from: sort(&bin_of, bins) })
     }
 
     /// The particles that have not ended, in their own order.
@@ -145,6 +141,26 @@ impl<F> Ordered<'_, F> {
             slots: self.slots,
         }
     }
+}
+
+/// All rows of particles in spatial order, those that have ended at the end. `None` if there are too few of them
+/// for the order to matter.
+pub fn spatial_order<F: Real>(position: &[[F; POSITION]], record: &[Record]) -> Option<Vec<u32>> {
+    let is_worth = position.len() >= WORTH_PARTICLES && u32::try_from(position.len()).is_ok();
+    is_worth.then(|| {
+        let (bin_of, bins) = bins::<F>(bytemuck::cast_slice(position), record);
+        sort(&bin_of, bins + 1)
+    })
+}
+
+/// The bin of each particle, and the number of bins; those that have ended are in the bin after the last.
+fn bins<F: Real>(position: &[Position<F>], record: &[Record]) -> (Vec<u32>, usize) {
+    let bins = Bins::new(position);
+    let particles = position.par_iter().zip(record);
+    let bin_of = particles
+        .map(|([p, _], record)| if continues(record) { bins.of(p) } else { bins.count })
+        .collect();
+    (bin_of, bins.count as usize)
 }
 
 /// Whether a particle has not ended.

@@ -7,7 +7,7 @@ use super::{
     grid::{Cells, GridSampler, Nodes},
     lanes::Lanes,
     launch::Region,
-    mesh::{General, Mesh, MeshSampler, Simplices},
+    mesh::{AnyTypes, Bricks, General, Mesh, MeshSampler, Simplices},
     points::{InverseDistance, Nearest},
 };
 use crate::{
@@ -82,7 +82,10 @@ impl<F: Real> FieldArrays<'_, F> {
     pub fn with_region<T>(&self, mesh: &MeshShape, call: impl FnOnce(&dyn Region<F>) -> T) -> T {
         match mesh.form {
             MeshForm::Simplices => call(&Mesh::new(self.index, mesh, Simplices::new(self, mesh))),
-            MeshForm::General => call(&Mesh::new(self.index, mesh, General::new(self, mesh))),
+            MeshForm::General => {
+                let cells = General::<F, AnyTypes<F>>::new(self, mesh);
+                call(&Mesh::new(self.index, mesh, cells))
+            }
         }
     }
 
@@ -109,8 +112,12 @@ impl<F: Real> FieldArrays<'_, F> {
                     let cells = Simplices::new(self, mesh);
                     work.run(MeshSampler::new(self, mesh, frames, cells))
                 }
+                MeshForm::General if Bricks::<F>::include(mesh.kinds) => {
+                    let cells = General::<F, Bricks<F>>::new(self, mesh);
+                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                }
                 MeshForm::General => {
-                    let cells = General::new(self, mesh);
+                    let cells = General::<F, AnyTypes<F>>::new(self, mesh);
                     work.run(MeshSampler::new(self, mesh, frames, cells))
                 }
             },

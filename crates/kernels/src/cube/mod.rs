@@ -66,6 +66,7 @@ pub(crate) fn advance(
     geometry: Geometry<CubeBackend>,
     segment: &Segment,
 ) -> Advanced<CubeBackend> {
+    assert!(segment.slots.is_none(), "rows must be in the order of slots");
     let form = (Form::new(&field, segment), Features::new(&field.shape, segment));
     let state = State::<CubeBackend> {
         position: own(state.position),

@@ -27,10 +27,11 @@ use crate::{
     },
 };
 pub(crate) use kinds::MeshKind;
-use kinds::{Kind, Powers};
+pub(in crate::cpu) use kinds::{AnyTypes, Bricks};
+use kinds::{CellTypes, Kind};
 
-/// Cells of any type.
-pub(in crate::cpu) struct General<'a, F> {
+/// Cells that are not all simplices.
+pub(in crate::cpu) struct General<'a, F, T> {
     records: &'a [[[F; 4]; 4]],
     /// Type, and offsets of nodes, neighbours and terms.
     heads: &'a [[i32; 4]],
@@ -38,11 +39,11 @@ pub(in crate::cpu) struct General<'a, F> {
     neighbours: &'a [i32],
     /// The whole coordinate tensor, in groups of four.
     terms: &'a [[F; 4]],
-    kinds: Vec<Kind<F>>,
+    types: T,
     is_flat: bool,
 }
 
-impl<'a, F: Real> General<'a, F> {
+impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
     pub fn new(field: &FieldArrays<'a, F>, shape: &MeshShape) -> Self {
         General {
             records: bytemuck::cast_slice(&field.coordinates[..CELL_RECORD * shape.cells]),
@@ -50,20 +51,24 @@ impl<'a, F: Real> General<'a, F> {
             nodes: &field.index[shape.connectivity_at()..shape.neighbours_at()],
             neighbours: &field.index[shape.neighbours_at()..shape.bins_at()],
             terms: bytemuck::cast_slice(field.coordinates),
-            kinds: Kind::all(),
+            types: T::all(),
             is_flat: shape.dimension == 2,
         }
     }
 
     #[inline(always)]
+    fn code(&self, cell: usize) -> i32 {
+        self.heads[cell][0]
+    }
+
     fn kind(&self, cell: usize) -> &Kind<F> {
-        &self.kinds[self.heads[cell][0] as usize]
+        self.types.kind(self.code(cell))
     }
 
     #[inline(always)]
     fn nodes_of(&self, cell: usize) -> &[i32] {
-        let start = self.heads[cell][1] as usize;
-        &self.nodes[start..start + self.kind(cell).nodes]
+        let [code, start, ..] = self.heads[cell];
+        &self.nodes[start as usize..][..self.types.nodes(code)]
     }
 
     /// The linear coordinates of a position, and the tolerance of the cell.
@@ -80,26 +85,11 @@ impl<'a, F: Real> General<'a, F> {
     /// A cell's polynomial and its derivatives.
     #[inline(always)]
     fn jet<L: Lanes<F>>(&self, cell: usize, at: Vec3<F>) -> Jet<F> {
-        let (kind, start) = (self.kind(cell), self.heads[cell][3] as usize);
-        let mut jet = [L::Four::splat(F::zero()); 4];
-        let powers = Powers::new(at.0);
-        let terms = &self.terms[start / 4..start / 4 + kind.exponents.len()];
-        // By index: an iterator call might not be inlined.
-        #[allow(clippy::needless_range_loop)]
-        for j in 0..terms.len() {
-            let [m, r, s, t] = powers.jet(&kind.exponents[j]);
-            let term = L::Four::new(terms[j]);
-            jet[0] = term.fma(L::Four::splat(m), jet[0]);
-            jet[1] = term.fma(L::Four::splat(r), jet[1]);
-            jet[2] = term.fma(L::Four::splat(s), jet[2]);
-            jet[3] = term.fma(L::Four::splat(t), jet[3]);
-        }
-        let mut jet = Jet {
-            value: Vec3(three(jet[0].array())),
-            by_r: Vec3(three(jet[1].array())),
-            by_s: Vec3(three(jet[2].array())),
-            by_t: Vec3(three(jet[3].array())),
-        };
+        let [code, .., start] = self.heads[cell];
+        let terms = &self.terms[start as usize / 4..];
+        let [value, by_r, by_s, by_t] =
+            self.types.jet::<L>(code, terms, at.0).map(|four| Vec3(three(four.array())));
+        let mut jet = Jet { value, by_r, by_s, by_t };
         if self.is_flat {
             jet.by_t.insert(2, F::one());
         }
@@ -109,23 +99,23 @@ impl<'a, F: Real> General<'a, F> {
     /// The parametric coordinates of a position.
     #[inline(always)]
     fn solve<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> Newton<F> {
-        let (kind, [code, .., terms]) = (self.kind(cell), self.heads[cell]);
+        let [code, .., terms] = self.heads[cell];
         let (linear, tolerance) = self.linear::<L>(cell, p);
-        let mut newton = newton(linear, tolerance, kind.centre, terms != 0);
+        let mut newton = newton(linear, tolerance, self.types.centre(code), terms != 0);
         while newton.continues {
             let jet = self.jet::<L>(cell, newton.at);
-            improve(&mut newton, &jet, code, kind.mesh);
+            improve(&mut newton, &jet, code, self.types.sides(code));
         }
         newton
     }
 }
 
-impl<F: Real> CellGeometry<F> for General<'_, F> {
+impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
     #[inline(always)]
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
         let newton = self.solve::<L>(cell, p);
-        let Margin { face, smallest } =
-            nearest_side(self.heads[cell][0], newton.at, self.kind(cell).mesh);
+        let code = self.code(cell);
+        let Margin { face, smallest } = nearest_side(code, newton.at, self.types.sides(code));
         let containment = containment(&newton, smallest);
         CellQuery { at: four::<F, L>(&newton.at.0), containment, face: face as usize }
     }
@@ -143,8 +133,8 @@ impl<F: Real> CellGeometry<F> for General<'_, F> {
         at: L::Four,
         pair: &FramePair<F>,
     ) -> L::Four {
-        let weights = self.kind(cell).weights::<L>(three(at.array()));
-        mean_of::<F, L>(values, self.nodes_of(cell), &weights, pair)
+        let weights = self.types.weights::<L>(self.code(cell), three(at.array()));
+        mean_of::<F, L>(values, self.nodes_of(cell), weights.as_ref(), pair)
     }
 
     #[inline(always)]
@@ -176,8 +166,8 @@ impl<F: Real> CellGeometry<F> for General<'_, F> {
 
     #[inline(always)]
     fn shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>) {
-        let weights = self.kind(cell).weights::<L>(three(at.array()));
-        shares.of_cell(cell, self.nodes_of(cell), &weights);
+        let weights = self.types.weights::<L>(self.code(cell), three(at.array()));
+        shares.of_cell(cell, self.nodes_of(cell), weights.as_ref());
     }
 
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
@@ -188,7 +178,7 @@ impl<F: Real> CellGeometry<F> for General<'_, F> {
     fn gradient(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F) {
         let Newton { at, tolerance, .. } = self.solve::<Portable>(cell, four::<F, Portable>(&p));
         let [code, .., terms] = self.heads[cell];
-        let mut gradient = gradient_of(code, face as i32, self.kind(cell).mesh);
+        let mut gradient = gradient_of(code, face as i32, self.types.sides(code));
         if terms != 0 {
             gradient = to_linear(gradient, &self.jet::<Portable>(cell, at));
         }

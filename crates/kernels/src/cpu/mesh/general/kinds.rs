@@ -2,10 +2,10 @@
 
 use crate::{
     CellKind, MAX_CELL_NODES,
-    cells::Outline,
+    cells::{BRICK_OUTLINE, Outline},
     cpu::{
         Real,
-        lanes::{Eight, Lanes, Vector},
+        lanes::{Eight, Four, Lanes, Vector},
     },
     physics::{
         cells::host::{distance, scale},
@@ -64,7 +64,7 @@ fn exponent_indices(exponents: &[u8; 3]) -> [usize; 3] {
 }
 
 /// The table of a cell type.
-pub(super) struct Kind<F> {
+pub(in crate::cpu) struct Kind<F> {
     pub nodes: usize,
     pub centre: Vec3<F>,
     pub mesh: MeshKind,
@@ -89,12 +89,166 @@ impl MeshKind {
     }
 }
 
-impl<F: Real> Kind<F> {
-    /// All cell types, in the order of their numbers.
-    pub fn all() -> Vec<Self> {
-        CellKind::ALL.iter().map(|kind| Kind::new(*kind)).collect()
+/// The cell types of a mesh.
+pub(in crate::cpu) trait CellTypes<F: Real>: Sync {
+    /// The weights of the nodes of a cell.
+    type Weights: AsRef<[F]>;
+
+    /// All of the types.
+    fn all() -> Self;
+
+    /// The table of the type with a number.
+    fn kind(&self, code: i32) -> &Kind<F>;
+
+    /// Number of nodes of a cell.
+    fn nodes(&self, code: i32) -> usize;
+
+    /// The middle of a cell, in parametric coordinates.
+    fn centre(&self, code: i32) -> Vec3<F>;
+
+    /// The sides of a cell.
+    fn sides(&self, code: i32) -> MeshKind;
+
+    /// A polynomial with these terms, and its derivatives with respect to r, s and t.
+    fn jet<L: Lanes<F>>(&self, code: i32, terms: &[[F; 4]], at: [F; 3]) -> [L::Four; 4];
+
+    /// The weights of the nodes at a point, which sum to 1.
+    fn weights<L: Lanes<F>>(&self, code: i32, at: [F; 3]) -> Self::Weights;
+}
+
+/// Any cell types.
+pub(in crate::cpu) struct AnyTypes<F>(Vec<Kind<F>>);
+
+impl<F: Real> CellTypes<F> for AnyTypes<F> {
+    type Weights = [F; ROOM];
+
+    fn all() -> Self {
+        AnyTypes(CellKind::ALL.iter().map(|kind| Kind::new(*kind)).collect())
     }
 
+    #[inline(always)]
+    fn kind(&self, code: i32) -> &Kind<F> {
+        &self.0[code as usize]
+    }
+
+    #[inline(always)]
+    fn nodes(&self, code: i32) -> usize {
+        self.kind(code).nodes
+    }
+
+    #[inline(always)]
+    fn centre(&self, code: i32) -> Vec3<F> {
+        self.kind(code).centre
+    }
+
+    #[inline(always)]
+    fn sides(&self, code: i32) -> MeshKind {
+        self.kind(code).mesh
+    }
+
+    #[inline(always)]
+    fn jet<L: Lanes<F>>(&self, code: i32, terms: &[[F; 4]], at: [F; 3]) -> [L::Four; 4] {
+        let powers = Powers::new(at);
+        let exponents = &self.kind(code).exponents;
+        let terms = &terms[..exponents.len()];
+        let mut jet = [L::Four::splat(F::zero()); 4];
+        // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for j in 0..terms.len() {
+            let factors = powers.jet(&exponents[j]);
+            let term = L::Four::new(terms[j]);
+            for d in 0..4 {
+                jet[d] = term.fma(L::Four::splat(factors[d]), jet[d]);
+            }
+        }
+        jet
+    }
+
+    #[inline(always)]
+    fn weights<L: Lanes<F>>(&self, code: i32, at: [F; 3]) -> [F; ROOM] {
+        self.kind(code).weights::<L>(at)
+    }
+}
+
+/// Hexahedra and voxels: with everything that types share known to the compiler, samples are about twice as fast.
+pub(in crate::cpu) struct Bricks<F> {
+    all: AnyTypes<F>,
+    /// The weight of a node is the product of `offset + slope * coordinate` over the coordinates.
+    hexahedron: [[[F; WIDTH]; 2]; 3],
+    voxel: [[[F; WIDTH]; 2]; 3],
+}
+
+const HEXAHEDRON: i32 = CellKind::Hexahedron as i32;
+
+impl<F: Real> Bricks<F> {
+    /// Whether all of these cell types, one bit for each, are hexahedra or voxels.
+    pub fn include(kinds: u32) -> bool {
+        kinds & !BRICK_OUTLINE.kinds == 0
+    }
+
+    /// The offsets and slopes of the nodes' weights.
+    fn factors(kind: CellKind) -> [[[F; WIDTH]; 2]; 3] {
+        let nodes = kind.table().nodes;
+        [0, 1, 2].map(|d| {
+            let of = |factor: fn(f64) -> f64| std::array::from_fn(|k| F::of(factor(nodes[k][d])));
+            [of(|x| 1.0 - x), of(|x| 2.0 * x - 1.0)]
+        })
+    }
+}
+
+impl<F: Real> CellTypes<F> for Bricks<F> {
+    type Weights = [F; WIDTH];
+
+    fn all() -> Self {
+        let [hexahedron, voxel] = [CellKind::Hexahedron, CellKind::Voxel].map(Self::factors);
+        Bricks { all: AnyTypes::all(), hexahedron, voxel }
+    }
+
+    fn kind(&self, code: i32) -> &Kind<F> {
+        self.all.kind(code)
+    }
+
+    #[inline(always)]
+    fn nodes(&self, _: i32) -> usize {
+        WIDTH
+    }
+
+    #[inline(always)]
+    fn centre(&self, _: i32) -> Vec3<F> {
+        Vec3([F::of(0.5); 3])
+    }
+
+    #[inline(always)]
+    fn sides(&self, _: i32) -> MeshKind {
+        MeshKind(BRICK_OUTLINE)
+    }
+
+    /// By Horner's rule, for terms in the order of the tables: 1, r, s, rs, t, rt, st, rst.
+    #[inline(always)]
+    fn jet<L: Lanes<F>>(&self, _: i32, terms: &[[F; 4]], at: [F; 3]) -> [L::Four; 4] {
+        let [r, s, t] = at.map(L::Four::splat);
+        let term = |j: usize| L::Four::new(terms[j]);
+        let along_r = |j: usize| term(j + 1).fma(r, term(j));
+        let (low, high) = (along_r(0), along_r(4));
+        let (low_by_s, high_by_s) = (along_r(2), along_r(6));
+        let by_t = high_by_s.fma(s, high);
+        let value = by_t.fma(t, low_by_s.fma(s, low));
+        let by_r = term(7).fma(s, term(5)).fma(t, term(3).fma(s, term(1)));
+        [value, by_r, high_by_s.fma(t, low_by_s), by_t]
+    }
+
+    #[inline(always)]
+    fn weights<L: Lanes<F>>(&self, code: i32, at: [F; 3]) -> [F; WIDTH] {
+        let factors = if code == HEXAHEDRON { &self.hexahedron } else { &self.voxel };
+        let along = |d: usize| {
+            let [offset, slope] = &factors[d];
+            L::Eight::new(slope).fma(L::Eight::splat(at[d]), L::Eight::new(offset))
+        };
+        (along(0) * along(1) * along(2)).array()
+    }
+}
+
+impl<F: Real> Kind<F> {
     fn new(kind: CellKind) -> Self {
         let table = kind.table();
         let of_term = |j: usize| {
