@@ -145,12 +145,16 @@ fn blocks_of_a_file_are_those_of_one_data_set() {
             assert_eq!(*file.geometry(), Geometry::Unstructured { points: 18, cells: 20 });
             check_velocity(&file, time);
             assert_eq!(values(&file, "id"), (0..20).map(f64::from).collect::<Vec<_>>());
-            let of = |f: fn(&BlockInfo) -> (&str, bool, usize, usize)| {
-                file.blocks().iter().map(f).collect::<Vec<_>>()
+            let describe = |block: &BlockInfo| {
+                (block.name.clone(), block.is_used, block.dimension, block.cells)
             };
-            let found = of(|block| (&block.name, block.is_used, block.dimension, block.cells));
+            let found: Vec<_> = file.blocks().iter().map(describe).collect();
             let [volume, inlet, walls] = names;
-            assert_eq!(found, [(volume, true, 3, 20), (inlet, false, 2, 4), (walls, false, 2, 28)]);
+            let expected = [(volume, true, 3, 20), (inlet, false, 2, 4), (walls, false, 2, 28)];
+            assert_eq!(
+                found,
+                expected.map(|(name, used, of, cells)| (String::from(name), used, of, cells))
+            );
             assert!(file.notes()[0].contains("patches can name its faces"), "{:?}", file.notes());
             let block = open_block(&file.blocks()[1]).unwrap();
             assert_eq!((block.faces().unwrap().len(), block.kind()), (4, Kind::PolyData));
