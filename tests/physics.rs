@@ -36,6 +36,7 @@ mod physics {
     mod mesh;
     mod mesh_edges;
     mod mesh_patches;
+    mod mesh_planes;
     mod motion_gradients;
     mod named_patches;
     mod obstacles;

@@ -1,6 +1,6 @@
 """Writes the NetCDF, Zarr and VTKHDF fixtures of tests/data/cf, one field in several encodings.
 
-    pip install numpy netCDF4 xarray zarr h5py vtk
+    pip install numpy netCDF4 xarray zarr h5py vtk cramjam
     python tests/peers/cf.py [folder]
 
 The field is at 5 x 4 x 3 nodes on axes that are exact in binary, at 3 times, in single precision, from a
@@ -145,6 +145,11 @@ def zarr_groups() -> None:
     write("v3_gzip.zarr", 3, {"compressors": (GzipCodec(),), "filters": (TransposeCodec(order=(3, 1, 0, 2)),)}, parts)
     write("v3_blosc.zarr", 3, {"compressors": (BloscCodec(cname="zlib"),)})
     write("v3_raw.zarr", 3, {"compressors": ()})
+    # Shards that do not divide the shape, with the index at the end and at the start.
+    for name, location in (("v3_sharded.zarr", "end"), ("v3_sharded_start.zarr", "start")):
+        shards = {"shape": (2, 4, 2, 4), "index_location": location}
+        filters = (TransposeCodec(order=(3, 1, 0, 2)),)
+        write(name, 3, {"compressors": (ZstdCodec(),), "filters": filters, "shards": shards}, (1, 2, 2, 2))
     # Long chunks, which Blosc splits into blocks and streams.
     long = np.arange(30011, dtype="f4") % 1000 / 8
     for name, shuffle in (("long_shuffle", Blosc.SHUFFLE), ("long_bitshuffle", Blosc.BITSHUFFLE)):
@@ -154,6 +159,40 @@ def zarr_groups() -> None:
             "a", shape=long.shape, chunks=(30011,), dtype="f4", compressors=(blosc,)
         )
         array[:] = long
+    # BloscLZ, with copies of bytes that are near and far.
+    number = np.arange(30011) % 3000
+    far = np.where(number < 300, number * 7919 % 4096 / 8, 0)
+    for name, data, shuffle in (
+        ("long_blosclz", long, Blosc.SHUFFLE),
+        ("far_blosclz", far.astype("f4"), Blosc.NOSHUFFLE),
+    ):
+        blosc = Blosc(cname="blosclz", clevel=9, shuffle=shuffle, blocksize=65536)
+        group = zarr.open_group(OUT / f"{name}.zarr", mode="w", zarr_format=2)
+        array = group.create_array("a", shape=long.shape, chunks=(30011,), dtype="f4", compressors=(blosc,))
+        array[:] = data
+        assert array.nbytes_stored() < 40000
+    long_snappy(group=zarr.open_group(OUT / "long_snappy.zarr", mode="w", zarr_format=2), data=long)
+    # A shard with chunks that have no values.
+    group = zarr.open_group(OUT / "sparse.zarr", mode="w", zarr_format=3)
+    array = group.create_array(
+        "a", shape=(40, 30), chunks=(5, 5), shards=(20, 15), dtype="i4", fill_value=-3, dimension_names=("y", "x")
+    )
+    array[3:12, 7:9] = np.arange(18).reshape(9, 2)
+
+
+def long_snappy(group, data) -> None:
+    """Blosc with Snappy, which numcodecs has no compressor for: a container of one block by hand."""
+    import cramjam
+    from numcodecs import Blosc
+
+    array = group.create_array(
+        "a", shape=data.shape, chunks=data.shape, dtype="f4", compressors=(Blosc(cname="lz4", shuffle=0),)
+    )
+    stream = bytes(cramjam.snappy.compress_raw(data.tobytes()))
+    assert len(stream) < data.nbytes
+    header = bytes([2, 1, 2 << 5 | 0x10, 4])
+    sizes = np.array([data.nbytes, data.nbytes, 16 + 4 + 4 + len(stream), 20, len(stream)], dtype="<u4")
+    (OUT / "long_snappy.zarr" / "a" / "0").write_bytes(header + sizes.tobytes() + stream)
 
 
 def main() -> None:

@@ -266,6 +266,39 @@ def old_faces(text):
     return text[:first] + array("faces", stream) + array("faceoffsets", offsets) + text[last:]
 
 
+def write_layouts(folder):
+    """The octree in legacy files of both layouts, and in three pieces of one file, of which the second has
+    the polyhedron."""
+    mesh = add_rotation(octree(), [1.5, 1.0, 1.0])
+    for name, version, mode in [("octree-4.vtk", 42, "ASCII"), ("octree-5.vtk", 51, "Binary")]:
+        writer = vtk.vtkUnstructuredGridWriter()
+        writer.SetFileName(str(folder / name))
+        writer.SetInputData(mesh)
+        writer.SetFileVersion(version)
+        getattr(writer, f"SetFileTypeTo{mode}")()
+        writer.Write()
+    path, texts = folder / "octree-pieces.vtu", []
+    for cells in [(1, 2), (0,), (3, 4)]:
+        part = vtk.vtkExtractCells()
+        part.SetInputData(mesh)
+        ids = vtk.vtkIdList()
+        for cell in cells:
+            ids.InsertNextId(cell)
+        part.SetCellList(ids)
+        part.Update()
+        data = part.GetOutput()
+        data.GetPointData().RemoveArray("vtkOriginalPointIds")
+        data.GetCellData().RemoveArray("vtkOriginalCellIds")
+        write(data, path, "Ascii")
+        texts.append(path.read_text())
+    pieces = [text[text.index("<Piece"):text.index("</Piece>") + 9] for text in texts]
+    path.write_text(texts[0].replace(pieces[0], "".join(pieces)))
+    reader = vtk.vtkXMLUnstructuredGridReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    assert reader.GetOutput().GetNumberOfCells() == 5
+
+
 def mid(points, a, b):
     return (np.array(points[a]) + np.array(points[b])) / 2
 
@@ -457,6 +490,7 @@ def main():
     write(add_rotation(polyhedra(), [0.5, 0.5, 0.5]), folder / "polyhedra.vtu", compressor=vtk.vtkZLibDataCompressor())
     write(add_rotation(octree(), [1.5, 1.0, 1.0]), folder / "octree.vtu", "Ascii")
     (folder / "octree-old.vtu").write_text(old_faces((folder / "octree.vtu").read_text()))
+    write_layouts(folder)
     write(quadratic(), folder / "quadratic.vtu")
     write(polygons(), folder / "polygons.vtp")
     lzma = vtk.vtkLZMADataCompressor()

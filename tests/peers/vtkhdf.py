@@ -70,6 +70,85 @@ class Steps(VTKPythonAlgorithmBase):
         return 1
 
 
+def surface(grid: vtk.vtkUnstructuredGrid) -> vtk.vtkPolyData:
+    """The triangles on the boundary of a grid."""
+    surface = vtk.vtkDataSetSurfaceFilter()
+    surface.SetInputData(grid)
+    surface.Update()
+    return surface.GetOutput()
+
+
+class Blocks(VTKPythonAlgorithmBase):
+    """The tetrahedra at several times, and the triangles on their boundary: its side at x = 0, and the rest."""
+
+    def __init__(self, kind: str):
+        super().__init__(nInputPorts=0, nOutputPorts=1, outputType=kind)
+        self.kind = kind
+
+    def RequestInformation(self, request, inputs, outputs):
+        info = outputs.GetInformationObject(0)
+        info.Set(PIPELINE.TIME_STEPS(), TIMES, len(TIMES))
+        info.Set(PIPELINE.TIME_RANGE(), [TIMES[0], TIMES[-1]], 2)
+        return 1
+
+    def RequestData(self, request, inputs, outputs):
+        time = outputs.GetInformationObject(0).Get(PIPELINE.UPDATE_TIME_STEP()) or 0.0
+        output = getattr(vtk, self.kind).GetData(outputs)
+        grid = tetrahedra(time)
+        parts = [("volume", grid)] + [(name, side(surface(grid), name)) for name in ("inlet", "walls")]
+        if self.kind == "vtkPolyData":
+            output.ShallowCopy(parts[2][1])
+        elif self.kind == "vtkPartitionedDataSetCollection":
+            for i, (name, data) in enumerate(parts):
+                output.SetPartition(i, 0, data)
+                output.GetMetaData(i).Set(vtk.vtkCompositeDataSet.NAME(), name)
+        else:
+            boundary = vtk.vtkMultiBlockDataSet()
+            for i, (name, data) in enumerate(parts[1:]):
+                boundary.SetBlock(i, data)
+                boundary.GetMetaData(i).Set(vtk.vtkCompositeDataSet.NAME(), name)
+            for i, (name, data) in enumerate([parts[0], ("boundary", boundary)]):
+                output.SetBlock(i, data)
+                output.GetMetaData(i).Set(vtk.vtkCompositeDataSet.NAME(), name)
+        return 1
+
+
+def side(data: vtk.vtkPolyData, name: str) -> vtk.vtkPolyData:
+    """The triangles at x = 0 (`inlet`), or the others."""
+    cells = vtk.vtkCellArray()
+    ids = []
+    for i in range(data.GetNumberOfCells()):
+        cell = data.GetCell(i)
+        at_low = all(data.GetPoint(cell.GetPointId(k))[0] == 0 for k in range(3))
+        if at_low == (name == "inlet"):
+            cells.InsertNextCell(cell)
+            ids.append(i)
+    found = vtk.vtkPolyData()
+    found.SetPoints(data.GetPoints())
+    found.SetPolys(cells)
+    found.GetPointData().AddArray(data.GetPointData().GetArray("U"))
+    add(found.GetCellData(), "id", np.array(ids, dtype="f8"))
+    return found
+
+
+def mixed_pieces() -> None:
+    """Poly data in two pieces, each with a line and two polygons of other points; by h5py."""
+    with h5py.File(OUT / "polydata_pieces.vtkhdf", "w") as file:
+        group = new_group(file, b"PolyData")
+        square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0]], dtype="f8")
+        group["Points"] = np.concatenate([square, square + [3, 0, 0]])
+        group["NumberOfPoints"] = [5, 5]
+        sections = {"Vertices": [], "Lines": [[0, 1]], "Polygons": [[0, 1, 2, 3], [1, 4, 2]], "Strips": []}
+        for name, cells in sections.items():
+            ends = np.cumsum([0] + [len(cell) for cell in cells])
+            group[f"{name}/Offsets"] = np.concatenate([ends, ends])
+            group[f"{name}/Connectivity"] = np.array(sum(cells, []) * 2, dtype="i8")
+            group[f"{name}/NumberOfCells"] = [len(cells)] * 2
+            group[f"{name}/NumberOfConnectivityIds"] = [ends[-1]] * 2
+        group["PointData/U"] = (group["Points"][:] * [1, 2, 3]).astype("f4")
+        group["CellData/id"] = np.arange(6.0)
+
+
 def write(name: str, connect, compression: int) -> None:
     writer = vtk.vtkHDFWriter()
     connect(writer)
@@ -78,6 +157,27 @@ def write(name: str, connect, compression: int) -> None:
     writer.SetChunkSize(64)
     writer.SetWriteAllTimeSteps(True)
     assert writer.Write()
+
+
+def repack(path: Path) -> None:
+    """The same file with contiguous datasets, a tenth as long."""
+    packed = path.with_suffix(".packed")
+
+    def copy(old: h5py.Group, new: h5py.Group) -> None:
+        for name, value in old.attrs.items():
+            new.attrs.create(name, value, dtype=old.attrs.get_id(name).dtype)
+        for name in old:
+            link = old.get(name, getlink=True)
+            if isinstance(link, h5py.SoftLink):
+                new[name] = h5py.SoftLink(link.path)
+            elif isinstance(old[name], h5py.Group):
+                copy(old[name], new.create_group(name, track_order=True))
+            else:
+                new.create_dataset(name, data=old[name][()])
+
+    with h5py.File(path) as old, h5py.File(packed, "w", libver="latest") as new:
+        copy(old, new)
+    packed.rename(path)
 
 
 def pieces() -> None:
@@ -135,6 +235,9 @@ def check() -> None:
             reader.Modified()
             reader.Update()
             output = reader.GetOutputDataObject(0)
+            if output.IsA("vtkMultiBlockDataSet") or output.IsA("vtkPartitionedDataSetCollection"):
+                leaves = output.NewIterator()
+                output = leaves.GetCurrentDataObject()
             if output.IsA("vtkPartitionedDataSet"):
                 append = vtk.vtkAppendFilter()
                 for part in range(output.GetNumberOfPartitions()):
@@ -160,6 +263,15 @@ def main() -> None:
         source = Steps(moves)
         write(name, lambda writer: writer.SetInputConnection(source.GetOutputPort()), 4)
     pieces()
+    for name, kind in (
+        ("polydata.vtkhdf", "vtkPolyData"),
+        ("blocks.vtkhdf", "vtkMultiBlockDataSet"),
+        ("collection.vtkhdf", "vtkPartitionedDataSetCollection"),
+    ):
+        blocks = Blocks(kind)
+        write(name, lambda writer: writer.SetInputConnection(blocks.GetOutputPort()), 0)
+        repack(OUT / name)
+    mixed_pieces()
     image("image.vtkhdf", (5, 4, 3), chunks=(1, 2, 3, 4, 3), compression="gzip", shuffle=True)
     image("flat.vtkhdf", (5, 4, 1))
     check()

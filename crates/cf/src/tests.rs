@@ -13,7 +13,7 @@ const Y: [f64; 4] = [-1.0, 0.0, 0.25, 2.0];
 const Z: [f64; 3] = [0.0, 0.125, 1.0];
 
 /// The field at the nodes, by the same formula.
-const ENCODINGS: [&str; 14] = [
+const ENCODINGS: [&str; 16] = [
     "classic.nc",
     "offset64.nc",
     "data64.nc",
@@ -28,6 +28,8 @@ const ENCODINGS: [&str; 14] = [
     "v3_gzip.zarr",
     "v3_blosc.zarr",
     "v3_raw.zarr",
+    "v3_sharded.zarr",
+    "v3_sharded_start.zarr",
 ];
 
 fn fixture(name: &str) -> PathBuf {
@@ -160,13 +162,75 @@ fn other_variables_are_read_beside_the_velocity() {
 
 #[test]
 fn long_chunks_of_blosc_are_joined_from_blocks_and_streams() {
-    for name in ["long_shuffle.zarr", "long_bitshuffle.zarr"] {
+    let read = |name: &str| {
         let store = open(fixture(name)).unwrap();
-        let variable = &store.variables()[0];
-        let values = store.read(variable, &[Span::all(30011)]).unwrap();
-        let expected = (0..30011).map(|i| (i % 1000) as f32 / 8.0).collect();
-        assert!(values == Values::F32(expected), "{name}");
+        store.read(&store.variables()[0], &[Span::all(30011)]).unwrap()
+    };
+    let expected: Vec<f32> = (0..30011).map(|i| (i % 1000) as f32 / 8.0).collect();
+    for codec in ["shuffle", "bitshuffle", "blosclz", "snappy"] {
+        assert!(read(&format!("long_{codec}.zarr")) == Values::F32(expected.clone()), "{codec}");
     }
+    // Copies of bytes more than 8191 bytes before them.
+    let far = |i: usize| if i % 3000 < 300 { (i % 3000 * 7919 % 4096) as f32 / 8.0 } else { 0.0 };
+    assert!(read("far_blosclz.zarr") == Values::F32((0..30011).map(far).collect()));
+}
+
+#[test]
+fn chunks_and_shards_without_values_have_the_fill_value() {
+    let store = open(fixture("sparse.zarr")).unwrap();
+    let expected = |y: usize, x: usize| match (3..12).contains(&y) && (7..9).contains(&x) {
+        true => (2 * (y - 3) + x - 7) as f64,
+        false => -3.0,
+    };
+    for (rows, columns) in [
+        (Span::all(40), Span::all(30)),
+        (Span { start: 2, count: 6, step: 3 }, Span { start: 1, count: 4, step: 7 }),
+        (Span::one(39), Span::one(29)),
+    ] {
+        let at = |span: Span| (0..span.count).map(move |i| span.start + i * span.step);
+        let all = at(rows).flat_map(|y| at(columns).map(move |x| expected(y, x))).collect();
+        let found = store.read(&store.variables()[0], &[rows, columns]).unwrap();
+        assert_eq!(found, Values::F64(all), "{rows:?} {columns:?}");
+    }
+}
+
+#[test]
+fn damaged_shards_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&fixture("sparse.zarr"), folder.path());
+    let file = folder.path().join("a/c/0/0");
+    let bytes = std::fs::read(&file).unwrap();
+    let error = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        let store = open(folder.path()).unwrap();
+        let all = [Span::all(40), Span::all(30)];
+        store.read(&store.variables()[0], &all).unwrap_err().to_string()
+    };
+    let mut flipped = bytes.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    let checksum = error(&flipped);
+    assert!(checksum.contains("its shard `c/0/0` cannot be decoded: its checksum"), "{checksum}");
+    assert!(error(&bytes[..100]).contains("too short for the index of its chunks"));
+    // Without a checksum of the index, a position beyond the file is found.
+    let metadata = folder.path().join("a/zarr.json");
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&metadata).unwrap()).unwrap();
+    let edited = |path: &str, value: serde_json::Value| {
+        let mut json = json.clone();
+        *json.pointer_mut(path).unwrap() = value;
+        std::fs::write(&metadata, json.to_string()).unwrap();
+    };
+    let codecs = "/codecs/0/configuration/index_codecs";
+    edited(
+        codecs,
+        serde_json::json!([{ "name": "bytes", "configuration": { "endian": "little" } }]),
+    );
+    let beyond = error(&[0x7f; 1000]);
+    assert!(beyond.contains("beyond its 1000 bytes"), "{beyond}");
+    edited(codecs, serde_json::json!([{ "name": "gzip" }]));
+    assert!(error(&bytes).contains("the index of its shards has the codec `gzip`"));
+    edited("/codecs/0/configuration/chunk_shape", serde_json::json!([7, 5]));
+    assert!(error(&bytes).contains("chunks of [7, 5] do not divide its shards of [20, 15]"));
 }
 
 #[test]
@@ -241,6 +305,7 @@ fn damaged_groups_do_not_panic() {
         "v2_blosc_zstd_bitshuffle.zarr",
         "v3_gzip.zarr",
         "v3_zstd.zarr",
+        "v3_sharded.zarr",
     ] {
         let folder = tempfile::tempdir().unwrap();
         copy(&fixture(name), folder.path());

@@ -52,9 +52,9 @@ impl Fingerprint {
         let of_arrays = loaded.sampled.iter().flat_map(|sampled| &sampled.files).cloned();
         let of_points = case.clone().within(base).point_files();
         let mut known = HashSet::new();
-        let of_fields =
-            of_field.chain(of_parts).chain(of_arrays).filter(|path| known.insert(path.clone()));
-        let paths: Vec<PathBuf> = of_fields.chain(of_points).flat_map(files_of).collect();
+        let of_fields = of_field.chain(of_parts).chain(of_arrays);
+        let mut paths: Vec<PathBuf> = of_fields.chain(of_points).flat_map(files_of).collect();
+        paths.retain(|path| known.insert(path.clone()));
         let blocks = (ALL_BLOCKS / paths.len().max(1) as u64).clamp(2, BLOCKS);
         let files = paths.into_iter().map(|path| FileFingerprint::of(path, blocks));
         let times = series.map_or(&[][..], |series| &series.times);
@@ -114,12 +114,22 @@ impl FileFingerprint {
     }
 }
 
-/// The path itself, or the files in it if it is the folder of a Zarr group.
+/// The path itself and the files that it lists, or the files in it if it is the folder of a Zarr group.
 fn files_of(path: PathBuf) -> Vec<PathBuf> {
+    if path.is_dir() {
+        return files_in(path);
+    }
+    // The run fails earlier if an index cannot be read; files that are no index list none.
+    let listed = burntrace::io::listed_files(&path).unwrap_or_default();
+    std::iter::once(path).chain(listed).collect()
+}
+
+/// The path itself, or the files in it if it is a folder.
+fn files_in(path: PathBuf) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(&path) else { return vec![path] };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
-    paths.into_iter().flat_map(files_of).collect()
+    paths.into_iter().flat_map(files_in).collect()
 }
 
 /// The length of a file, and the checksum of evenly spaced blocks of it.
@@ -167,6 +177,22 @@ mod tests {
         [&second, &first].into_iter().for_each(|path| std::fs::write(path, "").unwrap());
         assert_eq!(files_of(folder.path().into()), [first.clone(), second]);
         assert_eq!(files_of(first.clone()), [first]);
+    }
+
+    #[test]
+    fn an_index_is_itself_and_the_files_that_it_lists() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/composite");
+        let files = |name: &str| files_of(folder.join(name));
+        let in_folder = |names: &[&str]| -> Vec<PathBuf> {
+            names.iter().map(|name| folder.join(name)).collect()
+        };
+        let blocks = ["internal.vtu", "boundary/walls.vtp", "boundary/outlet.vtp"];
+        let foam = blocks.map(|name| format!("foam/{name}"));
+        let [internal, walls, outlet] = foam.each_ref().map(String::as_str);
+        assert_eq!(files("foam.vtm"), in_folder(&["foam.vtm", internal, walls, outlet]));
+        assert!(files("plain_vti.pvti").len() > 2);
+        assert_eq!(files("octree.vtu"), in_folder(&["octree.vtu"]));
+        assert_eq!(files("absent.vtu"), in_folder(&["absent.vtu"]));
     }
 
     #[test]

@@ -10,6 +10,17 @@ pub fn with_prefix(x: f64) -> String {
     }
 }
 
+/// A count with its noun: `1 cell`, `2 cells`.
+pub fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// The verb for a count.
+pub fn is_or_are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
 /// A number rounded to six significant digits, for printing.
 pub fn six_digits(x: f64) -> f64 {
     format!("{x:.5e}").parse().unwrap_or(x)

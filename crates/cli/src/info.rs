@@ -4,7 +4,7 @@ use crate::{
     args::InfoArgs,
     case::Misuse,
     folder::Folder,
-    format::{twelve_digits, with_prefix},
+    format::{counted, is_or_are, twelve_digits, with_prefix},
     run_info::RunInfo,
     sweep,
 };
@@ -182,11 +182,12 @@ fn patch(named: &BoundaryInfo) -> String {
     };
     let unmatched = match named.unmatched {
         0 => String::new(),
-        count => format!("; {count} cells are on no boundary face"),
+        count => {
+            format!("; {} {} on no boundary face", counted(count, "cell"), is_or_are(count))
+        }
     };
-    let plural = if named.count == 1 { "" } else { "s" };
     let area = twelve_digits(named.area);
-    format!("{keys}: {} face{plural}, area {area}{unmatched}", named.count)
+    format!("{keys}: {}, area {area}{unmatched}", counted(named.count, "face"))
 }
 
 /// Numbers of cells by kind, and of irregular ones.

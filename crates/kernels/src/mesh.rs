@@ -96,7 +96,8 @@ pub struct MeshShape {
     /// The cell types that occur: one bit for each, by its position in
     /// [`CellKind::ALL`](crate::CellKind::ALL).
     pub kinds: u32,
-    /// 2 or 3. In two dimensions positions keep their z, and w is ignored.
+    /// 2 or 3. In two dimensions nothing depends on the axis normal to the mesh: it has one bin, and the
+    /// records of cells have zeros along it.
     pub dimension: usize,
     /// Number of cells.
     pub cells: usize,

@@ -38,6 +38,8 @@ pub struct BlockInfo {
     pub is_used: bool,
     /// Why it is not used, for a message.
     pub note: Option<String>,
+    /// The group of a VTKHDF file that it is in, and the open time step.
+    pub(crate) group: Option<(String, usize)>,
 }
 
 /// A block, with its data set if it may be used: those of lower dimension are closed again.
@@ -46,13 +48,15 @@ struct Opened {
     data: Option<DataSet>,
 }
 
-/// Opens the blocks of an index and joins those of the highest dimension.
-pub(crate) fn open(source: Source, index: BlockIndex) -> Result<DataSet, Error> {
+/// Opens the blocks of an index at a time step and joins those of the highest dimension.
+pub(crate) fn open(source: Source, index: BlockIndex, step: usize) -> Result<DataSet, Error> {
     let mut opened: Vec<Opened> = Vec::new();
     let mut highest = None;
+    let mut times = Vec::new();
     for block in index.files {
-        let data = dataset::open(&block.path, 0, true)?;
-        let info = describe(block, &data)?;
+        let data = dataset::open_block(&block, step)?;
+        add_times(&mut times, &block, &data)?;
+        let info = describe((block, step), &data)?;
         if info.points > 0 {
             highest = highest.max(Some(info.dimension));
         }
@@ -76,13 +80,33 @@ pub(crate) fn open(source: Source, index: BlockIndex) -> Result<DataSet, Error> 
         names.extend(own.iter().map(|_| info.name.clone()));
         members.extend(own.into_iter().map(|own| own.shifted(number)));
     }
+    if step >= times.len().max(1) {
+        let found = format!("`{}` time steps", times.len());
+        let context = source.context(0, "the blocks");
+        return Err(context.malformed(found, format!("a step `{step}`, from 0")));
+    }
     let sources = Sources::new(source, files);
     let (structure, members) = combine(&sources, members, index.fields, (&names, &mut notes))?;
-    Ok(DataSet { members, blocks, notes, ..DataSet::new(sources, structure) })
+    let steps = (times, step);
+    Ok(DataSet { members, blocks, notes, steps, ..DataSet::new(sources, structure) })
+}
+
+/// Adds the times of a block, which are those of all blocks that have some.
+fn add_times(times: &mut Vec<f64>, block: &BlockFile, data: &DataSet) -> Result<(), Error> {
+    let (own, _) = &data.steps;
+    if times.is_empty() {
+        times.clone_from(own);
+    }
+    if own.is_empty() || own == times {
+        return Ok(());
+    }
+    let context = data.sources.main().context(0, "the time steps");
+    let found = format!("other times in the block `{}`", block.name);
+    Err(context.malformed(found, "the same times in all blocks"))
 }
 
 /// Describes a block, which is not used so far.
-fn describe(block: BlockFile, data: &DataSet) -> Result<BlockInfo, Error> {
+fn describe((block, step): (BlockFile, usize), data: &DataSet) -> Result<BlockInfo, Error> {
     let geometry = &data.structure.geometry;
     Ok(BlockInfo {
         name: block.name,
@@ -93,6 +117,7 @@ fn describe(block: BlockFile, data: &DataSet) -> Result<BlockInfo, Error> {
         cells: geometry.num_cells(),
         is_used: false,
         note: None,
+        group: block.group.map(|group| (group, step)),
     })
 }
 

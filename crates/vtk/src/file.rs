@@ -59,6 +59,16 @@ pub fn open_step(path: impl AsRef<Path>, step: usize) -> Result<VtkFile, Error> 
     Ok(VtkFile::new(dataset::open(path.as_ref(), step, false)?))
 }
 
+/// The files besides `path` that a data set is in: those that an index (`.pvtu`, `.vtm`, ...) lists. Empty for
+/// other files. Reads indexes only.
+///
+/// # Errors
+///
+/// If an index or a file that it lists cannot be read.
+pub fn listed_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
+    dataset::listed_files(path.as_ref(), false)
+}
+
 /// Whether a file is an HDF5 file by its first bytes, as VTKHDF files are.
 pub fn is_hdf5(path: impl AsRef<Path>) -> bool {
     let start = Source::open(path.as_ref()).and_then(|source| source.start_bytes());
@@ -82,11 +92,24 @@ pub fn open_blocks(files: &[(String, PathBuf)]) -> Result<VtkFile, Error> {
             let file = |(name, path): &(String, PathBuf)| BlockFile {
                 name: name.clone(),
                 path: path.clone(),
+                group: None,
             };
             let files = files.iter().map(file).collect();
             let index = BlockIndex { files, fields: Vec::new() };
-            Ok(VtkFile::new(blocks::open(Source::open(first)?, index)?))
+            Ok(VtkFile::new(blocks::open(Source::open(first)?, index, 0)?))
         }
+    }
+}
+
+/// Opens a block by itself, at the time step at which the data set of several blocks was open.
+///
+/// # Errors
+///
+/// As for [`open`].
+pub fn open_block(block: &BlockInfo) -> Result<VtkFile, Error> {
+    match &block.group {
+        None => open(&block.path),
+        Some((group, step)) => Ok(VtkFile::new(dataset::open_group(&block.path, *step, group)?)),
     }
 }
 

@@ -49,7 +49,7 @@ pub use array::{Array, ArrayInfo, Association, Attribute};
 pub use blocks::BlockInfo;
 pub use cells::{CellArray, cell_dimension};
 pub use error::{Error, Location};
-pub use file::{VtkFile, is_hdf5, open, open_blocks, open_step};
+pub use file::{VtkFile, is_hdf5, listed_files, open, open_block, open_blocks, open_step};
 pub use geometry::{Geometry, Kind};
 pub use scalar::ScalarType;
 pub use split::{AddedPoints, Parents, SplitCells};

@@ -27,9 +27,12 @@ pub(crate) fn open(source: Source, index: Index) -> Result<DataSet, Error> {
     for path in &index.files {
         sources.push(Source::open(path)?);
     }
-    let mut pieces = Vec::new();
+    let (mut pieces, mut members) = (Vec::new(), Vec::new());
     for (i, source) in sources.iter().enumerate() {
-        let piece = Piece { number: i + 1, source, structure: read_piece(source, index.kind)? };
+        let (structure, of_piece) = read_piece(source, index.kind)?;
+        let own = if of_piece.is_empty() { vec![structure.clone()] } else { of_piece };
+        members.extend(own.into_iter().map(|own| own.shifted(i + 1)));
+        let piece = Piece { number: i + 1, source, structure };
         if let Some(grid) = &index.grid {
             grids::check_piece(&piece, grid, i)?;
         }
@@ -42,17 +45,21 @@ pub(crate) fn open(source: Source, index: Index) -> Result<DataSet, Error> {
         pieces.truncate(1);
     }
     let structure = join(&source, index, &pieces)?;
-    let has_faces = pieces.iter().any(|piece| cells::has_faces(&piece.structure));
-    let members = pieces.into_iter().filter(|_| has_faces);
-    let members = members.map(|piece| piece.structure.shifted(piece.number)).collect();
+    if members.iter().any(cells::has_faces) {
+        members.retain(|member| member.geometry.num_points() > 0);
+    } else {
+        members.clear();
+    }
     Ok(DataSet { members, ..DataSet::new(Sources::new(source, sources), structure) })
 }
 
-fn read_piece(source: &Source, kind: Kind) -> Result<Structure, Error> {
+fn read_piece(source: &Source, kind: Kind) -> Result<(Structure, Vec<Structure>), Error> {
     let context = source.context(0, "the elements");
     match read_contents(source)? {
-        Contents::DataSet(structure) if structure.geometry.kind() == kind => Ok(*structure),
-        Contents::DataSet(structure) => {
+        Contents::DataSet(structure, members) if structure.geometry.kind() == kind => {
+            Ok((*structure, members))
+        }
+        Contents::DataSet(structure, _) => {
             let found = structure.geometry.kind().to_string();
             Err(context.malformed(found, format!("{kind}, the kind in the index")))
         }

@@ -48,9 +48,11 @@ pub(crate) struct BlockIndex {
     pub(crate) fields: Vec<ArrayInfo>,
 }
 
-/// A block in a file of its own.
+/// A block in a file of its own, or in a group of a VTKHDF file.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockFile {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
+    /// The path of the group.
+    pub(crate) group: Option<String>,
 }

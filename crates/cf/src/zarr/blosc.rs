@@ -4,6 +4,7 @@
 //! byte of a number; each stream is compressed, unless that would not be shorter.
 
 use super::codecs::{Reason, lz4_block, shuffle, unshuffle, zlib, zstd};
+use super::lz::{blosclz, snappy};
 
 const SHUFFLED: u8 = 0x1;
 const STORED: u8 = 0x2;
@@ -152,20 +153,15 @@ impl Header {
             return Ok(bytes.to_vec());
         }
         match self.flags >> 5 {
+            0 => blosclz(bytes, size),
             1 => lz4_block(bytes, size),
+            2 => snappy(bytes, size),
             3 => zlib(bytes, size),
             4 => zstd(bytes, size),
-            other => {
-                let name = match other {
-                    0 => "blosclz",
-                    2 => "snappy",
-                    _ => "unknown",
-                };
-                Err(format!(
-                    "the compressor {name} of Blosc is not supported; write it with cname \"lz4\", \
-                     \"zstd\" or \"zlib\""
-                ))
-            }
+            other => Err(format!(
+                "the compressor {other} of Blosc is unknown; write it with cname \"lz4\", \"zstd\" or \
+                 \"zlib\""
+            )),
         }
     }
 

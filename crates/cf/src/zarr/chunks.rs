@@ -1,13 +1,16 @@
 //! Hyperslabs of arrays from their chunks.
 
 use super::metadata::ArrayMetadata;
+use super::shards::{Shards, part, present};
 use crate::store::{ScalarType, Span, Variable, check_slab};
 use crate::strided::{Run, copy, strides};
 use crate::values::Values;
 use crate::{Error, Result};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Maximum bytes of a decoded chunk.
 const MAX_CHUNK: usize = 1 << 30;
@@ -50,7 +53,12 @@ struct Reader<'a> {
     range: Vec<[usize; 2]>,
     /// Bytes of a decoded chunk.
     size: usize,
+    /// The indices of shards that were read.
+    indices: RefCell<HashMap<PathBuf, ShardIndex>>,
 }
+
+/// The position and the length of each chunk of a shard; `None` if it has no file.
+type ShardIndex = Option<Rc<[[u64; 2]]>>;
 
 impl<'a> Reader<'a> {
     fn new(
@@ -80,7 +88,8 @@ impl<'a> Reader<'a> {
                 "its chunks of {shape:?} are too small; write it in larger ones"
             )));
         }
-        Ok(Reader { group, array, variable, slab, range, size })
+        let indices = RefCell::default();
+        Ok(Reader { group, array, variable, slab, range, size, indices })
     }
 
     /// The chunks of the hyperslab, the last dimension varies fastest.
@@ -103,7 +112,10 @@ impl<'a> Reader<'a> {
     fn held_bytes(&self) -> Result<u64> {
         let mut held = 0_u64;
         for chunk in self.chunks() {
-            let stored = std::fs::metadata(self.path(&chunk)).map_or(0, |metadata| metadata.len());
+            let stored = match &self.array.shards {
+                None => std::fs::metadata(self.path(&chunk)).map_or(0, |metadata| metadata.len()),
+                Some(shards) => self.part(shards, &chunk)?.map_or(0, |(_, [_, bytes])| bytes),
+            };
             // Numbers of fewer bytes in the file are held in up to eight.
             let decoded = stored.saturating_mul(MAX_RATIO).min(8 * self.size as u64);
             held = held.saturating_add(decoded);
@@ -111,7 +123,51 @@ impl<'a> Reader<'a> {
         Ok(held)
     }
 
-    /// The file of a chunk.
+    /// The file of a shard with a chunk, and the position and length of the chunk in it; `None` if it has
+    /// no bytes.
+    fn part(&self, shards: &Shards, chunk: &[usize]) -> Result<Option<(PathBuf, [u64; 2])>> {
+        let (shard, number) = shards.locate(chunk);
+        let path = self.path(&shard);
+        let mut indices = self.indices.borrow_mut();
+        let index = match indices.get(&path) {
+            Some(index) => index.clone(),
+            None => {
+                let index = self.index(shards, &path)?;
+                indices.insert(path.clone(), index.clone());
+                index
+            }
+        };
+        let entry = index.and_then(|index| present(index.get(number)));
+        Ok(entry.map(|entry| (path, entry)))
+    }
+
+    fn index(&self, shards: &Shards, path: &Path) -> Result<ShardIndex> {
+        match self.open(path)? {
+            None => Ok(None),
+            Some(mut file) => {
+                let index = shards.index(&mut file);
+                Ok(Some(index.map_err(|reason| self.failed(path, reason))?.into()))
+            }
+        }
+    }
+
+    /// Opens a file; `None` if there is none.
+    fn open(&self, path: &Path) -> Result<Option<File>> {
+        match File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            file => file.map(Some).map_err(Error::read(path)),
+        }
+    }
+
+    /// The error for a file that cannot be decoded.
+    fn failed(&self, path: &Path, reason: String) -> Error {
+        let kind = if self.array.shards.is_some() { "shard" } else { "chunk" };
+        let name = path.strip_prefix(&self.array.folder).unwrap_or(path).display();
+        let reason = format!("its {kind} `{name}` cannot be decoded: {reason}");
+        Error::variable(self.group, &self.variable.name, reason)
+    }
+
+    /// The file of a chunk, or of a shard.
     fn path(&self, chunk: &[usize]) -> PathBuf {
         let numbers: Vec<String> = chunk.iter().map(usize::to_string).collect();
         let ArrayMetadata { folder, separator, is_prefixed, .. } = self.array;
@@ -124,24 +180,21 @@ impl<'a> Reader<'a> {
         folder.join(name)
     }
 
-    /// The decoded bytes of a chunk; `None` if it has no file, and all values are the fill value.
+    /// The decoded bytes of a chunk; `None` if it has none, and all values are the fill value.
     fn bytes(&self, chunk: &[usize]) -> Result<Option<Vec<u8>>> {
-        let path = self.path(chunk);
-        let file = match File::open(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            file => file.map_err(Error::read(&path))?,
+        let found = match &self.array.shards {
+            None => Some((self.path(chunk), [0, u64::MAX])),
+            Some(shards) => self.part(shards, chunk)?,
         };
-        let mut stored = Vec::new();
+        let Some((path, [start, bytes])) = found else { return Ok(None) };
+        let Some(mut file) = self.open(&path)? else { return Ok(None) };
         // A chunk is hardly longer than its numbers; this bounds the memory for a file of another kind.
         let limit = 2 * self.size as u64 + (1 << 20);
-        file.take(limit).read_to_end(&mut stored).map_err(Error::read(&path))?;
+        let stored = part(&mut file, [start, bytes.min(limit)]);
         let fail = |reason: &String| Error::variable(self.group, &self.variable.name, reason);
         let codecs = self.array.codecs.as_ref().map_err(fail)?;
-        let decoded = codecs.decode(stored, self.size).map_err(|reason| {
-            let name = path.strip_prefix(&self.array.folder).unwrap_or(&path).display();
-            fail(&format!("its chunk `{name}` cannot be decoded: {reason}"))
-        })?;
-        Ok(Some(decoded))
+        let decoded = stored.and_then(|stored| codecs.decode(stored, self.size));
+        Ok(Some(decoded.map_err(|reason| self.failed(&path, reason))?))
     }
 
     /// Copies the part of a chunk that is in the hyperslab.

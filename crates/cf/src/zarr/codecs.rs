@@ -48,10 +48,9 @@ impl Codec {
             // It rounds before it stores.
             "bitround" => return Ok(None),
             "sharding_indexed" => {
-                return Err(
-                    "its chunks are in shards, which is not supported; write it without `shards`"
-                        .into(),
-                );
+                return Err("its shards are in shards, which is not supported; write it without \
+                            nested `shards`"
+                    .into());
             }
             other => {
                 return Err(format!(
@@ -154,7 +153,7 @@ pub(super) fn unshuffle(bytes: &[u8], width: usize) -> Vec<u8> {
     numbers
 }
 
-fn without_checksum(bytes: &[u8]) -> Result<Vec<u8>, Reason> {
+pub(super) fn without_checksum(bytes: &[u8]) -> Result<Vec<u8>, Reason> {
     let (data, checksum) = bytes.split_last_chunk().ok_or("it has no checksum")?;
     if crc32c(data) != u32::from_le_bytes(*checksum) {
         return Err("its checksum does not match its data".into());

@@ -2,6 +2,7 @@
 
 use super::codecs::{Codec, Codecs};
 use super::read_json;
+use super::shards::Shards;
 use crate::store::{Attribute, Dimension, ScalarType, Variable};
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -13,7 +14,7 @@ pub(super) struct ArrayMetadata {
     pub folder: PathBuf,
     /// Number of indices of a chunk along each dimension, at least 1.
     pub chunk: Vec<usize>,
-    /// Value of a chunk that has no file.
+    /// Value of a chunk that has no bytes.
     pub fill: f64,
     /// Text between the numbers of a chunk in the name of its file.
     pub separator: &'static str,
@@ -22,6 +23,8 @@ pub(super) struct ArrayMetadata {
     pub is_big_endian: bool,
     /// The dimensions in the order in which a chunk stores them, the last one varies fastest.
     pub order: Vec<usize>,
+    /// The files of several chunks, if it has those; otherwise each chunk has its own.
+    pub shards: Option<Shards>,
     /// What encodes the bytes of a chunk, or why it is not supported.
     pub codecs: std::result::Result<Codecs, String>,
 }
@@ -76,6 +79,7 @@ fn version_2(json: &Value, attributes: &Value, folder: &Path, name: String) -> F
         is_prefixed: false,
         is_big_endian: order_of_bytes == ">",
         order,
+        shards: None,
         codecs: Codecs::version_2(json),
     };
     Ok((Variable { name, dimensions, scalar, attributes }, array))
@@ -88,13 +92,21 @@ fn version_3(json: &Value, folder: &Path, name: String) -> Found {
     if grid.get("name").and_then(Value::as_str) != Some("regular") {
         return Err("its chunk grid is not `regular`; write it with xarray or zarr-python".into());
     }
-    let chunk = integers(configuration, "chunk_shape")?;
+    let mut chunk = integers(configuration, "chunk_shape")?;
     let dimensions = dimensions(&shape, &chunk, json.get("dimension_names"))?;
     let scalar = json.get("data_type").and_then(Value::as_str).and_then(scalar_3);
     let keys = json.get("chunk_key_encoding").unwrap_or(&Value::Null);
     let is_prefixed = keys.get("name").and_then(Value::as_str) != Some("v2");
     let given = keys.get("configuration").and_then(|keys| keys.get("separator"));
-    let codecs = Codecs::version_3(json, shape.len());
+    let mut shards = None;
+    let codecs = match Shards::of(json, &chunk) {
+        Ok(None) => Codecs::version_3(json, shape.len()),
+        Ok(Some((found, of_shards, configuration))) => {
+            (shards, chunk) = (Some(found), of_shards);
+            Codecs::version_3(configuration, shape.len())
+        }
+        Err(reason) => Err(reason),
+    };
     let (mut order, mut is_big_endian) = ((0..shape.len()).collect(), false);
     if let Ok(codecs) = &codecs {
         order = codecs.order.clone();
@@ -108,6 +120,7 @@ fn version_3(json: &Value, folder: &Path, name: String) -> Found {
         is_prefixed,
         is_big_endian,
         order,
+        shards,
         codecs,
     };
     let attributes = attributes_of(json.get("attributes").and_then(Value::as_object), scalar);
@@ -123,7 +136,7 @@ fn separator(given: Option<&Value>, default: &'static str) -> &'static str {
 }
 
 /// A list of sizes.
-fn integers(json: &Value, key: &str) -> std::result::Result<Vec<usize>, String> {
+pub(super) fn integers(json: &Value, key: &str) -> std::result::Result<Vec<usize>, String> {
     let list = json.get(key).and_then(Value::as_array);
     let sizes = list.and_then(|list| {
         list.iter().map(|size| usize::try_from(size.as_u64()?).ok()).collect::<Option<Vec<_>>>()

@@ -3,7 +3,9 @@
 pub mod blosc;
 mod chunks;
 mod codecs;
+mod lz;
 mod metadata;
+mod shards;
 
 use crate::store::{Span, Store, Variable};
 use crate::values::Values;

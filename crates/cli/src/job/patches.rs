@@ -2,6 +2,7 @@
 
 use super::domain;
 use crate::case::{self, Case, Condition, Misuse};
+use crate::format::{counted, is_or_are};
 use anyhow::Result;
 use burntrace::{Domain, Field, Inlet, Patch, io::NamedFaces};
 
@@ -69,10 +70,14 @@ pub fn warnings<'a>(case: &'a Case, field: &'a dyn Field) -> impl Iterator<Item 
             patch.faces.as_ref().is_some_and(|faces| faces.to_string() == group.name)
         };
         case.patch.iter().filter(is_its).map(|patch| {
+            let (faces, unmatched) = (group.faces, group.unmatched);
             format!(
-                "the patch {:?} has {} boundary faces; {} cells of `{}` are on no boundary face of the mesh \
-                 and are not used",
-                patch.name, group.faces, group.unmatched, group.name
+                "the patch {:?} has {}; {} of `{}` {} on no boundary face of the mesh and not used",
+                patch.name,
+                counted(faces, "boundary face"),
+                counted(unmatched, "cell"),
+                group.name,
+                is_or_are(unmatched)
             )
         })
     })

@@ -38,8 +38,8 @@ pub enum CellVelocity {
 /// Velocity on a mesh, steady or in time.
 ///
 /// The mesh is built by [`Mesh::in_order`]: coincident points are merged, and the first of them
-/// gives the velocity. In two dimensions, particles do not move along z. There is no field outside
-/// the mesh: particles leave it, or [`Tracer::mesh_wall`](crate::Tracer::mesh_wall) keeps them
+/// gives the velocity. In two dimensions, the mesh is in a plane x, y or z = const, and particles do not
+/// move along the axis normal to it. There is no field outside the mesh: particles leave it, or [`Tracer::mesh_wall`](crate::Tracer::mesh_wall) keeps them
 /// inside. A stage of a step outside the mesh uses the velocity at the last position inside, on the
 /// straight line from the start of the step.
 ///
@@ -114,7 +114,7 @@ impl MeshField {
             given: if averages { mesh.points().len() } else { count },
             averaged: averages,
             order: (!averages).then(|| Arc::new(order.clone()) as Arc<dyn Ordered>),
-            flat: [false, false, mesh.dimension() == 2],
+            flat: [0, 1, 2].map(|d| mesh.flat_axis() == Some(d)),
             lanes: lanes.clone(),
             name: format!("{count} {what}"),
             other_bytes: (records.floats.len() * options.precision.bytes()
@@ -265,8 +265,8 @@ sampled_field!(
 /// The bounding box of a mesh; flat in two dimensions.
 fn domain(mesh: &Mesh) -> Result<Domain> {
     let mut domain = bounding_box(mesh.points())?;
-    if mesh.dimension() == 2 {
-        domain.high[2] = domain.low[2];
+    if let Some(flat) = mesh.flat_axis() {
+        domain.high[flat] = domain.low[flat];
     }
     Ok(domain)
 }

@@ -166,7 +166,7 @@ impl Inlet {
             return Err(Error::Inlet("it feeds no particles; give it one or more".into()));
         }
         let mut found = match (&self.shape, self.pattern) {
-            // Not clipped: positions outside the domain are no part of the inlet.
+            // Not clipped: they are on the boundary of the mesh, also where it extends outside the domain.
             (InletShape::Patch(name), _) => return self.on_mesh_patch(name, request),
             (InletShape::Points(points), _) => self.points(points, request)?,
             (InletShape::Face(face), Pattern::Lattice) if !request.seeds.is_empty() => {

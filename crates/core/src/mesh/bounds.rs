@@ -22,9 +22,10 @@ impl Bounds {
         (0..3).any(|d| self.low[d] > self.high[d])
     }
 
-    /// Whether a position is inside, on the first `dimension` axes.
-    pub fn contains(&self, point: [f64; 3], dimension: usize) -> bool {
-        (0..dimension).all(|d| self.low[d] <= point[d] && point[d] <= self.high[d])
+    /// Whether a position is inside, on all axes but a flat one.
+    pub fn contains(&self, point: [f64; 3], flat: Option<usize>) -> bool {
+        let is_within = |d: usize| self.low[d] <= point[d] && point[d] <= self.high[d];
+        (0..3).all(|d| Some(d) == flat || is_within(d))
     }
 
     /// The bounding box of a cell with these nodes, without a margin.
@@ -167,7 +168,7 @@ mod tests {
                     let point = [0, 1, 2].map(|d| {
                         nodes.iter().zip(&weights).map(|(node, w)| w * node[d]).sum::<f64>()
                     });
-                    assert!(bounds.contains(point, 3), "{kind:?} {point:?} {bounds:?}");
+                    assert!(bounds.contains(point, None), "{kind:?} {point:?} {bounds:?}");
                 }
             }
         }

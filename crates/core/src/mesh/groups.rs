@@ -35,7 +35,8 @@ pub struct FaceGroup {
     /// Sum of their areas, each between its corners (in two dimensions, of their lengths), in the data's
     /// unit of length.
     pub area: f64,
-    /// Number of cells of the group that have no boundary face.
+    /// Number of cells of the group that have no boundary face, as they were given: of a file, each part
+    /// of a divided cell.
     pub unmatched: usize,
     /// The tags of its faces, increasing.
     pub(crate) tags: Vec<i32>,

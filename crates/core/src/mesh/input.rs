@@ -85,6 +85,19 @@ impl Cells {
         Ok(())
     }
 
+    /// The axis normal to two-dimensional cells, which are in a plane x, y or z = const; `None` in three
+    /// dimensions.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mesh::new`](super::Mesh::new), if the cells are inconsistent or not in such a plane.
+    pub fn flat_axis(&self, points: &[[f64; 3]]) -> Result<Option<usize>> {
+        match self.check(points.len())? {
+            2 => flat_axis(points, self).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     fn dimension(&self) -> Result<usize> {
         let flat = self.kinds.iter().filter(|kind| kind.dimension() == 2).count();
         let solid = self.len() - flat;
@@ -112,8 +125,8 @@ pub(super) fn check_points(points: &[[f64; 3]]) -> Result<()> {
 /// Maximum deviation of a flat mesh from a plane, as a fraction of its extent.
 const FLATNESS: f64 = 1e-6;
 
-/// Checks that the nodes of two-dimensional cells are in one plane z = const.
-pub(super) fn check_plane(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
+/// The axis normal to the plane of two-dimensional cells.
+pub(super) fn flat_axis(points: &[[f64; 3]], cells: &Cells) -> Result<usize> {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for node in &cells.connectivity {
         for d in 0..3 {
@@ -121,23 +134,14 @@ pub(super) fn check_plane(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
             high[d] = high[d].max(points[*node as usize][d]);
         }
     }
-    let extent = (high[0] - low[0]).max(high[1] - low[1]);
-    if high[2] - low[2] <= FLATNESS * extent {
-        return Ok(());
+    let extent = [0, 1, 2].map(|d| high[d] - low[d]);
+    let longest = extent.iter().copied().fold(0.0, f64::max);
+    let is_flat = |d: &usize| extent[*d] <= FLATNESS * longest;
+    match [2, 1, 0].into_iter().find(is_flat) {
+        Some(axis) => Ok(axis),
+        None => refuse(format!(
+            "its cells are two-dimensional, but extend from {low:?} to {high:?}; give cells in one plane \
+             x, y or z = const"
+        )),
     }
-    let is_flat = |d: usize| high[d] - low[d] <= FLATNESS * (high[2] - low[2]);
-    let remedy = match [0, 1].into_iter().find(|d| is_flat(*d)) {
-        Some(d) => format!(
-            "they are in the plane {} = {}: turn the mesh and its velocity (in ParaView: Transform, with a \
-             rotation of 90 degrees about {})",
-            ["x", "y"][d],
-            low[d],
-            ["y", "x"][d]
-        ),
-        None => "give cells in one plane z = const".into(),
-    };
-    refuse(format!(
-        "its cells are two-dimensional, but extend from z = {} to z = {}; {remedy}",
-        low[2], high[2]
-    ))
 }

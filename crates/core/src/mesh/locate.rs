@@ -26,7 +26,8 @@ impl Mesh {
     /// Locates a position, or returns `None` outside the mesh. A cell includes positions within
     /// 1e-10 of its size and the rounding of coordinates (in single precision for the mesh of a
     /// field in single precision). A position on a face, an edge or a vertex belongs to the
-    /// adjacent cell with the lowest index. In two dimensions z is ignored.
+    /// adjacent cell with the lowest index. In two dimensions
+    /// the coordinate along the flat axis is ignored.
     pub fn locate(&self, point: [f64; 3]) -> Option<Location> {
         self.locate_from_origin(self.measured(point))
     }
@@ -73,15 +74,15 @@ impl Mesh {
         self.locate_from_origin(point)
     }
 
-    /// Gradients of the shape functions at a location in this mesh; in two dimensions, the z
-    /// component is zero.
+    /// Gradients of the shape functions at a location in this mesh; in two dimensions, the
+    /// component along the flat axis is zero.
     pub fn weight_gradients(&self, location: &Location) -> [[f64; 3]; MAX_CELL_NODES] {
         let mut gradients = [[0.0; 3]; MAX_CELL_NODES];
         let map = self.shape(location.cell).and_then(|shape| shape.gradients(location.coordinates));
         if let Some(map) = map {
             let of_kind = self.cells.kinds[location.cell].gradients(location.coordinates);
             for (gradient, by_coordinates) in gradients.iter_mut().zip(of_kind) {
-                for d in 0..self.dimension {
+                for d in self.axes() {
                     gradient[d] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
                 }
             }
@@ -95,7 +96,7 @@ impl Mesh {
         locate: impl Fn(&Shape, [f64; 3]) -> Answer,
     ) -> Option<Location> {
         let near = self.locator.near(point).iter().map(|cell| *cell as usize);
-        for cell in near.filter(|cell| self.boxes[*cell].contains(point, self.dimension)) {
+        for cell in near.filter(|cell| self.boxes[*cell].contains(point, self.flat)) {
             let answer = self.shape(cell).map(|shape| locate(&shape, point));
             if let Some(answer) = answer.filter(|answer| answer.is_inside) {
                 return Some(self.location(cell, &answer));
@@ -111,7 +112,7 @@ impl Mesh {
         }
         let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
         let nodes = nodes(&self.points, &self.cells, cell, &mut buffer);
-        Shape::new(self.cells.kinds[cell], nodes, self.locator.precision)
+        Shape::new(self.cells.kinds[cell], nodes, self.flat, self.locator.precision)
     }
 
     fn location(&self, cell: usize, answer: &Answer) -> Location {

@@ -24,7 +24,7 @@ const FIRST: f64 = 0.8;
 /// Bins are as small as possible with at most 8 entries and 2 bins for each cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Locator {
-    /// Bins per axis, x first; 1 on z for flat meshes.
+    /// Bins per axis, x first; 1 on the flat axis of a two-dimensional mesh.
     pub bins: [usize; 3],
     /// Minimum corner, in the data's unit of length.
     pub origin: [f64; 3],
@@ -39,8 +39,8 @@ pub struct Locator {
 }
 
 impl Locator {
-    /// Sorts cells into bins by their boxes, on the first `dimension` axes.
-    pub(super) fn new(boxes: &[Bounds], dimension: usize, precision: Precision) -> Self {
+    /// Sorts cells into bins by their boxes, on all axes but a flat one.
+    pub(super) fn new(boxes: &[Bounds], flat: Option<usize>, precision: Precision) -> Self {
         let (all, mean) = extents(boxes, precision);
         let mut edge: [f64; 3] = std::array::from_fn(|d| FIRST * mean[d]);
         let mut locator = Locator {
@@ -51,15 +51,16 @@ impl Locator {
             cells: Vec::new(),
             precision,
         };
+        let dimension = if flat.is_some() { 2.0 } else { 3.0 };
         // Bins grow by at least a fifth: 8000 rounds cover the range of a float, and a few suffice
         // for cells of similar size.
         loop {
-            locator.divide(&all, &edge, dimension);
+            locator.divide(&all, &edge, flat);
             let excess = locator.excess(boxes);
             if excess <= 1.0 || locator.bins == [1; 3] {
                 break;
             }
-            let factor = excess.powf(0.5 / dimension as f64).clamp(1.1, 1e3);
+            let factor = excess.powf(0.5 / dimension).clamp(1.1, 1e3);
             edge = edge.map(|length| length.max(f64::MIN_POSITIVE) * factor);
         }
         locator.fill(boxes);
@@ -83,8 +84,8 @@ impl Locator {
     }
 
     /// Sets bins with approximately these edges.
-    fn divide(&mut self, all: &Bounds, edge: &[f64; 3], dimension: usize) {
-        for (d, edge) in edge.iter().enumerate().take(dimension) {
+    fn divide(&mut self, all: &Bounds, edge: &[f64; 3], flat: Option<usize>) {
+        for (d, edge) in edge.iter().enumerate().filter(|(d, _)| Some(*d) != flat) {
             let extent = all.high[d] - all.low[d];
             let count = (extent / edge).clamp(1.0, MAX_BINS).floor();
             let per_length = count / extent;

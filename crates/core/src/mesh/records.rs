@@ -187,8 +187,8 @@ impl Mesh {
         gradients.fold(0.0, f64::max)
     }
 
-    /// Gradients of the parametric coordinates at a point of a cell, without z in two dimensions;
-    /// `None` if the cell has no extent there.
+    /// Gradients of the parametric coordinates at a point of a cell, without the flat axis in two
+    /// dimensions; `None` if the cell has no extent there.
     fn inverse_jacobian(
         &self,
         cell: usize,
@@ -198,11 +198,11 @@ impl Mesh {
         if self.boxes()[cell].is_empty() {
             return None;
         }
-        let shape = shape::Shape::new(self.cells().kinds[cell], nodes, Precision::F64)?;
+        let shape = shape::Shape::new(self.cells().kinds[cell], nodes, self.flat, Precision::F64)?;
         let mut map = shape.gradients(at)?;
-        if self.dimension() == 2 {
+        if let Some(flat) = self.flat {
             map[2] = [0.0; 3];
-            (map[0][2], map[1][2]) = (0.0, 0.0);
+            (map[0][flat], map[1][flat]) = (0.0, 0.0);
         }
         Some(map)
     }

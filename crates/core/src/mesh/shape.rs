@@ -21,6 +21,8 @@ const FAR: f64 = 1e3;
 /// its size, which keeps numbers near 1 for any unit of length.
 pub(super) struct Shape {
     pub(super) kind: CellKind,
+    /// The axis normal to the plane of a two-dimensional cell.
+    flat: Option<usize>,
     origin: [f64; 3],
     pub(super) size: f64,
     /// Distance from a side within which a position is inside, relative to the size.
@@ -46,7 +48,12 @@ pub(super) type Matrix = [[f64; 3]; 3];
 impl Shape {
     /// The map of a cell; `None` if all nodes coincide, or if their distances overflow. Positions
     /// are rounded to `precision`.
-    pub fn new(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> Option<Self> {
+    pub fn new(
+        kind: CellKind,
+        nodes: &[[f64; 3]],
+        flat: Option<usize>,
+        precision: Precision,
+    ) -> Option<Self> {
         let mut bounds = Bounds::EMPTY;
         nodes.iter().for_each(|node| bounds.add(*node));
         let size = bounds.size();
@@ -57,9 +64,9 @@ impl Shape {
         let mut terms = [[0.0; 3]; MAX_CELL_NODES];
         let table = kind.table();
         for (node, row) in nodes.iter().zip(&table.coefficients) {
-            // In two dimensions, nothing depends on z.
+            // In two dimensions, nothing depends on the flat axis.
             let offset: [f64; 3] = std::array::from_fn(|d| {
-                if d < table.dimension { (node[d] - origin[d]) / size } else { 0.0 }
+                if Some(d) == flat { 0.0 } else { (node[d] - origin[d]) / size }
             });
             for (term, c) in terms.iter_mut().zip(&row[..table.exponents.len()]) {
                 for d in 0..3 {
@@ -69,7 +76,7 @@ impl Shape {
         }
         let rounding = ROUNDING * precision.epsilon() / f64::EPSILON;
         let slack = SLACK + rounding * (1.0 + bounds.magnitude() / size);
-        Some(Shape { kind, origin, size, slack, terms })
+        Some(Shape { kind, flat, origin, size, slack, terms })
     }
 
     /// Locates a position by Newton's method from the cell's centre.
@@ -178,12 +185,8 @@ impl Shape {
     }
 
     fn relative(&self, point: [f64; 3]) -> [f64; 3] {
-        let axes = self.kind.dimension();
-        std::array::from_fn(
-            |d| {
-                if d < axes { (point[d] - self.origin[d]) / self.size } else { 0.0 }
-            },
-        )
+        let along = |d: usize| (point[d] - self.origin[d]) / self.size;
+        std::array::from_fn(|d| if Some(d) == self.flat { 0.0 } else { along(d) })
     }
 
     /// The position at parametric coordinates.
@@ -200,7 +203,7 @@ impl Shape {
         position
     }
 
-    /// Derivatives of the position, a row for each component. In two dimensions the third axis is
+    /// Derivatives of the position, a row for each component. In two dimensions the flat axis is
     /// t, so that the same inverse applies.
     pub(super) fn jacobian(&self, at: [f64; 3]) -> Matrix {
         let mut jacobian = [[0.0; 3]; 3];
@@ -211,8 +214,8 @@ impl Shape {
                 }
             }
         }
-        if self.kind.dimension() == 2 {
-            jacobian[2][2] = 1.0;
+        if let Some(flat) = self.flat {
+            jacobian[flat][2] = 1.0;
         }
         jacobian
     }

@@ -3,7 +3,7 @@
 use super::{
     bounds::Bounds,
     groups::FaceGroup,
-    input::{Cells, check_plane, check_points},
+    input::{Cells, check_points},
     locator::Locator,
     merge::{merge, tolerance},
     neighbours, survey,
@@ -49,6 +49,7 @@ pub struct Mesh {
     pub(super) first: Vec<u32>,
     pub(super) tolerance: f64,
     pub(super) dimension: usize,
+    pub(super) flat: Option<usize>,
     pub(super) face_starts: Vec<u32>,
     pub(super) neighbours: Vec<i32>,
     pub(super) boxes: Vec<Bounds>,
@@ -65,8 +66,8 @@ impl Mesh {
     ///
     /// [`Error::Mesh`](crate::Error::Mesh) if there are no cells, if offsets or connectivity are
     /// inconsistent, if a point is not finite, if cells have different dimensions, or if
-    /// two-dimensional cells are not in one plane z = const. Degenerate cells are not an error:
-    /// they are [counted](Mesh::counts).
+    /// two-dimensional cells are not in one plane x, y or z = const. Degenerate cells are not an
+    /// error: they are [counted](Mesh::counts).
     pub fn new(points: &[[f64; 3]], cells: Cells) -> Result<Self> {
         Mesh::build(points, cells, Precision::F64)
     }
@@ -77,11 +78,9 @@ impl Mesh {
         mut cells: Cells,
         precision: Precision,
     ) -> Result<Self> {
-        let dimension = cells.check(points.len())?;
         check_points(points)?;
-        if dimension == 2 {
-            check_plane(points, &cells)?;
-        }
+        let flat = cells.flat_axis(points)?;
+        let dimension = if flat.is_some() { 2 } else { 3 };
         let origin = bounding_box(points.iter().copied())?.origin();
         let points = &measured_from(origin, points)[..];
         let tolerance = tolerance(points, &cells);
@@ -92,8 +91,8 @@ impl Mesh {
         }
         let neighbours = neighbours::neighbours(&cells, merged.points.len());
         tracing::debug!(open = neighbours.open, "neighbours");
-        let survey = survey::survey(&merged.points, &cells, precision);
-        let locator = Locator::new(&survey.boxes, dimension, precision);
+        let survey = survey::survey(&merged.points, &cells, flat, precision);
+        let locator = Locator::new(&survey.boxes, flat, precision);
         tracing::debug!(bins = ?locator.bins, entries = locator.cells.len(), "locator");
         let counts = MeshCounts {
             merged: points.len() - merged.points.len(),
@@ -111,6 +110,7 @@ impl Mesh {
             first: merged.first,
             tolerance,
             dimension,
+            flat,
             face_starts: neighbours.starts,
             neighbours: neighbours.cells,
             boxes: survey.boxes,
@@ -177,6 +177,17 @@ impl Mesh {
         self.dimension
     }
 
+    /// The axis normal to the plane of a two-dimensional mesh.
+    pub fn flat_axis(&self) -> Option<usize> {
+        self.flat
+    }
+
+    /// The axes along which the mesh extends.
+    pub(crate) fn axes(&self) -> impl Iterator<Item = usize> + use<> {
+        let flat = self.flat;
+        (0..3).filter(move |d| Some(*d) != flat)
+    }
+
     /// The cell across each face of a cell, or -1, in the order of its kind's faces.
     pub fn neighbours(&self, cell: usize) -> &[i32] {
         let [start, end] = [cell, cell + 1].map(|k| self.face_starts[k] as usize);
@@ -214,7 +225,7 @@ impl Mesh {
         if precision == self.locator.precision {
             return self.locator.clone();
         }
-        Locator::new(&self.boxes, self.dimension, precision)
+        Locator::new(&self.boxes, self.flat, precision)
     }
 
     /// Maximum number of nodes of a cell.

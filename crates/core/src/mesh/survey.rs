@@ -28,12 +28,17 @@ enum Orientation {
 }
 
 /// Examines all cells.
-pub(super) fn survey(points: &[[f64; 3]], cells: &Cells, precision: Precision) -> Survey {
+pub(super) fn survey(
+    points: &[[f64; 3]],
+    cells: &Cells,
+    flat: Option<usize>,
+    precision: Precision,
+) -> Survey {
     let parts = in_parts(cells.len(), |range| {
         let examined = range.map(|cell| {
             let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
             let nodes = nodes(points, cells, cell, &mut buffer);
-            examine(cells.kinds[cell], nodes, precision)
+            examine(cells.kinds[cell], nodes, flat, precision)
         });
         examined.collect::<Vec<_>>()
     });
@@ -68,15 +73,20 @@ pub(super) fn nodes<'a>(
     &buffer[..numbers.len()]
 }
 
-fn examine(kind: CellKind, nodes: &[[f64; 3]], precision: Precision) -> (Bounds, Orientation) {
-    match orientation(kind, nodes) {
+fn examine(
+    kind: CellKind,
+    nodes: &[[f64; 3]],
+    flat: Option<usize>,
+    precision: Precision,
+) -> (Bounds, Orientation) {
+    match orientation(kind, nodes, flat) {
         Orientation::Degenerate => (Bounds::EMPTY, Orientation::Degenerate),
         orientation => (padded(&Bounds::of_cell(kind, nodes), precision), orientation),
     }
 }
 
-fn orientation(kind: CellKind, nodes: &[[f64; 3]]) -> Orientation {
-    let Some(shape) = Shape::new(kind, nodes, Precision::F64) else {
+fn orientation(kind: CellKind, nodes: &[[f64; 3]], flat: Option<usize>) -> Orientation {
+    let Some(shape) = Shape::new(kind, nodes, flat, Precision::F64) else {
         return Orientation::Degenerate;
     };
     let (mut low, mut high, mut sum) = (0.0, 0.0, 0.0);

@@ -29,7 +29,7 @@ impl<'a> CellSampler<'a> {
     pub fn new(mesh: &'a Mesh, low: [f64; 3], high: [f64; 3]) -> Option<Self> {
         let [from, to] = [low, high].map(|corner| measured(mesh.origin, corner));
         let meets = |bounds: &Bounds| {
-            (0..mesh.dimension).all(|d| bounds.low[d] <= to[d] && from[d] <= bounds.high[d])
+            mesh.axes().all(|d| bounds.low[d] <= to[d] && from[d] <= bounds.high[d])
         };
         let (mut cells, mut sums, mut sum) = (Vec::new(), Vec::new(), 0.0);
         for (cell, _) in mesh.boxes.iter().enumerate().filter(|(_, bounds)| meets(bounds)) {
@@ -54,7 +54,7 @@ impl<'a> CellSampler<'a> {
             return None;
         }
         let position = self.mesh.plain(shape.point(at));
-        let mut axes = 0..self.mesh.dimension;
+        let mut axes = self.mesh.axes();
         let is_in_box = |d: usize| self.low[d] <= position[d] && position[d] <= self.high[d];
         axes.all(is_in_box).then_some(position)
     }

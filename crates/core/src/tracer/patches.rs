@@ -50,7 +50,7 @@ pub struct Patch {
 impl Patch {
     /// A patch through which particles leave. The box extends from `low` to `high`, in the data's
     /// unit of length; use `f64::NEG_INFINITY` and `f64::INFINITY` for unbounded axes. In two
-    /// dimensions z is ignored.
+    /// dimensions the flat axis is ignored.
     pub fn new(name: impl Into<String>, low: [f64; 3], high: [f64; 3]) -> Self {
         let (name, wall) = (name.into(), BoundaryCondition::Exit);
         Patch { name, group: None, low, high, wall, inlet: None }
@@ -115,7 +115,7 @@ impl Patch {
             tags: self.group.as_ref().map(tags),
             wall: self.wall,
         };
-        for axis in mesh.dimension()..3 {
+        if let Some(axis) = mesh.flat_axis() {
             (patch.low[axis], patch.high[axis]) = (f64::NEG_INFINITY, f64::INFINITY);
         }
         patch

@@ -302,7 +302,7 @@ impl CfFiles {
         let frame = file.read(step, spans)?;
         let CfFrame { velocity: values, missing, diffusivity, arrays } = frame;
         let values = match file.velocity_components() {
-            2 => along(floats(values), plane_axes(grid)),
+            2 => along(floats(values), plane_axes(counts.map(|nodes| nodes == 1))),
             _ => floats(values),
         };
         let arranged = |values, width| flip_floats(values, width, counts, grid.flipped);

@@ -243,12 +243,7 @@ impl SeriesInfo {
         ]);
         self.velocity = velocity.cloned();
         if let Some(velocity) = velocity {
-            let is_plane = |array: &ArrayEntry| {
-                array.components == 2 && velocity.arrays == [array.name.as_str()]
-            };
-            if velocity.arrays.len() == 2 || self.arrays.iter().any(is_plane) {
-                self.velocity_axes = plane_axes(grid).map(|d| ['x', 'y', 'z'][d]).to_vec();
-            }
+            self.set_velocity_axes(velocity, grid.nodes().map(|nodes| nodes == 1));
             self.interpolations.push(ON_GRIDS);
             let counts = match velocity.association {
                 Association::Point => grid.nodes(),
@@ -259,6 +254,15 @@ impl SeriesInfo {
         }
         if on_points {
             self.interpolations.extend(ON_POINTS);
+        }
+    }
+
+    /// Adds the axes of a velocity of two components on a field with these flat axes.
+    fn set_velocity_axes(&mut self, velocity: &VelocityInfo, flat: [bool; 3]) {
+        let is_plane =
+            |array: &ArrayEntry| array.components == 2 && velocity.arrays == [array.name.as_str()];
+        if velocity.arrays.len() == 2 || self.arrays.iter().any(is_plane) {
+            self.velocity_axes = plane_axes(flat).map(|d| ['x', 'y', 'z'][d]).to_vec();
         }
     }
 
@@ -292,6 +296,7 @@ impl SeriesInfo {
         velocity: &VelocityInfo,
     ) {
         self.bounds = Some(bounds(points));
+        self.set_velocity_axes(velocity, mesh.flat_axes(points));
         let cells = mesh.cells.len() as u64;
         let velocities = match velocity.association {
             Association::Point => points.len() as u64,

@@ -1,13 +1,13 @@
 //! The values of velocity arrays: components, precision, selection and order.
 
-use super::grid::{Grid, flip};
+use super::grid::flip;
 use burntrace_core::Floats;
 use burntrace_vtk::{AddedPoints, ArrayInfo, ScalarType, Values};
 
-/// The axes of a grid along which the two components of a plane velocity point: those of its plane; x
-/// and y if the grid has three axes or one.
-pub(super) fn plane_axes(grid: &Grid) -> [usize; 2] {
-    match grid.nodes().map(|nodes| nodes == 1) {
+/// The axes along which the two components of a plane velocity point, by the axes that are flat: those of
+/// the plane; x and y of a field with three axes or one.
+pub(super) fn plane_axes(flat: [bool; 3]) -> [usize; 2] {
+    match flat {
         [false, true, false] => [0, 2],
         [true, false, false] => [1, 2],
         _ => [0, 1],

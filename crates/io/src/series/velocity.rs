@@ -32,8 +32,8 @@ pub enum VelocityName {
     Array(String),
     /// Three arrays with the components u, v and w.
     Components([String; 3]),
-    /// Two arrays with the components of a plane velocity; the third component is 0. On a grid, they
-    /// are along the two axes of its plane.
+    /// Two arrays with the components of a plane velocity; the third component is 0. They are
+    /// along the two axes of the plane of a flat grid or mesh, otherwise along x and y.
     Plane([String; 2]),
     /// No velocity: the series has only the arrays that the options name.
     #[serde(skip)]
@@ -176,7 +176,8 @@ impl VelocityInfo {
         let counts = self.counts(grid);
         let count = counts.iter().product();
         let values = self.values(file, count)?;
-        let values = if self.is_plane(file)? { along(values, plane_axes(grid)) } else { values };
+        let axes = plane_axes(grid.nodes().map(|nodes| nodes == 1));
+        let values = if self.is_plane(file)? { along(values, axes) } else { values };
         let flip_values = |values, width| flip_floats(values, width, counts, grid.flipped);
         let velocity = flip_values(values, 3);
         let mask = || Ghosts::read(file)?.hidden_on(file, grid, self.association);

@@ -305,6 +305,8 @@ fn blocks_that_name_faces_are_not_noted() {
     assert_eq!(open(&[]), [true; 3]);
     assert_eq!(open(&[block("outlet")]), [true, false, true]);
     assert_eq!(open(&[marked("density", 100)]), [false; 3]);
+    // Only the walls have that many cells.
+    assert_eq!(open(&[marked("density", 110)]), [true, true, false]);
 }
 
 #[test]
@@ -342,4 +344,68 @@ fn wrong_names_of_faces_list_those_of_the_file() {
     refused("marked.vtu", marked("BoundaryID", 3), &["value 3", "`BoundaryID`", "1, 2, 7"]);
     refused("marked.vtu", marked("patch", 3), &["no cell array `patch`", "`BoundaryID`"]);
     refused("octree.vtu", marked("patch", 3), &["no cells on the boundary"]);
+}
+
+#[test]
+fn two_components_are_along_the_plane_of_a_mesh() {
+    let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+    for (axes, flat) in [([0, 1], 2), ([0, 2], 1), ([1, 2], 0)] {
+        let points = square.map(|p| {
+            let mut point = [2.0; 3];
+            (point[axes[0]], point[axes[1]]) = (p[0], p[1]);
+            point
+        });
+        let (u, v) = (
+            ("point", "Float64", "u", 1, vec![1.0; 4]),
+            ("point", "Float64", "v", 1, vec![3.0; 4]),
+        );
+        let text = unstructured(&points, &[(9, vec![0, 1, 2, 3])], &[u, v]);
+        let folder = folder(&[("plane.vtu", text)]);
+        let velocity = VelocityName::Plane(["u".into(), "v".into()]);
+        let options = SeriesOptions { velocity, ..Default::default() };
+        let path = folder.path().join("plane.vtu");
+        let mut series = MeshSeries::open(path.as_path(), &options).unwrap();
+        let mut expected = [0.0; 3];
+        (expected[axes[0]], expected[axes[1]]) = (1.0, 3.0);
+        assert_eq!(series.read(0).unwrap().velocity.vector(2), expected);
+        let names = axes.map(|d| ['x', 'y', 'z'][d]);
+        assert_eq!(series.info().velocity_axes, names);
+        assert_eq!(inspect(path.as_path(), &options).unwrap().velocity_axes, names);
+        let mesh = Mesh::new(series.points(), series.cells().clone()).unwrap();
+        assert_eq!(mesh.flat_axis(), Some(flat));
+    }
+}
+
+#[test]
+fn counts_of_cells_are_kept_where_they_form_no_mesh() {
+    // Quads in no plane, beside a line.
+    let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0]];
+    let cells = [(9, vec![0, 1, 2, 3]), (3, vec![0, 1])];
+    let array = ("point", "Float64", "U", 3, vec![0.0; 12]);
+    let folder = folder(&[("bent.vtu", unstructured(&points, &cells, &[array]))]);
+    let info = inspect(folder.path().join("bent.vtu"), &with_velocity("U")).unwrap();
+    let mesh = info.mesh.unwrap();
+    assert_eq!((mesh.kinds.len(), mesh.skipped, mesh.counts), (2, 1, None));
+    assert!(mesh.problem.unwrap().contains("give cells in one plane"));
+}
+
+#[test]
+fn blocks_of_a_vtkhdf_file_name_faces() {
+    for name in ["blocks.vtkhdf", "collection.vtkhdf"] {
+        let faces = ["inlet", "walls"].map(block);
+        let options = SeriesOptions { faces: faces.to_vec(), ..with_velocity("U") };
+        let mut series = MeshSeries::open(data("vtkhdf").join(name), &options).unwrap();
+        assert_eq!(series.times(), [0.0, 0.5, 1.0]);
+        assert!(series.info().notes.is_empty(), "{:?}", series.info().notes);
+        let points = series.points().to_vec();
+        let frame = series.read(1).unwrap();
+        for (i, p) in points.iter().enumerate() {
+            assert_eq!(frame.velocity.vector(i), [0, 1, 2].map(|d| (d + 1) as f64 * p[d] + 0.5));
+        }
+        let mesh = Mesh::new(series.points(), series.cells().clone()).unwrap();
+        let mesh = mesh.with_boundary(series.boundary().unwrap()).unwrap();
+        let found = mesh.face_groups().iter().map(|of| (of.faces, of.area, of.unmatched));
+        // The box of 1 x 1 x 0.5.
+        assert_eq!(found.collect::<Vec<_>>(), [(4, 0.5, 0), (28, 3.5, 0)], "{name}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::cell_array::{CellArray, check_count};
 use super::indices::IndexArray;
+use super::polyhedra::{faces_in, wrong_faces};
 use crate::error::Error;
 use crate::source::ErrorContext;
 use crate::sources::Sources;
@@ -92,17 +93,44 @@ pub(super) fn read(sources: &Sources, structure: &Structure) -> Result<CellArray
     let types = array("types")?;
     types.expect_count(count)?;
     if find("cells").is_some() {
-        return read_legacy_cells(&types, &array("cells")?, points);
+        let cells = array("cells")?;
+        let raw = read_legacy_cells(&types, &cells, points)?;
+        return without_faces(raw, points, cells.context(0));
     }
-    let offsets = array("offsets")?;
+    let (offsets, connectivity) = (array("offsets")?, array("connectivity")?);
     // In legacy files, the first offset is the start of the first cell; in XML files, its end.
     let is_legacy = offsets.len() > count;
     offsets.expect_count(count + usize::from(is_legacy))?;
-    read_pieces(&types, &offsets, &array("connectivity")?, points, usize::from(is_legacy))
+    if is_legacy {
+        let raw = read_pieces(&types, &offsets, &connectivity, points, 1)?;
+        return without_faces(raw, points, connectivity.context(0));
+    }
+    read_pieces(&types, &offsets, &connectivity, points, 0)
+}
+
+/// Reads the cells of a legacy file as they are stored: a polyhedron as its number of faces, then for each
+/// face its number of points and the points. `None` in other files.
+pub(super) fn read_legacy(
+    sources: &Sources,
+    structure: &Structure,
+) -> Result<Option<CellArray>, Error> {
+    let (points, count) = (structure.geometry.num_points(), structure.geometry.num_cells());
+    let find = |name: &str| {
+        let found = structure.topology.iter().find(|array| array.name == name);
+        found.map(|info| IndexArray::new(sources, info)).transpose()
+    };
+    let (types, cells) = (find("types")?, find("cells")?);
+    Ok(match (types, cells, find("offsets")?, find("connectivity")?) {
+        (Some(types), Some(cells), ..) => Some(read_legacy_cells(&types, &cells, points)?),
+        (Some(types), _, Some(offsets), Some(connectivity)) if offsets.len() > count => {
+            Some(read_pieces(&types, &offsets, &connectivity, points, 1)?)
+        }
+        _ => None,
+    })
 }
 
 /// Reads cells piece by piece. The data set has `points` points; the offsets have `leading` zeros
-/// before the end of the first cell.
+/// before the end of the first cell, in legacy files, where polyhedra are their faces.
 fn read_pieces(
     types: &IndexArray<'_>,
     offsets: &IndexArray<'_>,
@@ -114,9 +142,8 @@ fn read_pieces(
     for piece in 0..types.pieces() {
         let first = cells.types.len();
         read_types(types, piece, &mut cells)?;
-        if leading > 0 {
-            refuse_polyhedra(types, &cells)?;
-        }
+        let has_faces = leading > 0 && cells.types.contains(&POLYHEDRON);
+        let points = if has_faces { usize::MAX } else { points };
         let next = connectivity.index_offset(piece + 1).unwrap_or(points);
         read_connectivity(connectivity, piece, next, &mut cells)?;
         read_offsets(offsets, piece, leading, &mut cells)?;
@@ -125,7 +152,7 @@ fn read_pieces(
     Ok(cells)
 }
 
-/// Reads the size-prefixed cells of old legacy files.
+/// Reads the size-prefixed cells of old legacy files, polyhedra as their faces.
 fn read_legacy_cells(
     types: &IndexArray<'_>,
     array: &IndexArray<'_>,
@@ -133,7 +160,7 @@ fn read_legacy_cells(
 ) -> Result<CellArray, Error> {
     let mut cells = CellArray::empty();
     read_types(types, 0, &mut cells)?;
-    refuse_polyhedra(types, &cells)?;
+    let points = if cells.types.contains(&POLYHEDRON) { usize::MAX } else { points };
     let count = cells.len();
     read_size_prefixed(&mut cells, count, array, points)?;
     check_sizes(array.context(0), &cells, 0)?;
@@ -221,15 +248,32 @@ pub(super) fn read_offsets(
     Ok(())
 }
 
-/// Refuses polyhedra in legacy files, where their points are mixed with the sizes of their faces.
-fn refuse_polyhedra(types: &IndexArray<'_>, cells: &CellArray) -> Result<(), Error> {
-    match cells.types.iter().position(|kind| *kind == POLYHEDRON) {
-        None => Ok(()),
-        Some(cell) => Err(types.context(0).unsupported(
-            format!("cell `{cell}`, a polyhedron in a legacy file,"),
-            "write the data set as .vtu",
-        )),
+/// The cells of a legacy file with the points of polyhedra, each once, instead of their faces.
+fn without_faces(
+    raw: CellArray,
+    points: usize,
+    context: ErrorContext<'_>,
+) -> Result<CellArray, Error> {
+    if !raw.types.contains(&POLYHEDRON) {
+        return Ok(raw);
     }
+    let mut cells = CellArray::empty();
+    for (cell, (kind, numbers)) in raw.iter().enumerate() {
+        if kind == POLYHEDRON {
+            let faces = faces_in(numbers, points);
+            let faces = faces.ok_or_else(|| wrong_faces(context, cell, points))?;
+            let mut corners: Vec<u32> = faces.into_iter().flatten().copied().collect();
+            corners.sort_unstable();
+            corners.dedup();
+            cells.push(kind, corners);
+        } else if let Some(point) = numbers.iter().find(|point| **point as usize >= points) {
+            let found = format!("point `{point}` in cell `{cell}`");
+            return Err(context.malformed(found, valid_indices(points)));
+        } else {
+            cells.push(kind, numbers.iter().copied());
+        }
+    }
+    Ok(cells)
 }
 
 /// Checks the number of points of the cells from `first` on, if their type fixes it. Messages count

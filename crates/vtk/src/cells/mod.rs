@@ -10,7 +10,7 @@ mod structured;
 pub use cell_array::CellArray;
 pub use explicit::cell_dimension;
 pub(crate) use explicit::highest_dimension;
-pub(crate) use polyhedra::{Polyhedra, has_faces, read_polyhedra};
+pub(crate) use polyhedra::{FACES, Polyhedra, has_faces, read_polyhedra};
 
 use crate::coordinates::absent;
 use crate::error::Error;

@@ -1,11 +1,13 @@
-//! The faces of polyhedra, in the two layouts of XML files.
+//! The faces of polyhedra, in the two layouts of XML files, and in legacy files.
 
-use super::cell_array::check_count;
-use super::explicit::{POLYHEDRON, types};
+use super::cell_array::{CellArray, check_count};
+use super::explicit::{POLYHEDRON, read_legacy, types};
 use super::indices::IndexArray;
 use crate::array::ArrayInfo;
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::pieces::stored_values;
+use crate::source::ErrorContext;
 use crate::sources::Sources;
 use crate::structure::Structure;
 
@@ -59,6 +61,12 @@ impl Polyhedra {
         self.of_cells.push(self.of_cells.last().copied().unwrap_or(0));
     }
 
+    /// Appends a polyhedron with these faces.
+    fn add(&mut self, faces: Vec<&[u32]>) {
+        self.open();
+        faces.into_iter().for_each(|face| self.push(face.iter().copied()));
+    }
+
     fn push(&mut self, face: impl Iterator<Item = u32>) {
         self.points.extend(face);
         self.of_faces.push(self.points.len() as u32);
@@ -68,19 +76,19 @@ impl Polyhedra {
     }
 }
 
+/// The arrays with the points of the faces of polyhedra, one of which a data set has.
+pub(crate) const FACES: [&str; 2] = ["faces", "face_connectivity"];
+
 /// Whether a data set has the faces of polyhedra.
 pub(crate) fn has_faces(structure: &Structure) -> bool {
-    structure
-        .topology
-        .iter()
-        .any(|array| array.name == "faces" || array.name == "face_connectivity")
+    structure.topology.iter().any(|array| FACES.contains(&array.name.as_str()))
 }
 
 /// Reads the faces of the polyhedra among the cells of all blocks.
 pub(crate) fn read_polyhedra(sources: &Sources, blocks: &[Structure]) -> Result<Polyhedra, Error> {
     let (mut all, mut first_point) = (Polyhedra::default(), 0_usize);
     for block in blocks {
-        if has_faces(block) {
+        if matches!(block.geometry, Geometry::Unstructured { .. }) {
             let own = read_block(sources, block)?;
             all.append(&own, first_point as u32);
         }
@@ -98,7 +106,18 @@ fn read_block(sources: &Sources, structure: &Structure) -> Result<Polyhedra, Err
     if which.is_empty() {
         return Ok(Polyhedra::default());
     }
-    let reader = Reader { sources, structure, points: structure.geometry.num_points() };
+    let points = structure.geometry.num_points();
+    if let Some(raw) = read_legacy(sources, structure)? {
+        let context = sources.of_structure(structure).context(0, "the cells");
+        return of_legacy(&raw, points, context);
+    }
+    if !has_faces(structure) {
+        // Polyhedra without faces, which are refused when they are divided.
+        let mut polyhedra = Polyhedra::default();
+        which.iter().for_each(|_| polyhedra.open());
+        return Ok(polyhedra);
+    }
+    let reader = Reader { sources, structure, points };
     match structure.topology.iter().any(|array| array.name == "faces") {
         true => reader.read_streams(&which, types.len()),
         false => reader.read_lists(&which, types.len()),
@@ -118,8 +137,8 @@ impl Reader<'_> {
         let found = found.filter(|array| array.parts.len() == 1);
         let context = self.sources.of_structure(self.structure).context(0, "the cells");
         found.ok_or_else(|| {
-            let what = format!("polyhedra without the array `{name}` in one piece");
-            context.malformed(what, "a file of one piece with their faces, as VTK writes")
+            let what = format!("polyhedra without the array `{name}`");
+            context.malformed(what, "the faces of polyhedra, as VTK writes")
         })
     }
 
@@ -156,26 +175,11 @@ impl Reader<'_> {
         for cell in which {
             let end = ends.get(*cell).copied().unwrap_or(-1.0) as usize;
             let stream = numbers.get(start..end).unwrap_or_default();
-            self.read_stream(stream, &mut polyhedra).ok_or_else(|| {
-                let found = format!("faces of the polyhedron `{cell}` that cannot be read");
-                context.malformed(found, self.layout())
-            })?;
+            let faces = faces_in(stream, self.points);
+            polyhedra.add(faces.ok_or_else(|| wrong_faces(context, *cell, self.points))?);
             start = end;
         }
         Ok(polyhedra)
-    }
-
-    fn read_stream(&self, stream: &[u32], polyhedra: &mut Polyhedra) -> Option<()> {
-        let (count, mut rest) = stream.split_first()?;
-        polyhedra.open();
-        for _ in 0..*count {
-            let (size, after) = rest.split_first()?;
-            let (face, after) = after.split_at_checked(*size as usize)?;
-            self.check_face(face)?;
-            polyhedra.push(face.iter().copied());
-            rest = after;
-        }
-        (rest.is_empty() && *count >= 4).then_some(())
     }
 
     /// Reads the layout since VTK 9.4: lists of faces, and of the faces of each polyhedron.
@@ -202,10 +206,8 @@ impl Reader<'_> {
             // A small file must not ask for much memory by repeating faces.
             let limit = points.len().saturating_mul(2);
             let own = own.iter().map(|index| face(*index));
-            self.read_list(own, limit, &mut polyhedra).ok_or_else(|| {
-                let found = format!("faces of the polyhedron `{cell}` that cannot be read");
-                context.malformed(found, self.layout())
-            })?;
+            self.read_list(own, limit, &mut polyhedra)
+                .ok_or_else(|| wrong_faces(context, *cell, self.points))?;
         }
         Ok(polyhedra)
     }
@@ -219,8 +221,7 @@ impl Reader<'_> {
         let count = faces.len();
         polyhedra.open();
         for face in faces {
-            let face = face?;
-            self.check_face(face)?;
+            let face = face.filter(|face| is_face(face, self.points))?;
             polyhedra.push(face.iter().copied());
             if polyhedra.points.len() > limit {
                 return None;
@@ -228,17 +229,45 @@ impl Reader<'_> {
         }
         (count >= 4).then_some(())
     }
+}
 
-    fn check_face(&self, face: &[u32]) -> Option<()> {
-        let is_point = |point: &u32| (*point as usize) < self.points;
-        (face.len() >= 3 && face.iter().all(is_point)).then_some(())
+/// The polyhedra among the cells of a legacy file as they are stored.
+fn of_legacy(
+    raw: &CellArray,
+    points: usize,
+    context: ErrorContext<'_>,
+) -> Result<Polyhedra, Error> {
+    let mut polyhedra = Polyhedra::default();
+    for (cell, (_, stream)) in raw.iter().enumerate().filter(|(_, (kind, _))| *kind == POLYHEDRON) {
+        let faces = faces_in(stream, points);
+        polyhedra.add(faces.ok_or_else(|| wrong_faces(context, cell, points))?);
     }
+    Ok(polyhedra)
+}
 
-    fn layout(&self) -> String {
-        format!(
-            "four faces or more of three points or more, below `{}`, and each face in at most two \
-             polyhedra",
-            self.points
-        )
+/// The faces in a stream: their number, then for each its number of points and the points.
+pub(super) fn faces_in(stream: &[u32], points: usize) -> Option<Vec<&[u32]>> {
+    let (count, mut rest) = stream.split_first()?;
+    let mut faces = Vec::new();
+    while let Some((size, after)) = rest.split_first() {
+        let (face, after) = after.split_at_checked(*size as usize)?;
+        faces.push(Some(face).filter(|face| is_face(face, points))?);
+        rest = after;
     }
+    (faces.len() == *count as usize && faces.len() >= 4).then_some(faces)
+}
+
+/// Whether these can be the points of a face.
+fn is_face(face: &[u32], points: usize) -> bool {
+    face.len() >= 3 && face.iter().all(|point| (*point as usize) < points)
+}
+
+/// The error for a polyhedron with other faces than [`faces_in`] reads.
+pub(super) fn wrong_faces(context: ErrorContext<'_>, cell: usize, points: usize) -> Error {
+    let found = format!("faces of the polyhedron `{cell}` that cannot be read");
+    let expected = format!(
+        "four faces or more of three points or more, below `{points}`, and each face in at most two \
+         polyhedra"
+    );
+    context.malformed(found, expected)
 }

@@ -48,6 +48,33 @@ impl<'a> Group<'a> {
         Some(Group { source: self.source, group, element: format!("the group `{name}`") })
     }
 
+    /// The group with a path of names, from this one on.
+    pub(super) fn descendant(self, path: &str) -> Result<Group<'a>, Error> {
+        let mut group = self;
+        for name in path.split('/') {
+            let child = group.child(name);
+            group = child.ok_or_else(|| group.lacks(&format!("the group `{name}`")))?;
+        }
+        Ok(group)
+    }
+
+    /// The groups in the group, with their names.
+    pub(super) fn children(&self) -> Result<Vec<(String, Group<'a>)>, Error> {
+        let groups = self.group.groups();
+        let groups =
+            groups.map_err(|error| self.context().malformed(error.to_string(), "valid groups"))?;
+        let named = groups.into_iter().map(|group| {
+            let name = group.name().rsplit('/').next().unwrap_or_default().to_owned();
+            let element = format!("the group `{name}`");
+            (name, Group { source: self.source, group, element })
+        });
+        Ok(named.collect())
+    }
+
+    pub(super) fn has_attribute(&self, name: &str) -> bool {
+        self.group.attribute(name).is_ok()
+    }
+
     pub(super) fn context(&self) -> ErrorContext<'_> {
         self.source.context(0, &self.element)
     }

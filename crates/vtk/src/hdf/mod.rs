@@ -1,11 +1,15 @@
-//! VTKHDF files: image data and unstructured grids, with time steps.
+//! VTKHDF files: image data, unstructured grids, poly data, and blocks of them, with time steps.
 
+mod blocks;
 mod data;
 mod group;
 mod image;
+mod parts;
+mod polydata;
 mod steps;
 mod unstructured;
 
+pub(crate) use blocks::HdfBlock;
 pub(crate) use data::{HdfData, HdfRows};
 
 use crate::error::Error;
@@ -25,19 +29,52 @@ pub(crate) struct AtStep {
     pub(crate) times: Vec<f64>,
 }
 
-/// Reads the structure of a file at a time step, from 0.
-pub(crate) fn open(source: Source, step: usize) -> Result<AtStep, Error> {
+/// The contents of a file.
+pub(crate) enum Contents {
+    DataSet(AtStep),
+    /// The file, and its blocks.
+    Blocks(Source, Vec<HdfBlock>),
+}
+
+/// Reads the structure of a file at a time step, from 0, or lists its blocks.
+pub(crate) fn open(source: Source, step: usize) -> Result<Contents, Error> {
+    let blocks = {
+        let root = Group::root(&source)?;
+        match root.text("Type")?.as_str() {
+            "PartitionedDataSetCollection" => Some(blocks::of_collection(&root)?),
+            "MultiBlockDataSet" => Some(blocks::of_assembly(&root)?),
+            _ => None,
+        }
+    };
+    match blocks {
+        Some(blocks) => Ok(Contents::Blocks(source, blocks)),
+        None => read(source, step, None).map(Contents::DataSet),
+    }
+}
+
+/// Reads the structure of a block at a time step, by the path of its group. A block without steps is the same
+/// at all of them.
+pub(crate) fn open_block(source: Source, step: usize, group: &str) -> Result<AtStep, Error> {
+    read(source, step, Some(group))
+}
+
+fn read(source: Source, step: usize, block: Option<&str>) -> Result<AtStep, Error> {
     let mut data = HdfData::default();
     let (structure, times) = {
-        let root = Group::root(&source)?;
-        let steps = Steps::read(&root, step)?;
+        let mut root = Group::root(&source)?;
+        if let Some(path) = block {
+            root = root.descendant(path)?;
+        }
+        let is_steady = block.is_some() && root.child("Steps").is_none();
+        let steps = Steps::read(&root, if is_steady { 0 } else { step })?;
         let structure = match root.text("Type")?.as_str() {
             "ImageData" => image::read(&root, &steps, &mut data)?,
             "UnstructuredGrid" => unstructured::read(&root, &steps, &mut data)?,
+            "PolyData" => polydata::read(&root, &steps, &mut data)?,
             other => {
                 let what = format!("VTKHDF data of the type `{other}`");
-                let remedy = "write image data or an unstructured grid (in ParaView: Append Datasets, \
-                              Merge Blocks), or use XML files";
+                let remedy = "write image data, unstructured grids or poly data (in ParaView: Append \
+                              Datasets, Merge Blocks), or use XML files";
                 return Err(root.context().unsupported(what, remedy));
             }
         };

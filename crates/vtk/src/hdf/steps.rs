@@ -37,10 +37,11 @@ impl<'a> Steps<'a> {
         self.step
     }
 
-    /// The offset of the step in a dataset of `Steps`; 0 without steps.
-    pub(super) fn offset(&self, name: &str) -> Result<u64, Error> {
+    /// The offset of the step in a dataset of `Steps`, with the number of its columns and the one to read; 0
+    /// without steps.
+    pub(super) fn offset(&self, name: &str, column: [usize; 2]) -> Result<u64, Error> {
         let Some(group) = &self.group else { return Ok(0) };
-        Ok(self.at(group, name, group.sizes(name)?)?.unwrap_or(0))
+        Ok(self.at(group, (name, column), group.sizes(name)?)?.unwrap_or(0))
     }
 
     /// The offset of an array, from a group of `Steps` such as `PointDataOffsets`; `None` without one.
@@ -49,17 +50,17 @@ impl<'a> Steps<'a> {
             return Ok(None);
         };
         let offsets = group.sizes(array)?;
-        self.at(&group, array, offsets)
+        self.at(&group, (array, [1, 0]), offsets)
     }
 
     fn at(
         &self,
         group: &Group<'_>,
-        name: &str,
+        (name, [width, column]): (&str, [usize; 2]),
         offsets: Option<Vec<u64>>,
     ) -> Result<Option<u64>, Error> {
         let Some(offsets) = offsets else { return Ok(None) };
         let lacks = || group.lacks(&format!("`{}` offsets in `{name}`", self.times.len()));
-        offsets.get(self.step).copied().map(Some).ok_or_else(lacks)
+        offsets.get(self.step * width + column).copied().map(Some).ok_or_else(lacks)
     }
 }

@@ -15,11 +15,8 @@ impl Splitter<'_> {
     ) -> Result<(), String> {
         let faces: Vec<&[u32]> = faces.collect();
         if faces.len() < 4 {
-            return Err(
-                "it is a polyhedron whose faces are missing; write the data set as a .vtu \
-                        with one piece per file"
-                    .to_owned(),
-            );
+            return Err("it is a polyhedron whose faces are missing; write the data set as a .vtu"
+                .to_owned());
         }
         let mut points: Vec<u32> = faces.iter().flat_map(|face| face.iter().copied()).collect();
         points.sort_unstable();

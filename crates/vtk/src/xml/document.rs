@@ -136,6 +136,20 @@ pub(super) fn read(source: &Source) -> Result<Document<'_>, Error> {
     builder.finish(source)
 }
 
+/// Whether a file lists other files, by its first elements.
+pub(super) fn is_index(source: &Source) -> Result<bool, Error> {
+    let mut elements = Elements::new(source);
+    let mut builder = Builder::default();
+    while builder.dataset.is_none() {
+        match elements.next()? {
+            Item::End => return Ok(false),
+            Item::Open(tag) => builder.open(tag)?,
+            Item::Close(_) | Item::Text(_) => {}
+        }
+    }
+    Ok(builder.is_index || builder.blocks.is_some())
+}
+
 fn read_appended(elements: &mut Elements<'_>, tag: &Tag<'_>) -> Result<Appended, Error> {
     let base64 = match tag.text("encoding") {
         Some("raw") => false,

@@ -3,27 +3,50 @@
 use super::array::{Format, components, scalar_type, tuples};
 use super::document::{Document, RawArray, RawBlock, Section};
 use super::join::Joiner;
-use super::sizes::{image_geometry, sized_pieces, whole_geometry};
+use super::sizes::{SizedPiece, image_geometry, sized_pieces, whole_geometry};
 use crate::array::{ArrayInfo, Association};
+use crate::cells::FACES;
 use crate::error::Error;
 use crate::geometry::{Geometry, Kind};
 use crate::source::Source;
 use crate::structure::{BlockFile, BlockIndex, Index, IndexGrid, Structure};
 use std::path::Path;
 
-/// Builds the structure of a data set.
-pub(super) fn build(source: &Source, document: &Document<'_>) -> Result<Structure, Error> {
+/// Builds the structure of a data set, and those of its pieces if there are several with the faces of
+/// polyhedra, which cannot be joined.
+pub(super) fn build(
+    source: &Source,
+    document: &Document<'_>,
+) -> Result<(Structure, Vec<Structure>), Error> {
     let format = Format::read(source, &document.file, document.appended)?;
     let pieces = sized_pieces(document)?;
-    let geometry = whole_geometry(document, &pieces)?;
-    let joiner = Joiner { format: &format, pieces: &pieces, geometry: &geometry };
-    let mut arrays = field_arrays(&format, &document.fields)?;
+    let whole = structure(document, &format, &pieces)?;
+    let has_faces = |piece: &SizedPiece<'_, '_>| piece.piece.arrays.iter().any(is_faces);
+    let members = pieces.chunks(1).filter(|_| pieces.len() > 1 && pieces.iter().any(has_faces));
+    let members = members.map(|piece| structure(document, &format, piece));
+    Ok((whole, members.collect::<Result<_, _>>()?))
+}
+
+/// Whether an array has the faces of polyhedra.
+fn is_faces(array: &RawArray<'_>) -> bool {
+    array.section == Section::Cells && FACES.contains(&array.name())
+}
+
+/// The structure of a data set with these pieces.
+fn structure<'d>(
+    document: &Document<'_>,
+    format: &'d Format,
+    pieces: &'d [SizedPiece<'_, 'd>],
+) -> Result<Structure, Error> {
+    let geometry = whole_geometry(document, pieces)?;
+    let joiner = Joiner { format, pieces, geometry: &geometry };
+    let mut arrays = field_arrays(format, &document.fields)?;
     arrays.extend(joiner.arrays(&[Section::PointData, Section::CellData])?);
     let coordinates = joiner.arrays(&[Section::Coordinates])?;
     let points = joiner.arrays(&[Section::Points])?.into_iter().next();
     let topology = joiner.arrays(&Section::OF_CELLS)?;
     check_geometry(document, &geometry, points.as_ref(), &coordinates)?;
-    let encoding = encoding(&format, document)?;
+    let encoding = encoding(format, document)?;
     Ok(Structure { file: 0, geometry, encoding, arrays, topology, coordinates, points })
 }
 
@@ -49,7 +72,7 @@ pub(super) fn block_index(
     let folder = source.path().parent().unwrap_or(Path::new(""));
     let with_file = |block: &RawBlock<'_>| {
         let path = folder.join(block.tag.text("file")?);
-        Some(BlockFile { name: block.name.clone(), path })
+        Some(BlockFile { name: block.name.clone(), path, group: None })
     };
     let files: Vec<BlockFile> = blocks.iter().filter_map(with_file).collect();
     if files.is_empty() {

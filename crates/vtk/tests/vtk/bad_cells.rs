@@ -133,8 +133,8 @@ fn invalid_cells_of_old_legacy_files_are_refused() {
     assert_ends_with(&types, "found `1` cells without the array `types`, expected one");
 }
 
-const POLYHEDRON: &str =
-    "cell `1`, a polyhedron in a legacy file, cannot be read; write the data set as .vtu";
+const POLYHEDRON: &str = "found faces of the polyhedron `1` that cannot be read, expected four faces or \
+     more of three points or more, below `4`, and each face in at most two polyhedra";
 
 #[test]
 fn invalid_cells_of_new_legacy_files_are_refused() {

@@ -1,10 +1,20 @@
 //! VTKHDF files written by VTK and h5py (`tests/peers/vtkhdf.py`).
 
-use burntrace_vtk::{Association, Geometry, Kind, VtkFile, open, open_step};
+use burntrace_vtk::{Association, BlockInfo, Geometry, Kind, VtkFile, open, open_block, open_step};
 use std::path::{Path, PathBuf};
 
-const FIXTURES: [&str; 6] =
-    ["one.vtkhdf", "steps.vtkhdf", "moves.vtkhdf", "pieces.vtkhdf", "image.vtkhdf", "flat.vtkhdf"];
+const FIXTURES: [&str; 10] = [
+    "one.vtkhdf",
+    "steps.vtkhdf",
+    "moves.vtkhdf",
+    "pieces.vtkhdf",
+    "image.vtkhdf",
+    "flat.vtkhdf",
+    "polydata.vtkhdf",
+    "polydata_pieces.vtkhdf",
+    "blocks.vtkhdf",
+    "collection.vtkhdf",
+];
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/vtkhdf").join(name)
@@ -81,6 +91,88 @@ fn images_are_read_at_each_time_step() {
     }
 }
 
+/// Asserts that the velocities are those of the formula at a time.
+fn check_velocity(file: &VtkFile, time: f64) {
+    let points = file.points().unwrap().values.into_f64();
+    let velocity = values(file, "U");
+    assert_eq!(velocity.len(), points.len());
+    for (i, (x, u)) in points.iter().zip(&velocity).enumerate() {
+        assert_eq!(*u, (i % 3 + 1) as f64 * x + time, "{}", file.path().display());
+    }
+}
+
+#[test]
+fn poly_data_are_read_at_each_time_step() {
+    for (step, time) in [0.0, 0.5, 1.0].into_iter().enumerate() {
+        let file = open_step(fixture("polydata.vtkhdf"), step).unwrap();
+        let expected = Geometry::PolyData { points: 18, verts: 0, lines: 0, strips: 0, polys: 28 };
+        assert_eq!(*file.geometry(), expected);
+        assert_eq!(file.time_value().unwrap(), Some(time));
+        check_velocity(&file, time);
+        assert_eq!(values(&file, "id").len(), 28);
+        let faces = file.faces().unwrap();
+        assert!(faces.iter().all(|(kind, corners)| kind == 7 && corners.len() == 3));
+        // The same triangles at all steps.
+        let first = open(fixture("polydata.vtkhdf")).unwrap().faces().unwrap();
+        assert_eq!(faces, first);
+    }
+}
+
+#[test]
+fn pieces_of_poly_data_are_joined() {
+    let file = open(fixture("polydata_pieces.vtkhdf")).unwrap();
+    let expected = Geometry::PolyData { points: 10, verts: 0, lines: 2, strips: 0, polys: 4 };
+    assert_eq!(*file.geometry(), expected);
+    check_velocity(&file, 0.0);
+    // Joining changes the order of lines and polygons.
+    assert!(file.arrays().iter().all(|array| array.association == Association::Point));
+    let corners: Vec<Vec<u32>> =
+        file.faces().unwrap().iter().map(|(_, corners)| corners.to_vec()).collect();
+    assert_eq!(corners, [vec![0, 1, 2, 3], vec![1, 4, 2], vec![5, 6, 7, 8], vec![6, 9, 7]]);
+    let (lines, _) = file.boundary_cells(1).unwrap();
+    assert_eq!(lines.connectivity(), [0, 1, 5, 6]);
+}
+
+#[test]
+fn blocks_of_a_file_are_those_of_one_data_set() {
+    for (name, names) in [
+        ("blocks.vtkhdf", ["volume", "boundary/inlet", "boundary/walls"]),
+        ("collection.vtkhdf", ["volume", "inlet", "walls"]),
+    ] {
+        for (step, time) in [0.0, 0.5, 1.0].into_iter().enumerate() {
+            let file = open_step(fixture(name), step).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!((file.steps().len(), file.time_value().unwrap()), (3, Some(time)));
+            assert_eq!(*file.geometry(), Geometry::Unstructured { points: 18, cells: 20 });
+            check_velocity(&file, time);
+            assert_eq!(values(&file, "id"), (0..20).map(f64::from).collect::<Vec<_>>());
+            let describe = |block: &BlockInfo| {
+                (block.name.clone(), block.is_used, block.dimension, block.cells)
+            };
+            let found: Vec<_> = file.blocks().iter().map(describe).collect();
+            let [volume, inlet, walls] = names;
+            let expected = [(volume, true, 3, 20), (inlet, false, 2, 4), (walls, false, 2, 28)];
+            assert_eq!(
+                found,
+                expected.map(|(name, used, of, cells)| (String::from(name), used, of, cells))
+            );
+            assert!(file.notes()[0].contains("patches can name its faces"), "{:?}", file.notes());
+            let block = open_block(&file.blocks()[1]).unwrap();
+            assert_eq!((block.faces().unwrap().len(), block.kind()), (4, Kind::PolyData));
+            check_velocity(&block, time);
+        }
+        let error = open_step(fixture(name), 3).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("time steps"), "{error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(fixture("blocks.vtkhdf"), folder.path().join("blocks.vtkhdf")).unwrap();
+    let index = folder.path().join("index.vtm");
+    let text = "<VTKFile type=\"vtkMultiBlockDataSet\"><vtkMultiBlockDataSet>\
+                <DataSet name=\"a\" file=\"blocks.vtkhdf\"/></vtkMultiBlockDataSet></VTKFile>";
+    std::fs::write(&index, text).unwrap();
+    let nested = open(&index).unwrap_err().to_string();
+    assert!(nested.contains("a multi-block file inside another one"), "{nested}");
+}
+
 #[test]
 fn other_hdf5_files_are_refused() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cf/nc4.nc");
@@ -94,9 +186,11 @@ fn read_everything(path: &Path) -> bool {
     let read = arrays.filter(|array| file.read(array).is_err()).count() == 0;
     let geometry = match file.kind() {
         Kind::ImageData => file.coordinates().is_ok(),
+        Kind::PolyData => file.points().is_ok() && file.faces().is_ok(),
         _ => file.points().is_ok() && file.cells().is_ok(),
     };
-    read && geometry
+    let blocks = file.blocks().iter().filter(|block| open_block(block).is_err()).count() == 0;
+    read && geometry && blocks
 }
 
 /// A file of which a byte or the end is damaged gives an error or other numbers, never a panic.

@@ -120,8 +120,44 @@ fn both_layouts_of_polyhedra_give_the_same_cells() {
     let (_, new, _) = split("octree.vtu");
     let (_, old, _) = split("octree-old.vtu");
     assert_eq!(new, old);
+    for legacy in ["octree-4.vtk", "octree-5.vtk"] {
+        assert_eq!(split(legacy).1, new, "{legacy}");
+    }
     let foam = open(composite("foam.vtm")).unwrap();
     assert_eq!(foam.split_cells(&points(&foam)).unwrap(), new);
+}
+
+#[test]
+fn polyhedra_in_pieces_of_a_file_have_their_faces_and_values() {
+    let (whole, whole_split, _) = split("octree.vtu");
+    let (file, of_pieces, positions) = split("octree-pieces.vtu");
+    let volumes = of_pieces.cells.iter().map(|(kind, cell)| {
+        let corners: Vec<_> = cell.iter().map(|point| positions[*point as usize]).collect();
+        volume(kind, &corners)
+    });
+    assert!((volumes.sum::<f64>() - 12.0).abs() < 1e-9);
+    // The pieces have the hexahedra 1 and 2, the polyhedron, and the others.
+    let parents = |split: &SplitCells| split.parents.clone().unwrap();
+    assert_eq!(parents(&of_pieces).types, [12, 12, 42, 12, 12]);
+    let parts = |split: &SplitCells, cell: u32| -> usize {
+        parents(split).indices.iter().filter(|parent| **parent == cell).count()
+    };
+    assert_eq!(parts(&of_pieces, 2), parts(&whole_split, 0));
+    assert_eq!(values(&file, "density"), [101.0, 102.0, 100.0, 103.0, 104.0]);
+    assert_eq!(values(&whole, "density"), [100.0, 101.0, 102.0, 103.0, 104.0]);
+    let expected: Vec<f64> = points(&file).into_iter().flat_map(velocity).collect();
+    assert_eq!(values(&file, "velocity"), expected);
+    let index = tempfile::tempdir().unwrap();
+    std::fs::copy(composite("octree-pieces.vtu"), index.path().join("a.vtu")).unwrap();
+    std::fs::copy(composite("octree-old.vtu"), index.path().join("b.vtu")).unwrap();
+    let path = index.path().join("both.pvtu");
+    let text = "<VTKFile type=\"PUnstructuredGrid\"><PUnstructuredGrid><Piece Source=\"a.vtu\"/>\
+                <Piece Source=\"b.vtu\"/></PUnstructuredGrid></VTKFile>";
+    std::fs::write(&path, text).unwrap();
+    let both = open(&path).unwrap();
+    let all = both.split_cells(&points(&both)).unwrap();
+    assert_eq!(all.cells.len(), 2 * whole_split.cells.len());
+    assert_eq!(parents(&all).types, [12, 12, 42, 12, 12, 42, 12, 12, 12, 12]);
 }
 
 #[test]
@@ -232,6 +268,15 @@ fn broken_polyhedra_are_refused() {
     }
     let missing = error(old.replace("Name=\"faces\"", "Name=\"other\""));
     assert!(missing.contains("polyhedron whose faces are missing"), "{missing}");
+    let legacy = std::fs::read_to_string(composite("octree-4.vtk")).unwrap();
+    for (from, to) in
+        [("50 9 4 0", "50 10 4 0"), ("50 9 4 0", "50 9 4 99"), ("50 9 4 0", "50 9 5 0")]
+    {
+        let error = error(legacy.replacen(from, to, 1));
+        assert!(error.contains("faces of the polyhedron `0` that cannot be read"), "{error}");
+    }
+    let hexahedron = error(legacy.replacen("8 0 13", "8 99 13", 1));
+    assert!(hexahedron.contains("point `99` in cell `1`"), "{hexahedron}");
     let new = text("octree.vtu");
     let error = error(new.replace("Name=\"polyhedron_to_faces\"", "Name=\"other\""));
     assert!(error.contains("polyhedra without the array `polyhedron_to_faces`"), "{error}");

@@ -56,30 +56,64 @@ pub(super) struct FileBoundary {
 struct BoundaryPart {
     /// The name of the block, with those that contain it; `None` for the file itself.
     block: Option<String>,
-    /// Its arrays with one component: a name, whether it has integers, and a value for each cell.
-    arrays: Vec<(String, bool, Vec<f64>)>,
+    /// Its arrays with one component.
+    arrays: Vec<BoundaryArray>,
     first: usize,
     count: usize,
 }
 
+/// An array of cells on the boundary.
+#[derive(Debug)]
+struct BoundaryArray {
+    name: String,
+    has_integers: bool,
+    /// A value for each cell, if they are needed.
+    values: Option<Vec<f64>>,
+}
+
+/// The arrays whose values are needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Needed<'a> {
+    /// Those of integers, whose values are listed.
+    Integers,
+    /// Those that these faces name.
+    By(&'a [NamedFaces]),
+}
+
+impl Needed<'_> {
+    fn includes(self, name: &str, has_integers: bool) -> bool {
+        match self {
+            Needed::Integers => has_integers,
+            Needed::By(faces) => faces
+                .iter()
+                .any(|named| matches!(named, NamedFaces::Array { array, .. } if array == name)),
+        }
+    }
+}
+
 impl FileBoundary {
     /// Reads the boundary of a mesh from its file and its blocks of the next lower dimension; `points` are
-    /// those of the cells.
-    pub fn read(file: &VtkFile, mesh: &FileCells, points: &[[f64; 3]]) -> Result<Self> {
+    /// those of the cells. Reads the values of `needed` arrays only.
+    pub fn read(
+        file: &VtkFile,
+        mesh: &FileCells,
+        points: &[[f64; 3]],
+        needed: Needed<'_>,
+    ) -> Result<Self> {
         let mut boundary = FileBoundary::default();
         boundary.cells.offsets.push(0);
-        boundary.add(file, None, points, mesh.on_boundary())?;
+        boundary.add((file, None), points, mesh.on_boundary(), needed)?;
         let is_on_boundary = |block: &&BlockInfo| {
             block.points > 0 && block.dimension + 1 == mesh.dimension() && !block.is_used
         };
         for block in file.blocks().iter().filter(is_on_boundary) {
-            boundary.add_block(block)?;
+            boundary.add_block(block, needed)?;
         }
         Ok(boundary)
     }
 
-    fn add_block(&mut self, block: &BlockInfo) -> Result<()> {
-        let file = burntrace_vtk::open(&block.path)?;
+    fn add_block(&mut self, block: &BlockInfo, needed: Needed<'_>) -> Result<()> {
+        let file = burntrace_vtk::open_block(block)?;
         let points = positions(&file)?;
         let (cells, first) = file.boundary_cells(block.dimension)?;
         let ghosts = Ghosts::read(&file)?;
@@ -87,17 +121,17 @@ impl FileBoundary {
         let on_boundary = numbered.filter(|(index, kind, points)| {
             cell_dimension(*kind) == block.dimension && !ghosts.hide(*index, points)
         });
-        self.add(&file, Some(block.name.clone()), &points, on_boundary)
+        self.add((&file, Some(block.name.clone())), &points, on_boundary, needed)
     }
 
     /// Adds cells of a file with these points: the index of each in the cell arrays, its VTK type and its
     /// points.
     fn add<'a>(
         &mut self,
-        file: &VtkFile,
-        block: Option<String>,
+        (file, block): (&VtkFile, Option<String>),
         points: &[[f64; 3]],
         cells: impl Iterator<Item = (usize, u8, &'a [u32])>,
+        needed: Needed<'_>,
     ) -> Result<()> {
         let first = self.cells.offsets.len() - 1;
         let (mut indices, mut numbers) = (Vec::new(), HashMap::new());
@@ -119,22 +153,31 @@ impl FileBoundary {
         }
         let mut arrays = Vec::new();
         for array in file.arrays().iter().filter(|array| is_candidate(array)) {
-            let values = file.read(array)?.values.into_f64();
-            let values = indices.iter().filter_map(|index| values.get(*index).copied());
-            let is_integer = !matches!(array.scalar, ScalarType::F32 | ScalarType::F64);
-            arrays.push((array.name.clone(), is_integer, values.collect()));
+            let has_integers = !matches!(array.scalar, ScalarType::F32 | ScalarType::F64);
+            let mut values = None;
+            if needed.includes(&array.name, has_integers) {
+                let all = file.read(array)?.values.into_f64();
+                let own = indices.iter().filter_map(|index| all.get(*index).copied());
+                values = Some(own.collect());
+            }
+            arrays.push(BoundaryArray { name: array.name.clone(), has_integers, values });
         }
         let count = indices.len();
         self.parts.push(BoundaryPart { block, arrays, first, count });
         Ok(())
     }
 
-    /// The boundary with the groups of these faces, in their order.
+    /// The boundary with the groups of these faces, in their order, and the names of the blocks with cells of
+    /// them. The arrays that they name have been read.
     ///
     /// # Errors
     ///
     /// If the file has no such block, array or value; the message lists those that it has.
-    pub fn select(mut self, file: &VtkFile, faces: &[NamedFaces]) -> Result<BoundaryCells> {
+    pub fn select(
+        mut self,
+        file: &VtkFile,
+        faces: &[NamedFaces],
+    ) -> Result<(BoundaryCells, BTreeSet<String>)> {
         for named in faces {
             let name = named.to_string();
             if self.cells.groups.iter().any(|(known, _)| *known == name) {
@@ -146,7 +189,20 @@ impl FileBoundary {
             };
             self.cells.groups.push((name, cells));
         }
-        Ok(self.cells)
+        let used = self.used_blocks();
+        Ok((self.cells, used))
+    }
+
+    /// The names of the blocks with cells of the groups.
+    fn used_blocks(&self) -> BTreeSet<String> {
+        let mut is_used = vec![false; self.parts.len()];
+        for cell in self.cells.groups.iter().flat_map(|(_, cells)| cells) {
+            // Parts without cells have the first cell of the next one.
+            let after = self.parts.partition_point(|part| part.first <= *cell as usize);
+            is_used[after - 1] = true;
+        }
+        let used = self.parts.iter().zip(is_used).filter(|(_, is_used)| *is_used);
+        used.filter_map(|(part, _)| part.block.clone()).collect()
     }
 
     /// The faces that a file names: those of its blocks, and those of the values of integer arrays.
@@ -160,19 +216,6 @@ impl FileBoundary {
         blocks.chain(arrays).collect()
     }
 
-    /// The names of the blocks with some of these faces.
-    pub fn used_by(&self, faces: &[NamedFaces]) -> BTreeSet<String> {
-        let has = |part: &BoundaryPart, named: &NamedFaces| match (named, &part.block) {
-            (NamedFaces::Block { block }, Some(name)) => is_name(block, name),
-            (NamedFaces::Array { array, .. }, _) => {
-                part.arrays.iter().any(|(name, ..)| name == array)
-            }
-            _ => false,
-        };
-        let used = self.parts.iter().filter(|part| faces.iter().any(|named| has(part, named)));
-        used.filter_map(|part| part.block.clone()).collect()
-    }
-
     fn blocks(&self) -> BTreeSet<String> {
         self.parts.iter().filter_map(|part| part.block.clone()).collect()
     }
@@ -180,15 +223,16 @@ impl FileBoundary {
     /// The names of the arrays with one component, or only of those of integers.
     fn arrays(&self, of_integers: bool) -> BTreeSet<String> {
         let all = self.parts.iter().flat_map(|part| &part.arrays);
-        let wanted = all.filter(|(_, is_integer, _)| *is_integer || !of_integers);
-        wanted.map(|(name, ..)| name.clone()).collect()
+        let wanted = all.filter(|array| array.has_integers || !of_integers);
+        wanted.map(|array| array.name.clone()).collect()
     }
 
-    /// The different values of an array, if all are whole numbers.
+    /// The different values of an array that has been read, if all are whole numbers.
     fn values(&self, array: &str) -> Option<BTreeSet<i64>> {
         let all = self.parts.iter().flat_map(|part| &part.arrays);
-        let values = all.filter(|(name, ..)| name == array).flat_map(|(.., values)| values);
-        values.map(|value| whole(*value)).collect()
+        let values =
+            all.filter(|found| found.name == array).filter_map(|found| found.values.as_ref());
+        values.flatten().map(|value| whole(*value)).collect()
     }
 
     /// The cells of a block.
@@ -241,9 +285,8 @@ impl FileBoundary {
     fn of_value(&self, file: &VtkFile, array: &str, value: i64) -> Result<Vec<u32>> {
         let mut cells = Vec::new();
         for part in &self.parts {
-            let Some((.., values)) = part.arrays.iter().find(|(name, ..)| name == array) else {
-                continue;
-            };
+            let found = part.arrays.iter().find(|found| found.name == array);
+            let Some(values) = found.and_then(|found| found.values.as_ref()) else { continue };
             let has_it = values.iter().zip(part.first..).filter(|(of, _)| **of == value as f64);
             cells.extend(has_it.map(|(_, cell)| cell as u32));
         }

@@ -120,45 +120,49 @@ impl FileCells {
         (indices, others)
     }
 
-    /// Checks that there are cells of a mesh, and no other cells unless `other_cells` skips them.
-    pub fn check(
-        &self,
-        file: &VtkFile,
-        other_cells: OtherCells,
-        uses_boundary: bool,
-    ) -> Result<()> {
-        let (indices, others) = self.sorted(uses_boundary);
-        let others: Vec<u8> = others.into_iter().map(|index| self.types()[index]).collect();
-        let hidden = self.hidden.iter().filter(|is_hidden| **is_hidden).count();
-        let problem = match indices.len() {
-            0 => no_cells(self.types().len(), hidden, &others),
-            _ if others.is_empty() || other_cells == OtherCells::Skip => return Ok(()),
-            cells => unsupported_cells(cells, self.dimension(), &others),
-        };
-        Err(refused(file, problem))
-    }
-
     /// Selects the cells of the mesh: the cells of the highest dimension, without ghosts.
     ///
     /// # Errors
     ///
-    /// As for [`check`](FileCells::check).
+    /// If there are none, or other cells that `other_cells` does not skip.
     pub fn select(
         self,
         file: &VtkFile,
         other_cells: OtherCells,
         uses_boundary: bool,
     ) -> Result<MeshCells> {
-        self.check(file, other_cells, uses_boundary)?;
+        let (mesh, problem) = self.select_skipping(file, uses_boundary)?;
+        match problem.filter(|_| other_cells == OtherCells::Error) {
+            Some(problem) => Err(refused(file, problem)),
+            None => Ok(mesh),
+        }
+    }
+
+    /// Selects the cells of the mesh, and describes the other ones, if there are any.
+    ///
+    /// # Errors
+    ///
+    /// If no cell can be part of a mesh.
+    pub fn select_skipping(
+        self,
+        file: &VtkFile,
+        uses_boundary: bool,
+    ) -> Result<(MeshCells, Option<String>)> {
         let (indices, others) = self.sorted(uses_boundary);
         let (dimension, total) = (self.dimension(), self.types().len());
         let hidden = self.hidden.iter().filter(|is_hidden| **is_hidden).count();
+        let others: Vec<u8> = others.into_iter().map(|index| self.types()[index]).collect();
+        if indices.is_empty() {
+            return Err(refused(file, no_cells(total, hidden, &others)));
+        }
+        let problem =
+            (!others.is_empty()).then(|| unsupported_cells(indices.len(), dimension, &others));
         let (parts, overlapping) = (self.count_parts(&indices), self.split.overlapping);
         let is_all = self.split.parents.is_none() && indices.len() == total;
         let indices = (!is_all).then_some(indices);
         let (cells, added) = self.subset(dimension, is_all);
         let skipped = others.len();
-        Ok(MeshCells {
+        let mesh = MeshCells {
             cells,
             added,
             indices,
@@ -168,7 +172,8 @@ impl FileCells {
             skipped,
             parts,
             overlapping,
-        })
+        };
+        Ok((mesh, problem))
     }
 
     /// Number of cells with these indices that are parts of divided cells.
@@ -230,6 +235,12 @@ impl MeshCells {
         let [x, y, z] = [along(0), along(1), along(2)];
         points.extend((0..x.len()).map(|i| [x[i], y[i], z[i]]));
         points
+    }
+
+    /// The flat axes of the mesh with these points. The field refuses two-dimensional cells in no plane.
+    pub fn flat_axes(&self, points: &[[f64; 3]]) -> [bool; 3] {
+        let flat = self.cells.flat_axis(points).ok().flatten();
+        [0, 1, 2].map(|d| flat == Some(d))
     }
 
     /// How the mesh of another file differs from this one, if it does. Cells that are in neither mesh

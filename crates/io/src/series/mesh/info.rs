@@ -1,6 +1,6 @@
 //! Description of the cells of a file.
 
-use super::boundary::{FileBoundary, NamedFaces};
+use super::boundary::{FileBoundary, NamedFaces, Needed};
 use super::cells::{FileCells, MeshCells, OtherCells};
 use super::counts::CellCount;
 use super::refused;
@@ -49,7 +49,8 @@ pub struct BoundaryInfo {
     /// Sum of their areas, each between its corners (in two dimensions, of their lengths), in the data's
     /// unit of length.
     pub area: f64,
-    /// Number of their cells in the file that are on no boundary face.
+    /// Number of their cells in the file that are on no boundary face. Of a cell that is divided on
+    /// reading (a polygon, a strip, a line of several segments), each part counts.
     pub unmatched: usize,
 }
 
@@ -117,21 +118,23 @@ impl MeshInfo {
     ) -> Result<MeshCells> {
         let cells = FileCells::read(file, points)?;
         self.kinds = cells.count();
-        let boundary = FileBoundary::read(file, &cells, points);
-        // The boundary is described even if its cells are a problem.
-        let problem = cells.check(file, other_cells, false);
-        let selection = cells.select(file, OtherCells::Skip, false)?;
+        let boundary = FileBoundary::read(file, &cells, points, Needed::Integers);
+        let (selection, problem) = cells.select_skipping(file, false)?;
+        let kinds = std::mem::take(&mut self.kinds);
+        *self = MeshInfo::new(kinds, &selection);
+        // The boundary is described even if other cells are a problem.
         let points = selection.with_added_points(points.to_vec());
         let mesh = Mesh::new(&points, selection.cells.clone());
         let mesh = mesh.map_err(|error| refused(file, error.to_string()))?;
-        let counts = Some(MeshCounts::of(&mesh));
+        let counts = MeshCounts::of(&mesh);
         match boundary.and_then(|boundary| named_faces(file, mesh, boundary)) {
             Ok(boundary) => self.boundary = boundary,
             Err(problem) => self.boundary_problem = Some(problem.to_string()),
         }
-        problem?;
-        let MeshInfo { kinds, boundary, boundary_problem, .. } = std::mem::take(self);
-        *self = MeshInfo { counts, boundary, boundary_problem, ..MeshInfo::new(kinds, &selection) };
+        if let Some(problem) = problem.filter(|_| other_cells == OtherCells::Error) {
+            return Err(refused(file, problem));
+        }
+        self.counts = Some(counts);
         Ok(selection)
     }
 }
@@ -158,7 +161,7 @@ fn named_faces(file: &VtkFile, mesh: Mesh, boundary: FileBoundary) -> Result<Vec
     if named.is_empty() {
         return Ok(Vec::new());
     }
-    let cells = boundary.select(file, &named)?;
+    let (cells, _) = boundary.select(file, &named)?;
     let mesh = mesh.with_boundary(&cells);
     let mesh = mesh.map_err(|error| refused(file, error.to_string()))?;
     let describe = |(faces, group): (NamedFaces, &FaceGroup)| BoundaryInfo {

@@ -14,14 +14,14 @@ pub(super) use cells::MeshCells;
 
 use super::points::first_moved;
 use super::times::Timeline;
-use super::values::Selection;
+use super::values::{Selection, along, plane_axes};
 use super::velocity::{Association, VelocityInfo};
 use super::{
     Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
     implement_series, open_first,
 };
 use crate::{Error, Result, points::positions};
-use boundary::FileBoundary;
+use boundary::{FileBoundary, Needed};
 use burntrace_core::{
     FrameData, MeshSource, Placement,
     mesh::{BoundaryCells, Cells},
@@ -60,6 +60,8 @@ pub struct MeshSeries {
     points: Vec<[f64; 3]>,
     points_of_file: usize,
     mesh: MeshCells,
+    /// The axes of the components of a velocity that has two.
+    plane: [usize; 2],
     boundary: Option<BoundaryCells>,
     velocity: VelocityInfo,
     info: SeriesInfo,
@@ -88,9 +90,10 @@ impl MeshSeries {
         let boundary = match options.faces.as_slice() {
             [] => None,
             faces => {
-                let boundary = FileBoundary::read(&file, &cells, &points)?;
-                info.remove_notes_on(&file, &boundary.used_by(faces));
-                Some(boundary.select(&file, faces)?)
+                let boundary = FileBoundary::read(&file, &cells, &points, Needed::By(faces))?;
+                let (boundary, used) = boundary.select(&file, faces)?;
+                info.remove_notes_on(&file, &used);
+                Some(boundary)
             }
         };
         let mesh = cells.select(&file, options.other_cells, uses_arrays(&options.faces))?;
@@ -98,7 +101,8 @@ impl MeshSeries {
         let points_of_file = points.len();
         let points = mesh.with_added_points(points);
         info.add_mesh(&points, &mesh, &velocity);
-        Ok(MeshSeries { timeline, points, points_of_file, mesh, boundary, velocity, info })
+        let plane = plane_axes(mesh.flat_axes(&points));
+        Ok(MeshSeries { timeline, points, points_of_file, mesh, plane, boundary, velocity, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`points`](MeshSource::points), or in
@@ -125,7 +129,11 @@ impl MeshSeries {
                 (self.mesh.total, indices.map_or(Selection::All, Selection::Indices))
             }
         };
-        self.velocity.read_selected(&file, selected, false)
+        let mut frame = self.velocity.read_selected(&file, selected, false)?;
+        if self.velocity.is_plane(&file)? {
+            frame.velocity = along(frame.velocity, self.plane);
+        }
+        Ok(frame)
     }
 }
 
