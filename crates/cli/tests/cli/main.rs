@@ -4,6 +4,7 @@
 
 mod arrays;
 mod bench;
+mod commands;
 mod compare;
 mod doctor;
 mod export;
