@@ -10,6 +10,7 @@ mod doctor;
 mod export;
 mod extend;
 mod fuzz;
+mod guide;
 mod holes;
 mod meshes;
 mod motion;
