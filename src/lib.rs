@@ -57,6 +57,7 @@ test_pages! {
     LibraryGuide: "../docs/guide/library.md",
     PageGuide: "../docs/guide/page.md",
     PicturesGuide: "../docs/guide/pictures.md",
+    RustRecipe: "../docs/guide/recipes/rust.md",
     SourcesGuide: "../docs/guide/sources.md",
     StatisticsGuide: "../docs/guide/statistics.md",
 }

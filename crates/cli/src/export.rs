@@ -26,7 +26,12 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
         _ => error.into(),
     })?;
     let what = if args.to == ExportFormat::Vtp { "points" } else { "rows" };
-    writeln!(std::io::stdout().lock(), "{}: {count} {what}", path.display())?;
+    let mut out = std::io::stdout().lock();
+    match (args.output.json, args.output.quiet) {
+        (true, _) => writeln!(out, "{:#}", serde_json::json!({ "file": path, what: count }))?,
+        (false, true) => {}
+        (false, false) => writeln!(out, "{}: {count} {what}", path.display())?,
+    }
     Ok(())
 }
 

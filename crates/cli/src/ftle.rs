@@ -1,7 +1,7 @@
 //! `burntrace ftle`.
 
 use crate::{
-    args::FtleArgs,
+    args::{FtleArgs, ResultArgs},
     case::{Misuse, SeedShape, Seeds},
     figure_dir::FigureDir,
     folder::DOMAIN,
@@ -34,7 +34,7 @@ pub fn execute(args: &FtleArgs) -> Result<()> {
         figures.add(&name, &made)?;
     }
     let written: Vec<PathBuf> = [path].into_iter().chain(figures.written).collect();
-    print(args.json, (&ftle, gradient), &values, &written)
+    print(args.output, (&ftle, gradient), &values, &written)
 }
 
 /// Refuses a save at which no node has an exponent.
@@ -209,7 +209,7 @@ fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> 
 }
 
 fn print(
-    as_json: bool,
+    output: ResultArgs,
     (ftle, gradient): (&Ftle, &str),
     values: &[f64],
     written: &[PathBuf],
@@ -217,7 +217,7 @@ fn print(
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let (min, max) = (finite().reduce(f64::min), finite().reduce(f64::max));
     let mut out = std::io::stdout().lock();
-    if as_json {
+    if output.json {
         let found = json!({
             "nodes": ftle.lattice().counts(),
             "time": ftle.time(),
@@ -228,6 +228,9 @@ fn print(
             "files": written,
         });
         writeln!(out, "{found:#}")?;
+        return Ok(());
+    }
+    if output.quiet {
         return Ok(());
     }
     let [nx, ny, nz] = ftle.lattice().counts();

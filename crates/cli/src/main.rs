@@ -43,11 +43,13 @@ mod resume;
 mod run;
 mod run_info;
 mod shared;
+mod shell;
 mod signals;
 mod summary;
 mod sweep;
 mod trace;
 mod verify;
+mod view;
 mod watch;
 
 use clap::Parser;
@@ -64,7 +66,7 @@ fn main() -> ExitCode {
     let cli = args::Cli::parse();
     let result = match cli.command {
         args::Command::Demo(demo) => demo::execute(&demo),
-        args::Command::Init => init::execute(),
+        args::Command::Init(init) => init::execute(&init),
         args::Command::Info(info) => info::execute(&info),
         args::Command::Run(run) => run::execute(&run),
         args::Command::Sweep(sweep) => sweep::execute(&sweep),
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
         args::Command::Density(density) => density::execute(&density),
         args::Command::Ftle(ftle) => ftle::execute(&ftle),
         args::Command::Render(render) => render::execute(&render),
+        args::Command::View(view) => view::execute(&view),
         args::Command::Report(report) => report::execute(&report),
         args::Command::Export(export) => export::execute(&export),
         args::Command::Compare(compare) => compare::execute(&compare),
@@ -80,6 +83,8 @@ fn main() -> ExitCode {
         args::Command::Devices(devices) => devices::execute(&devices),
         args::Command::Doctor(doctor) => doctor::execute(&doctor),
         args::Command::Bench(bench) => bench::execute(&bench),
+        args::Command::Completions(completions) => shell::completions(&completions),
+        args::Command::Man(man) => shell::man(&man),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -38,6 +38,10 @@ pub enum RunStart {
 const SLOW_ENGINE: &str = "tensor: the field is a formula that is not sampled; with field.sample the fused engine \
                            takes the steps, many times as fast";
 
+/// What a run saves whose case does not say so.
+const ONLY_END: &str =
+    "only the end is saved; save.every, save.every_time or save.times saves more";
+
 /// What a run uses beside its case; the runs of a sweep share it.
 pub struct Session<'a> {
     pub loaded: &'a LoadedField,
@@ -132,6 +136,9 @@ fn warnings(
     let is_slow = prepared.engine() == Engine::Tensor && !is_chosen;
     if is_slow {
         session.notes.say("engine", SLOW_ENGINE.into());
+    }
+    if case.save.is_of_end_only() {
+        session.notes.say("save", ONLY_END.into());
     }
     if case.run.piece.is_some() && !case.run.is_shared {
         session.notes.say("piece", "run.piece has no effect in a run of one process".into());

@@ -1,5 +1,6 @@
 //! Arguments of `burntrace export`.
 
+use super::ResultArgs;
 use burntrace::{Status, io::Rows};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ pub struct ExportArgs {
     /// Output file; default: tracks.parquet, tracks.csv or tracks.vtp in the folder of the run
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: ResultArgs,
 }
 
 /// Formats of exported tracks.

@@ -1,10 +1,12 @@
 //! The command line.
 
 mod export;
+mod program;
 mod results;
 mod sweep;
 
 pub use export::{ExportArgs, ExportFormat, ExportRows};
+pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
 pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, RenderArgs, ReportArgs, StyleArgs,
 };
@@ -33,8 +35,8 @@ pub struct Cli {
 pub enum Command {
     /// Trace 10,000 particles through a built-in flow, to check the installation
     Demo(DemoArgs),
-    /// Print a commented case file with every key and its default
-    Init,
+    /// Write a commented case file: every key with its default, or the usual keys for a kind of field
+    Init(InitArgs),
     /// Describe a field (a file, a file pattern, a .pvd or a .series), or the folder of a run
     Info(InfoArgs),
     /// Trace the particles of a case file, resume a stopped run, or extend a finished one
@@ -51,6 +53,8 @@ pub enum Command {
     Ftle(FtleArgs),
     /// Render the tracks of a run as pictures, as an animation or as a web page
     Render(RenderArgs),
+    /// Open the tracks of a run as an interactive page in the browser
+    View(ViewArgs),
     /// Write report.md and report.json of a run: statistics, pictures and timings
     Report(ReportArgs),
     /// Export the tracks of a run as a table (Parquet, CSV) or as lines for ParaView
@@ -65,6 +69,10 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Benchmark devices, and check their results against a reference
     Bench(BenchArgs),
+    /// Print a script that completes commands and options in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    Man(ManArgs),
 }
 
 #[derive(Args)]
@@ -219,6 +227,19 @@ pub struct CompareArgs {
 pub struct VerifyArgs {
     /// Folder of a run; it may be unfinished
     pub run: PathBuf,
+    #[command(flatten)]
+    pub output: ResultArgs,
+}
+
+/// Output options of a command that evaluates a run.
+#[derive(Args, Clone, Copy)]
+pub struct ResultArgs {
+    /// Print only errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Output options of a run.

@@ -1,5 +1,6 @@
 //! Arguments of the commands that evaluate runs.
 
+use super::ResultArgs;
 use burntrace::analysis::density::Kernel;
 use burntrace_plot::{
     color::ColorMap,
@@ -99,6 +100,7 @@ pub struct ReportArgs {
 }
 
 #[derive(Args)]
+#[command(mut_arg("color", of_maps))]
 pub struct DensityArgs {
     /// Folder of a run
     pub run: PathBuf,
@@ -119,9 +121,9 @@ pub struct DensityArgs {
     /// of the domain
     #[arg(long)]
     pub axes: Option<String>,
-    /// Number of nodes along each axis, such as 128 or 128,64,64
-    #[arg(long, value_delimiter = ',')]
-    pub nodes: Vec<usize>,
+    /// Number of nodes along each axis, such as 128 or 128x64x64
+    #[arg(long, value_parser = nodes, default_value = "", hide_default_value = true)]
+    pub nodes: Nodes,
     /// Low corner of the grid as x,y,z; default: the low corner of the domain
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     pub low: Vec<f64>,
@@ -213,6 +215,7 @@ pub enum DensityEdges {
 }
 
 #[derive(Args)]
+#[command(mut_arg("color", of_maps))]
 pub struct FtleArgs {
     /// Folder of a run with grid seeds
     pub run: PathBuf,
@@ -225,11 +228,42 @@ pub struct FtleArgs {
     /// Device; default: the device of the run
     #[arg(long)]
     pub device: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: ResultArgs,
     #[command(flatten)]
     pub style: StyleArgs,
+}
+
+/// Numbers of nodes along axes; empty for the default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nodes(Vec<usize>);
+
+impl std::ops::Deref for Nodes {
+    type Target = Vec<usize>;
+
+    fn deref(&self) -> &Vec<usize> {
+        &self.0
+    }
+}
+
+/// Parses numbers of nodes, with `x` or a comma between those of two axes.
+fn nodes(text: &str) -> Result<Nodes, String> {
+    if text.is_empty() {
+        return Ok(Nodes(Vec::new()));
+    }
+    let counts: Result<Vec<usize>, _> =
+        text.split(['x', ',']).map(|count| count.trim().parse()).collect();
+    counts
+        .map(Nodes)
+        .map_err(|_| "give a whole number, or one for each axis, such as 400x200".into())
+}
+
+/// Changes `--color`, the attribute of tracks, for commands that draw values with a colour map.
+fn of_maps(color: clap::Arg) -> clap::Arg {
+    let refuse = |_: &str| -> Result<String, String> {
+        Err("it is the attribute that colours tracks; --colors gives the colour map".into())
+    };
+    color.hide(true).value_parser(refuse)
 }
 
 /// Parses two numbers separated by a comma.
@@ -247,5 +281,36 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     match sides {
         Some((Ok(width), Ok(height))) => Ok([width, height]),
         _ => Err("give width and height in pixels, such as 1600x1000".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn nodes_are_written_like_sizes() {
+        let parsed = |text| nodes(text).map(|nodes| nodes.0);
+        for text in ["400x200", "400,200", " 400 x 200"] {
+            assert_eq!(parsed(text), Ok(vec![400, 200]), "{text}");
+        }
+        assert_eq!(parsed("128"), Ok(vec![128]));
+        assert_eq!(parsed(""), Ok(vec![]));
+        for text in ["x", "400x", "-1", "1.5", "400*200"] {
+            assert!(parsed(text).unwrap_err().contains("such as 400x200"), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_tracks_are_coloured_by_an_attribute() {
+        let parse = |command: &str| {
+            crate::args::Cli::try_parse_from(["burntrace", command, "run", "--color", "speed"])
+        };
+        assert!(parse("render").is_ok());
+        for command in ["density", "ftle"] {
+            let message = parse(command).err().unwrap().to_string();
+            assert!(message.contains("--colors gives the colour map"), "{message}");
+        }
     }
 }

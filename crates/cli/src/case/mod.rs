@@ -44,6 +44,11 @@ use toml::{Table, Value};
 /// The case that `burntrace init` prints, with comments; its values are the defaults.
 pub const TEMPLATE: &str = include_str!("template.toml");
 
+/// The cases of `burntrace init --for`, with the usual keys for a kind of field.
+pub const MESH_TEMPLATE: &str = include_str!("template_mesh.toml");
+pub const GRID_TEMPLATE: &str = include_str!("template_grid.toml");
+pub const POINTS_TEMPLATE: &str = include_str!("template_points.toml");
+
 /// A case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Case {
@@ -213,8 +218,11 @@ pub struct Domain {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Boundary {
+    #[serde(deserialize_with = "condition::both_faces")]
     pub x: [Condition; 2],
+    #[serde(deserialize_with = "condition::both_faces")]
     pub y: [Condition; 2],
+    #[serde(deserialize_with = "condition::both_faces")]
     pub z: [Condition; 2],
     pub mesh: Condition,
 }

@@ -53,7 +53,7 @@ pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
     }
     let text = std::fs::read_to_string(path).map_err(|error| {
         Misuse::error(format!(
-            "cannot read the case file `{}`: {error}; `burntrace init > case.toml` writes a new one",
+            "cannot read the case file `{}`: {error}; `burntrace init case.toml` writes a new one",
             path.display()
         ))
     })?;

@@ -22,6 +22,13 @@ pub struct Save {
     pub report: Reporting,
 }
 
+impl Save {
+    /// Whether only the end is saved, because no key says otherwise.
+    pub fn is_of_end_only(&self) -> bool {
+        self.every.is_none() && self.every_time.is_none() && self.times.is_none()
+    }
+}
+
 /// Whether a run ends with a report and pictures.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

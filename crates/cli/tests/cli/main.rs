@@ -4,11 +4,13 @@
 
 mod arrays;
 mod bench;
+mod commands;
 mod compare;
 mod doctor;
 mod export;
 mod extend;
 mod fuzz;
+mod guide;
 mod holes;
 mod meshes;
 mod motion;
