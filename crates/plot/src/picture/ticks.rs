@@ -121,6 +121,7 @@ fn grouped(digits: &str) -> String {
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     match whole.len() {
         0..5 => digits.into(),
+        _ if !whole.bytes().all(|digit| digit.is_ascii_digit()) => digits.into(),
         _ => with_commas(whole) + rest,
     }
 }

@@ -230,7 +230,10 @@ fn page_opens_readable() {
 
 #[test]
 fn address_keeps_the_view() {
-    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
+    let Some(browser) = Browser::new() else { return };
+    browser.prefer("light");
+    let folder = tempfile::tempdir().unwrap();
+    browser.open(&written(folder.path(), &runs::helices(60, 41)));
     let fresh = browser.script("return location.hash");
     browser.click("label:has(input[value=xy])");
     browser.choose("#attribute", "Age (s)");
@@ -301,7 +304,7 @@ fn walls_can_be_switched_off() {
     assert_eq!(browser.script("return walls.parentElement.hidden"), true);
     let without = browser.shot(SCENE);
     let triangles = vec![[[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 1.0]]];
-    page.trajectories.surfaces = vec![Surface { triangles, is_wall: true }];
+    page.trajectories.surfaces = vec![Surface { triangles, is_wall: false }];
     page.trajectories.outline = vec![[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]];
     let Some(browser) = shown(&page) else { return };
     assert!(without.differs(&browser.shot(SCENE)) > 1000);
@@ -453,7 +456,7 @@ fn jumps_are_not_joined() {
 fn tables_and_charts_are_shown() {
     let Some(browser) = shown(&runs::helices(10, 11)) else { return };
     let summary = browser.text("#summary");
-    for text in ["Run", "precision", "f32", "exited x-high", "1,000", "Residence times", "stuck"] {
+    for text in ["Run", "precision", "f32", "exited x-high", "1,000", "Residence times", "Stuck"] {
         assert!(summary.contains(text), "no `{text}` in {summary}");
     }
     let bars = browser.script("return document.querySelectorAll('.chart rect').length");
@@ -576,6 +579,7 @@ fn only_statuses_that_occur_have_colors() {
         *code = [1, 12][usize::from(*code)];
     }
     let Some(browser) = shown(&page) else { return };
+    browser.click("#ended");
     browser.choose("#attribute", "Status");
     let bar = browser.text("#bars");
     assert!(

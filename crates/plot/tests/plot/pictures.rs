@@ -309,7 +309,7 @@ fn svg_files_are_well_formed_and_contain_all_texts_and_lines() {
     let (tags, texts) = read_svg(&svg);
     let text = texts.concat();
     for expected in
-        ["Tracks of 3 particles", "x (m)", "y (m)", "0.2", "speed &lt;&amp;&gt; (m/s)", "start"]
+        ["Tracks of 3 particles", "x (m)", "y (m)", "0.2", "Speed &lt;&amp;&gt; (m/s)", "Start"]
     {
         assert!(text.contains(expected), "no {expected} in {text}");
     }

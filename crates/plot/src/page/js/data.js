@@ -58,7 +58,7 @@ const slices = head.slices.map((slice, k) => ({
 // Bodies and walls: triangles, and the lines of a flat boundary, three numbers for each corner.
 const floats = (id) => new Float32Array(bytes(id).buffer);
 const walls = head.surfaces.map(({ wall }, k) => ({
-  kind: 'triangles', position: floats(`surface-${k}`), strength: wall ? 0.05 : 0.25,
+  kind: 'triangles', position: floats(`surface-${k}`), strength: wall ? 0.08 : 0.25,
 }));
 if (head.outline) walls.push({ kind: 'lines', position: floats('outline'), strength: 0.6 });
 
