@@ -13,7 +13,10 @@ use crate::{
 use anyhow::Result;
 use burntrace::Status;
 use burntrace::analysis::statistics::TrackStatistics;
-use burntrace_plot::page::{self, Page, Section, Slice, Statuses};
+use burntrace_plot::{
+    Trajectories,
+    page::{self, Page, Section, Slice, Statuses},
+};
 use std::path::{Path, PathBuf};
 
 /// Number of track attributes: speed, age, time, seed.
@@ -34,6 +37,7 @@ pub fn write(
     let limits = SampleLimits { particles, saves: MAX_SAVES };
     let SampledTrajectories { mut trajectories, codes } = sample_trajectories(results, limits)?;
     walls::add(results, &mut trajectories);
+    limit_walls(&mut trajectories, max_bytes);
     let page = Page {
         title: results.name(),
         trajectories,
@@ -46,6 +50,24 @@ pub fn write(
     let path = out.join("page.html");
     page.fit(max_bytes).and_then(|page| page.write(&path)).map_err(Misuse::of)?;
     Ok(path)
+}
+
+/// Bytes of a triangle on a page.
+const TRIANGLE_BYTES: usize = 48;
+
+/// Removes bodies and walls that take more than a quarter of a page, with a note.
+fn limit_walls(trajectories: &mut Trajectories, max_bytes: usize) {
+    let triangles: usize =
+        trajectories.surfaces.iter().map(|surface| surface.triangles.len()).sum();
+    let bytes = triangles.saturating_mul(TRIANGLE_BYTES);
+    if bytes > max_bytes / 4 {
+        eprintln!(
+            "note: the page has no bodies and walls, whose {} triangles take {bytes} of {max_bytes} bytes; give more \
+             --page-bytes",
+            count(triangles)
+        );
+        trajectories.surfaces.clear();
+    }
 }
 
 /// Names of the statuses, in the order of their codes.

@@ -97,7 +97,7 @@ impl DensityRequest {
         let mut grid = Lattice { counts: counts(&[], axes, low, high)?, low, high };
         if axes == Axes::XYZ {
             let height =
-                particles.densest(2).unwrap_or(0.5 * (low[2] + high[2])).clamp(low[2], high[2]);
+                particles.densest(2).unwrap_or(0.5 * (low[2] + high[2])).max(low[2]).min(high[2]);
             (grid.low[2], grid.high[2]) = (height, height);
             grid.counts = [256, 256, 1];
         }

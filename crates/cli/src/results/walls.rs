@@ -95,7 +95,7 @@ fn body(obstacle: &Obstacle, results: &Results) -> Result<Vec<Triangle>> {
             cylinder(base, axis, radius, ends)
         }
         ObstacleShape::Box { low: from, high: to } => {
-            let inside = |x: f64, d: usize| x.clamp(low[d], high[d]);
+            let inside = |x: f64, d: usize| x.max(low[d]).min(high[d]);
             cuboid([0, 1, 2].map(|d| inside(from[d], d)), [0, 1, 2].map(|d| inside(to[d], d)))
         }
         ObstacleShape::Surface { ref path, scale, shift } => {
