@@ -164,6 +164,7 @@ fn draw(
         name: "speed".into(),
         unit: String::new(),
         title: title.into(),
+        ..Raster::default()
     };
     let dots: Vec<[f64; 2]> = drifters.iter().map(|[x, y, _]| [*x, *y]).collect();
     let style = Style { range: Range::Given([0.0, 0.32]), ..Style::default() };

@@ -55,6 +55,7 @@ fn picture_of(values: &[f64]) -> Result<(), Box<dyn std::error::Error>> {
         name: "density".into(),
         unit: String::new(),
         title: format!("a cloud after {TIME} units of time"),
+        ..Raster::default()
     };
     std::fs::create_dir_all("results")?;
     picture::raster(&raster, &[], &picture::Style::default())?.write_png("results/plume.png")?;

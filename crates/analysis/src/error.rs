@@ -48,7 +48,7 @@ pub enum Error {
     },
 
     /// The particles have no spread along an axis, so they do not determine a bandwidth.
-    #[error("the particles do not determine a bandwidth: {0}; give a fixed one")]
+    #[error("the particles do not determine a bandwidth: {0}; give a bandwidth as a length")]
     NoSpread(String),
 
     /// An invalid bandwidth, smoothing length or truncation.

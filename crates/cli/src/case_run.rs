@@ -6,7 +6,7 @@ use crate::{
     checkpoint::RunCheckpoint,
     counting_sink::CountingSink,
     folder::{DOMAIN, Folder},
-    format::twelve_digits,
+    format::{count, duration, twelve_digits},
     io_stats::IoMeter,
     job::{self, LoadedField},
     profile,
@@ -67,7 +67,12 @@ impl CaseRun<'_> {
         folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
         let device_bytes = device_bytes(&prepared);
         let run = self.trace_to_store(prepared, &mut watch)?;
-        tracing::info!(?run, "tracing ends");
+        let [steps, released, active, ended] =
+            [run.steps as usize, run.released, run.active(), run.ended()].map(count);
+        tracing::info!(
+            "Tracing ends after {steps} steps in {}: {released} released, {active} active, {ended} ended",
+            duration(run.trace_seconds)
+        );
         let (time, checkpoints) = (watch.time, watch.totals);
         let warnings = std::mem::take(&mut watch.checkpoint.warnings);
         if shared.is_stopped.get() {

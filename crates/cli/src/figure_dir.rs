@@ -21,6 +21,11 @@ impl FigureDir {
         Ok(FigureDir { folder: folder.into(), extension, written: Vec::new() })
     }
 
+    /// The path of a file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     /// Writes a picture. `name` has no extension.
     pub fn add(&mut self, name: &str, picture: &Picture) -> Result<()> {
         let path = self.folder.join(format!("{name}.{}", self.extension));

@@ -41,7 +41,7 @@ const PICTURES: [&str; 10] = [
 ];
 
 /// Files of a run, and of the commands that evaluate it.
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     "case.toml",
     STATE,
     DOMAIN,
@@ -51,6 +51,7 @@ const FILES: [&str; 14] = [
     "tracks.parquet",
     "tracks.csv",
     "report.md",
+    "report.html",
     "report.json",
     "particles.csv",
     "page.html",

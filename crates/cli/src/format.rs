@@ -26,9 +26,62 @@ pub fn six_digits(x: f64) -> f64 {
     format!("{x:.5e}").parse().unwrap_or(x)
 }
 
+/// A number rounded to three significant digits.
+pub fn three_digits(x: f64) -> f64 {
+    format!("{x:.2e}").parse().unwrap_or(x)
+}
+
 /// A time or another number that was computed in decimal steps: `0.3`, not `0.30000000000000004`.
 pub fn twelve_digits(x: f64) -> f64 {
     format!("{x:.11e}").parse().unwrap_or(x)
+}
+
+/// A count with commas as thousands separators.
+pub fn count(count: usize) -> String {
+    let digits = count.to_string();
+    let comma = |i: usize| i > 0 && (digits.len() - i).is_multiple_of(3);
+    digits.chars().enumerate().fold(String::new(), |mut text, (i, digit)| {
+        if comma(i) {
+            text.push(',');
+        }
+        text.push(digit);
+        text
+    })
+}
+
+/// A number of bytes with an SI prefix: `13.21 MB`.
+pub fn bytes(count: f64) -> String {
+    let space = if count < 1e3 { " " } else { "" };
+    format!("{}{space}B", with_prefix(count))
+}
+
+/// A duration in seconds, in a unit that suits it: `97 ms`, `3.4 s`, `12 min 5 s`.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.0995 => format!("{:.1} ms", 1e3 * s),
+        s if s < 9.995 => format!("{s:.2} s"),
+        s if s < 119.5 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min {:.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
+        s => format!("{:.0} h {:.0} min", (s / 3600.0).floor(), (s % 3600.0 / 60.0).floor()),
+    }
+}
+
+/// A number for tables, in four significant digits: `0.2410`, `12,345`, `1.05e-26`.
+pub fn four_digits(x: f64) -> String {
+    let rounded: f64 = format!("{x:.3e}").parse().unwrap_or(x);
+    let size = rounded.abs();
+    if rounded == 0.0 {
+        return "0".into();
+    }
+    if !(1e-4..1e7).contains(&size) {
+        let text = format!("{rounded:.3e}");
+        return text.replace(".000e", "e");
+    }
+    if size >= 1e3 {
+        let sign = if rounded < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", count(size.round() as usize));
+    }
+    rounded.to_string()
 }
 
 /// A cell of a CSV table, in quotes if it needs them.
@@ -47,6 +100,17 @@ pub fn csv_number(x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_for_people_are_short() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        let texts = [0.0, 999.0, 53_866_496.0].map(bytes);
+        assert_eq!(texts, ["0 B", "999 B", "53.87 MB"]);
+        let texts = [0.0283, 0.4136, 42.2, 725.0, 7300.0].map(duration);
+        assert_eq!(texts, ["28.3 ms", "0.41 s", "42 s", "12 min 5 s", "2 h 1 min"]);
+        let texts = [0.0, 1.048e-26, 0.240982, 43.761, 2384.74, -1e8].map(four_digits);
+        assert_eq!(texts, ["0", "1.048e-26", "0.241", "43.76", "2,385", "-1e8"]);
+    }
 
     #[test]
     fn times_have_no_rounding_errors() {

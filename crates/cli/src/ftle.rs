@@ -197,7 +197,7 @@ fn image(ftle: &Ftle, values: &[f64], time: f64) -> io::Image {
 
 /// FTLE on the plane of a flat lattice, or on the middle layer. `None` for a lattice along a line.
 fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> Option<Raster> {
-    let Layer { raster, position } = layer(results, image, values)?;
+    let Layer { raster, position } = layer(results, image, values, image.counts[2] / 2)?;
     let units = results.units();
     let time = format!("{} {}", twelve_digits(ftle.time()), units.time);
     Some(Raster {

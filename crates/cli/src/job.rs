@@ -15,7 +15,7 @@ mod seeds;
 mod timed;
 
 pub use description::{NodeCount, file_of};
-pub use field::{LoadedField, field, sizes};
+pub use field::{LoadedField, field, mesh, sizes};
 pub use memory::{plan, plan_warnings};
 pub use sampled::{ArrayFiles, has as has_array, interpolation_of};
 pub use seeds::{check_folder, seeds};

@@ -3,14 +3,20 @@
 use crate::{
     case::Misuse,
     folder,
+    format::count,
     pictures::{self, MAX_SAVES},
     report,
-    results::{AXES, Results, SampleLimits, SampledTrajectories, sample_trajectories},
+    results::{
+        AXES, Results, SampleLimits, SampledTrajectories, num_located, sample_trajectories, walls,
+    },
 };
 use anyhow::Result;
 use burntrace::Status;
 use burntrace::analysis::statistics::TrackStatistics;
-use burntrace_plot::page::{self, Page, Section, Slice, Statuses};
+use burntrace_plot::{
+    Trajectories,
+    page::{self, Page, Section, Slice, Statuses},
+};
 use std::path::{Path, PathBuf};
 
 /// Number of track attributes: speed, age, time, seed.
@@ -23,13 +29,15 @@ pub fn write(
     particles: Option<usize>,
     max_bytes: usize,
 ) -> Result<PathBuf> {
-    let slots = results.tracks.num_particles();
+    let slots = num_located(results)?;
     let saves = results.tracks.num_saves().min(MAX_SAVES);
     let stride = page::stride(slots, saves, ATTRIBUTES, max_bytes);
     let particles = slots.div_ceil(stride).min(particles.unwrap_or(slots));
     let statistics = results.statistics(&[], false)?;
     let limits = SampleLimits { particles, saves: MAX_SAVES };
-    let SampledTrajectories { trajectories, codes } = sample_trajectories(results, limits)?;
+    let SampledTrajectories { mut trajectories, codes } = sample_trajectories(results, limits)?;
+    walls::add(results, &mut trajectories);
+    limit_walls(&mut trajectories, max_bytes);
     let page = Page {
         title: results.name(),
         trajectories,
@@ -44,37 +52,81 @@ pub fn write(
     Ok(path)
 }
 
+/// Bytes of a triangle on a page.
+const TRIANGLE_BYTES: usize = 48;
+
+/// Removes bodies and walls that take more than a quarter of a page, with a note.
+fn limit_walls(trajectories: &mut Trajectories, max_bytes: usize) {
+    let triangles: usize =
+        trajectories.surfaces.iter().map(|surface| surface.triangles.len()).sum();
+    let bytes = triangles.saturating_mul(TRIANGLE_BYTES);
+    if bytes > max_bytes / 4 {
+        eprintln!(
+            "note: the page has no bodies and walls, whose {} triangles take {bytes} of {max_bytes} bytes; give more \
+             --page-bytes",
+            count(triangles)
+        );
+        trajectories.surfaces.clear();
+    }
+}
+
 /// Names of the statuses, in the order of their codes.
 fn status_names() -> Vec<String> {
     Status::ALL.iter().map(Status::to_string).collect()
 }
 
-/// The density at the last save, on the plane of a flat domain or on the middle plane of the box.
+/// Maximum numbers of densities, and of particles in all of them.
+const DENSITIES: usize = 40;
+const DENSITY_PARTICLES: usize = 4_000_000;
+/// Number of nodes along each side of a density.
+const DENSITY_NODES: usize = 96;
+
+/// The density over time, on the plane of a flat domain or on the plane normal to z with most particles.
 fn slice(results: &Results) -> Option<Slice> {
-    let raster = pictures::last_density(results).ok()?;
+    let most = (DENSITY_PARTICLES / results.tracks.num_particles().max(1)).clamp(1, DENSITIES);
+    let densities = match pictures::densities(results, most, DENSITY_NODES) {
+        Ok(densities) => densities,
+        Err(reason) => {
+            eprintln!("note: the page has no density: {reason:#}");
+            return None;
+        }
+    };
+    let position = densities.height;
+    let times = densities.rasters.iter().map(|(time, _)| *time).collect();
+    let mut rasters = densities.rasters.into_iter().map(|(_, raster)| raster);
+    let mut raster = rasters.next()?;
     let normal_axis = (0..3).find(|d| raster.axes.iter().all(|axis| axis.name != AXES[*d]))?;
+    raster.title = match position {
+        Some(z) => format!("density at z = {z} {}", results.units().length).trim_end().into(),
+        None => "density".into(),
+    };
     let [low, high] = results.domain;
-    Some(Slice { raster, normal_axis, position: 0.5 * (low[normal_axis] + high[normal_axis]) })
+    let position = position.unwrap_or(0.5 * (low[normal_axis] + high[normal_axis]));
+    let later = rasters.map(|raster| raster.values).collect();
+    Some(Slice { raster, normal_axis, position, times, later })
 }
 
 /// The tables next to the picture.
 fn sections(results: &Results, statistics: &TrackStatistics) -> Vec<Section> {
     let all = &statistics.all;
     let row = |name: &str, value: String| (name.to_string(), value);
-    let unfinished = results.unfinished().map(|note| row("unfinished", note));
+    let unfinished = results.unfinished().map(|note| row("Unfinished", note));
     let mut particles: Vec<_> = unfinished.into_iter().collect();
     particles.extend([
-        row("slots", statistics.slots.to_string()),
-        row("released", all.released.to_string()),
-        row("active", all.active.to_string()),
+        row("Slots", count(statistics.slots)),
+        row("Released", count(all.released as usize)),
+        row("Active", count(all.active as usize)),
     ]);
-    particles.extend(all.ends.iter().map(|end| (end.status.to_string(), end.count.to_string())));
-    particles.push(row("waiting or empty", all.waiting.to_string()));
-    let summary_row = |(name, path): &(&str, &str)| {
-        let value = results.summary.pointer(path).filter(|value| !value.is_null())?;
-        Some((name.to_string(), report::cell(value).trim_matches('`').to_string()))
-    };
-    let run: Vec<_> = report::SUMMARY.iter().skip(1).filter_map(summary_row).collect();
+    particles.extend(all.ends.iter().map(|end| {
+        row(&pictures::capitalized(&end.status.to_string()), count(end.count as usize))
+    }));
+    particles.push(row("Waiting or empty", count(all.waiting as usize)));
+    if all.not_located > 0 {
+        particles.push(row("Not located", count(all.not_located as usize)));
+    }
+    let field = report::field_in_words(&results.summary["field"]);
+    let field = field.map(|field| row("Field", field.replace('`', "")));
+    let run: Vec<_> = field.into_iter().chain(report::run_rows(&results.summary)).collect();
     let sections = [("Particles", particles), ("Run", run)]
         .map(|(title, rows)| Section { title: title.into(), rows });
     sections.into_iter().filter(|section| !section.rows.is_empty()).collect()

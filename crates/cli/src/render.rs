@@ -6,37 +6,49 @@ use crate::{
     figure_dir::FigureDir,
     folder, page,
     pictures::{self, FigureOptions, MAX_SAVES},
-    results::{Results, SampleLimits, sample_trajectories},
+    results::{Results, SampleLimits, sample_trajectories, walls},
 };
 use anyhow::Result;
 use burntrace_plot::{
     Trajectories,
     animation::{self, Animation},
-    picture::View,
+    picture::{Style, View},
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Default number of tracks in pictures.
+/// Default number of tracks in pictures and in animations.
 const PARTICLES: usize = 1000;
+const MOVING_PARTICLES: usize = 300;
+/// Frames per second of a GIF: twice as many double its size.
+const GIF_RATE: f64 = 12.5;
 
 pub fn execute(args: &RenderArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
     let out = args.out.clone().unwrap_or_else(|| args.run.clone());
-    let particles = args.particles.unwrap_or(PARTICLES);
+    let views = views(args, &results)?;
     let mut written = Vec::new();
     if args.html {
         written.push(page::write(&results, &out, args.particles, args.page_bytes)?);
     }
     if args.gif || args.mp4 {
+        let particles = args.particles.unwrap_or(MOVING_PARTICLES);
         let limits = SampleLimits { particles, saves: MAX_SAVES };
-        let trajectories = sample_trajectories(&results, limits)?.trajectories;
-        let view = args.view.first().copied().unwrap_or_else(|| pictures::view(&results));
-        written.extend(animations(&trajectories, view, &out, args)?);
+        let mut trajectories = sample_trajectories(&results, limits)?.trajectories;
+        if !args.no_walls {
+            walls::add(&results, &mut trajectories);
+        }
+        written.extend(animations(&trajectories, views[0], &out, args)?);
     }
     if written.is_empty() {
         let figures = FigureDir::at(&out.join("pictures"), args.svg)?;
-        let options = FigureOptions { style: &args.style, views: &args.view, particles };
+        let options = FigureOptions {
+            style: &args.style,
+            track_style: style(args),
+            views: &views,
+            particles: args.particles.unwrap_or(PARTICLES),
+            walls: !args.no_walls,
+        };
         let statistics = results.statistics(&[], false)?;
         let (made, missing) = pictures::make(&results, &statistics, &options, figures)?;
         written.extend(made.into_iter().map(|figure| figure.path));
@@ -49,6 +61,35 @@ pub fn execute(args: &RenderArgs) -> Result<()> {
     Ok(())
 }
 
+/// The views of the tracks, with the angles that are given; at least one.
+fn views(args: &RenderArgs, results: &Results) -> Result<Vec<View>> {
+    let has_angles = args.azimuth.is_some() || args.elevation.is_some();
+    let given = match &args.view[..] {
+        [] if has_angles || args.perspective => vec![View::SPACE],
+        [] => vec![pictures::view(results)],
+        given => given.to_vec(),
+    };
+    let is_space = |view: &View| matches!(view, View::Space { .. });
+    if (has_angles || args.perspective) && !given.iter().any(is_space) {
+        return Err(Misuse::error(
+            "--azimuth, --elevation and --perspective are for 3-D views, and --view has none; add 3d to it",
+        ));
+    }
+    let with_angles = |view| match view {
+        View::Space { azimuth, elevation } => View::Space {
+            azimuth: args.azimuth.unwrap_or(azimuth),
+            elevation: args.elevation.unwrap_or(elevation),
+        },
+        plane => plane,
+    };
+    Ok(given.into_iter().map(with_angles).collect())
+}
+
+/// The style of tracks.
+fn style(args: &RenderArgs) -> Style {
+    Style { zoom: args.zoom, perspective: args.perspective, ..args.style.style() }
+}
+
 /// Writes the requested animations.
 fn animations(
     trajectories: &Trajectories,
@@ -56,7 +97,7 @@ fn animations(
     out: &Path,
     args: &RenderArgs,
 ) -> Result<Vec<PathBuf>> {
-    let mut style = args.style.style();
+    let mut style = style(args);
     if args.style.size.is_none() {
         style.size = Animation::default().style.size;
     }
@@ -65,6 +106,7 @@ fn animations(
     folder::make(out)?;
     if args.gif {
         let path = out.join("tracks.gif");
+        let animation = Animation { frames_per_second: GIF_RATE, ..animation.clone() };
         animation::write_gif(&path, trajectories, &view, &animation).map_err(Misuse::of)?;
         written.push(path);
     }

@@ -9,11 +9,13 @@ use crate::{
     extend::FinishedRun,
     fingerprint::Fingerprint,
     folder::{self, Folder},
+    format::{count, twelve_digits},
     job::{self, LoadedField},
     log,
     notes::Notes,
     profile,
     ranks::{self, SharedStart},
+    report,
     signals::Stopped,
     watch,
 };
@@ -186,8 +188,15 @@ pub fn trace_in(
     warnings.extend(slow);
     checkpoint.add_warnings(warnings);
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
-    let (time, field) = (checkpoint.time(), &loaded.json);
-    tracing::info!(device = device.name, %field, seeds = seeds.len(), time, "run {what}");
+    let time = checkpoint
+        .time()
+        .map_or_else(String::new, |time| format!(" at t = {}", twelve_digits(time)));
+    let seeds_text = count(seeds.len());
+    let field = report::field_in_words(&loaded.json).unwrap_or_else(|| "an unknown field".into());
+    tracing::info!(
+        "The run {what} on `{}`{time} with {seeds_text} seeds, through {field}",
+        device.name
+    );
     let (seeds, quiet) = (seeds.len(), session.quiet);
     let run = CaseRun { case, base, seeds, loaded, device, compile, start, quiet };
     drop(preparing);

@@ -27,7 +27,37 @@ pub struct Trajectories {
     /// The unit of time; empty if unknown.
     pub time_unit: String,
     /// Number of particles and number of saves of the whole run, of which this may be a selection.
+    /// Particles without a track are not counted.
     pub run_size: [usize; 2],
+    /// Number of particles of the run that have no track, since they were not located.
+    pub not_located: usize,
+    /// Lines from a release and to an end between two saves.
+    pub partial: Vec<PartialLine>,
+    /// Bodies and walls.
+    pub surfaces: Vec<Surface>,
+    /// Lines of the boundary of a flat domain.
+    pub outline: Vec<[[f64; 3]; 2]>,
+}
+
+/// A line between the position of a particle at a save, and its release or its end between two saves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartialLine {
+    /// The index of the position at the save.
+    pub index: usize,
+    /// The position of the release or of the end.
+    pub position: [f64; 3],
+    /// Whether it is the release.
+    pub is_release: bool,
+}
+
+/// A surface in the domain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surface {
+    /// The corners of its triangles.
+    pub triangles: Vec<[[f64; 3]; 3]>,
+    /// Whether particles are inside of it: only its far side is drawn, behind the tracks. Otherwise it is
+    /// a body that hides the tracks behind it.
+    pub is_wall: bool,
 }
 
 /// A value for each position of [`Trajectories`].
@@ -68,6 +98,8 @@ pub struct Raster {
     pub unit: String,
     /// The title of the plot, e.g. `density at t = 10, z = 0.5`.
     pub title: String,
+    /// A line below the title, e.g. the method; empty for none.
+    pub subtitle: String,
 }
 
 /// A histogram of one or several series.
@@ -81,6 +113,8 @@ pub struct Histogram {
     pub series: Vec<(String, Vec<u64>)>,
     /// The title of the plot.
     pub title: String,
+    /// Whether the axis is logarithmic; its edges are above 0 then.
+    pub log: bool,
 }
 
 /// Line plots of one quantity against another, e.g. the number of active particles over time.

@@ -16,5 +16,5 @@ mod error;
 pub mod page;
 pub mod picture;
 
-pub use data::{Attribute, Axis, Curves, Histogram, Raster, Trajectories};
+pub use data::{Attribute, Axis, Curves, Histogram, PartialLine, Raster, Surface, Trajectories};
 pub use error::{Error, Result};

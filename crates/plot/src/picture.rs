@@ -30,6 +30,7 @@ mod projection;
 mod raster;
 mod scene;
 mod style;
+mod surfaces;
 mod svg;
 mod ticks;
 mod tracks;
@@ -47,7 +48,8 @@ pub(crate) mod shared {
     pub(crate) use super::canvas::{Dot, Palette, Segment, Shape, Text};
     pub(crate) use super::heading::Heading;
     pub(crate) use super::pixels::Pixels;
-    pub(crate) use super::scene::{Scene, is_finite};
+    pub(crate) use super::scene::{Scene, clipped, is_finite};
+    pub(crate) use super::surfaces::bodies;
     pub(crate) use super::ticks::format_number;
     pub(crate) use super::tracks::{dot_radius, stroke, title};
 }

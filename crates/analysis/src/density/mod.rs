@@ -134,6 +134,14 @@ impl Density {
         Density::new(Method::CloudInCell, Normalization::Number)
     }
 
+    /// Replaces the bandwidth of a kernel density estimate; other estimates are unchanged.
+    pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
+        if let Method::Kde(own) = &mut self.method {
+            *own = bandwidth;
+        }
+        self
+    }
+
     /// Sets the active axes; all three by default. Particles are projected along the others.
     pub fn axes(mut self, axes: Axes) -> Self {
         self.domain.axes = axes;

@@ -14,6 +14,9 @@ const BUCKET_TOLERANCE: f64 = 5e-4;
 /// Bins of a histogram without given edges.
 const BINS: usize = 32;
 
+/// Bins have equal ratios if the maximum is above the median by this factor.
+const SPREAD: f64 = 20.0;
+
 /// Storage of the times.
 #[derive(Clone, Debug)]
 enum TimeStore {
@@ -137,7 +140,7 @@ impl TimeDistribution {
             exact: matches!(self.store, TimeStore::Exact(_)),
             histogram: match &options.residence_bins {
                 Some(edges) => Histogram { edges: edges.clone(), counts: self.bins.clone() },
-                None => self.histogram(),
+                None => self.histogram(&sorted),
             },
         }
     }
@@ -158,12 +161,22 @@ impl TimeDistribution {
         probabilities.iter().map(quantile).collect()
     }
 
-    /// Equal bins up to the maximum time.
-    fn histogram(&self) -> Histogram {
+    /// Equal bins up to the maximum time or, where it is far above the median, bins of equal ratio from the
+    /// minimum to the maximum.
+    fn histogram(&self, sorted: &[f64]) -> Histogram {
         if self.count == 0 {
             return Histogram::default();
         }
-        let edge = |i: usize| self.max * (i as f64 / BINS as f64);
+        let median = self.quantiles(&[0.5], sorted).first().map_or(0.0, |median| median.time);
+        let is_spread = self.min > 0.0 && self.max > SPREAD * median;
+        let edge = |i: usize| {
+            let part = i as f64 / BINS as f64;
+            match (is_spread, i) {
+                (_, BINS) => self.max,
+                (true, _) => self.min * (self.max / self.min).powf(part),
+                (false, _) => self.max * part,
+            }
+        };
         let edges: Vec<f64> = match self.max > 0.0 {
             true => (0..=BINS).map(edge).collect(),
             false => vec![0.0],
@@ -217,6 +230,22 @@ fn middle(bucket: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bins_have_equal_ratios_where_times_are_spread_over_decades() {
+        let options = Options::default();
+        let histogram = |times: &[f64]| {
+            let mut distribution = TimeDistribution::new(&options);
+            times.iter().for_each(|time| distribution.add(*time, None));
+            distribution.report(&options).histogram
+        };
+        let even = histogram(&[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!((even.edges[0], even.edges[1], even.edges[32]), (0.0, 0.125, 4.0));
+        let spread = histogram(&[1.0, 2.0, 2.0, 2.0, 256.0]);
+        assert_eq!((spread.edges[0], spread.edges[32]), (1.0, 256.0));
+        assert!((spread.edges[4] - 2.0).abs() < 1e-12, "{:?}", spread.edges);
+        assert_eq!(spread.counts.iter().sum::<u64>(), 5);
+    }
 
     #[test]
     fn ranks_at_the_end_of_a_bucket_belong_to_the_next_one() {

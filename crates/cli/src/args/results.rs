@@ -28,12 +28,28 @@ pub struct RenderArgs {
     /// Views of the tracks: xy, xz, yz, 3d; default: the plane of a flat domain, else 3d
     #[arg(long, value_delimiter = ',')]
     pub view: Vec<View>,
-    /// Maximum number of tracks; default: 1000 in pictures, as many as fit the size limit on a page
+    /// Maximum number of tracks; default: 1000 in pictures, 300 in animations, as many as fit the size
+    /// limit on a page
     #[arg(long)]
     pub particles: Option<usize>,
     /// Duration of an animation in seconds
     #[arg(long, default_value_t = 8.0)]
     pub seconds: f64,
+    /// Magnification of the tracks, about their middle: 1 to 10,000
+    #[arg(long, default_value_t = 1.0)]
+    pub zoom: f64,
+    /// Angle of the 3-D view around the z axis in degrees; default: -60
+    #[arg(long, allow_hyphen_values = true)]
+    pub azimuth: Option<f64>,
+    /// Angle of the 3-D view above the xy plane in degrees, -90 to 90; default: 25
+    #[arg(long, allow_hyphen_values = true)]
+    pub elevation: Option<f64>,
+    /// Draw the 3-D view in perspective
+    #[arg(long)]
+    pub perspective: bool,
+    /// Do not draw the bodies of the case and the walls of its mesh
+    #[arg(long)]
+    pub no_walls: bool,
     /// Maximum size of a page in bytes
     #[arg(long, default_value_t = burntrace_plot::page::BUDGET)]
     pub page_bytes: usize,
@@ -79,6 +95,12 @@ impl StyleArgs {
             scale: if self.log { Scale::Log } else { Scale::Linear },
             ..Style::default()
         }
+    }
+
+    /// The style of densities, whose colours show all that is not empty.
+    pub fn of_density(&self) -> Style {
+        let style = self.style();
+        Style { range: self.range.map_or(Range::Filled, Range::Given), ..style }
     }
 }
 
@@ -157,6 +179,12 @@ pub struct DensityArgs {
     /// Do not write pictures
     #[arg(long)]
     pub no_pictures: bool,
+    /// Also write an animation of several saves: density.gif
+    #[arg(long)]
+    pub gif: bool,
+    /// Duration of the animation in seconds
+    #[arg(long, default_value_t = 8.0)]
+    pub seconds: f64,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

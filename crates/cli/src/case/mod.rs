@@ -26,7 +26,7 @@ pub use field::{
 pub use inflow::{Inlet, InletShape, Pattern, Source, SourceRate};
 pub use keys::Kinds;
 pub use motion::{Diffusivity, Tolerance, Walk};
-pub use obstacle::{Obstacle, ObstacleShape};
+pub use obstacle::{Allowed, Obstacle, ObstacleShape};
 pub use patch::Patch;
 pub use read::{Misuse, from_text, read};
 pub use run::Run;

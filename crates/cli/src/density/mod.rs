@@ -7,28 +7,37 @@ mod picture;
 mod request;
 mod resolution;
 mod saved_density;
+mod series;
 
 pub use particles::SavedParticles;
 pub use picture::raster;
 pub use request::DensityRequest;
+pub use resolution::estimate_or_widen;
 pub use saved_density::SavedDensity;
 
 use crate::{
     args::DensityArgs, case::Misuse, figure_dir::FigureDir, format::twelve_digits, results::Results,
 };
 use anyhow::Result;
+use picture::Drawable;
 use serde_json::{Value, json};
+use series::Series;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub fn execute(args: &DensityArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
     let mut request = DensityRequest::of(args, &results)?;
     let saves = saves(args, &results)?;
+    if args.gif && saves.len() < 2 {
+        return Err(Misuse::error(
+            "--gif needs several saves, and there is one; add --save all, or a list such as --save 0,5,10",
+        ));
+    }
     let device = results.device(args.device.as_deref())?;
     let folder = args.out.clone().unwrap_or_else(|| results.folder.path("density"));
     let mut figures = FigureDir::at(&folder, false)?;
-    let mut described = Vec::new();
+    let (mut described, mut series) = (Vec::new(), Series::default());
     let is_series = saves.len() > 1;
     for save in saves {
         let Some(particles) = particles(&results, save, args, (is_series, request.is_number))?
@@ -36,13 +45,19 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
             continue;
         };
         let estimate = resolution::estimate(&mut request, &particles, &device, is_series)?;
-        let Some(estimate) = estimate else { continue };
         let density = SavedDensity::of(estimate, save, particles.time)?;
         let mut written = vec![files::write(&results, &request, &density, &folder)?];
-        if !args.no_pictures
-            && picture::add(&results, &request, &density, &args.style, &mut figures)?
-        {
-            written.extend(figures.written.last().cloned());
+        let drawable = Drawable::of(&results, &request, &density);
+        match drawable.filter(|_| args.gif || !args.no_pictures) {
+            // Pictures of a series have the same colours, which are known at its end.
+            Some(drawable) if is_series => {
+                series.add(drawable, density.name(), (density.time, described.len()));
+            }
+            Some(drawable) => {
+                drawable.draw(&density.name(), &args.style.of_density(), &mut figures)?;
+                written.extend(figures.written.last().cloned());
+            }
+            None => {}
         }
         if !args.json {
             print(&density, &written)?;
@@ -51,14 +66,31 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
     }
     if described.is_empty() {
         return Err(Misuse::error(
-            "none of the saves has a density, as the notes say; give other saves with --save, include the \
-             ended particles with --ended, or give a --bandwidth",
+            "none of the saves has a density, as the notes say; give other saves with --save, or include the \
+             ended particles with --ended",
         ));
+    }
+    let pictures = series.draw(args, &mut figures)?;
+    for (index, path) in pictures {
+        match index {
+            Some(index) => add_file(&mut described[index], &path),
+            None => described.iter_mut().for_each(|save| add_file(save, &path)),
+        }
+        if !args.json {
+            writeln!(std::io::stdout().lock(), "written    {}", path.display())?;
+        }
     }
     if args.json {
         writeln!(std::io::stdout().lock(), "{:#}", Value::Array(described))?;
     }
     Ok(())
+}
+
+/// Adds a file to the description of a save.
+fn add_file(described: &mut Value, path: &Path) {
+    if let Some(files) = described["files"].as_array_mut() {
+        files.push(json!(path));
+    }
 }
 
 /// The particles of a save. `None`, with a note, for a save of a series without particles.

@@ -1,6 +1,9 @@
 //! The particles of a save.
 
-use crate::results::{Results, tensors};
+use crate::{
+    format::six_digits,
+    results::{Results, tensors},
+};
 use anyhow::Result;
 use burntrace::burn::tensor::Tensor;
 use burntrace::{Precision, device::OpenDevice, io::SavedStates};
@@ -24,6 +27,27 @@ impl SavedParticles {
             positions: selected.map(|state| state.position).collect(),
             precision: results.tracks.precision(),
         })
+    }
+
+    /// The coordinate along an axis that most particles are near to, within a tenth of their standard
+    /// deviation. `None` without particles.
+    pub fn densest(&self, axis: usize) -> Option<f64> {
+        let mut along: Vec<f64> = self.positions.iter().map(|position| position[axis]).collect();
+        along.sort_unstable_by(f64::total_cmp);
+        let count = along.len() as f64;
+        let mean = along.iter().sum::<f64>() / count;
+        let variance = along.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+        let width = 0.2 * variance.sqrt();
+        let (mut best, mut end) = (None, 0);
+        for start in 0..along.len() {
+            while end < along.len() && along[end] - along[start] <= width {
+                end += 1;
+            }
+            if best.is_none_or(|(most, _)| end - start > most) {
+                best = Some((end - start, 0.5 * (along[start] + along[end - 1])));
+            }
+        }
+        best.map(|(_, middle)| six_digits(middle))
     }
 
     /// The positions as a tensor `[n, 3]`, measured from an origin, in the precision of the run.

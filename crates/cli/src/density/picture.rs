@@ -6,35 +6,47 @@ use super::{
     saved_density::SavedDensity,
 };
 use crate::{
-    args::StyleArgs,
     case::Misuse,
     figure_dir::FigureDir,
-    format::{six_digits, twelve_digits},
+    format::{count, six_digits, three_digits, twelve_digits},
     results::{AXES, Layer, Results, layer},
 };
 use anyhow::Result;
 use burntrace::analysis::density::{Lattice, Plane};
-use burntrace_plot::{Axis, Curves, Raster, picture};
+use burntrace_plot::{
+    Axis, Curves, Raster,
+    picture::{self, Style},
+};
 
-/// Writes a picture of a density along a line, on a plane, or on the middle layer of a 3D grid.
-/// Returns whether the density can be drawn.
-pub fn add(
-    results: &Results,
-    request: &DensityRequest,
-    density: &SavedDensity,
-    style: &StyleArgs,
-    figures: &mut FigureDir,
-) -> Result<bool> {
-    let style = style.style();
-    let made = match (&request.target, line(results, request, density)) {
-        (_, Some(curves)) => Some(picture::curves(&curves, &style)),
-        (_, None) => {
-            raster(results, request, density).map(|flat| picture::raster(&flat, &[], &style))
+/// A density that can be drawn.
+pub enum Drawable {
+    /// Along a line.
+    Curves(Curves),
+    /// On a plane, or on a layer of a 3D grid.
+    Raster(Raster),
+}
+
+impl Drawable {
+    /// `None` for densities at points.
+    pub fn of(
+        results: &Results,
+        request: &DensityRequest,
+        density: &SavedDensity,
+    ) -> Option<Drawable> {
+        match line(results, request, density) {
+            Some(curves) => Some(Drawable::Curves(curves)),
+            None => raster(results, request, density).map(Drawable::Raster),
         }
-    };
-    let Some(made) = made else { return Ok(false) };
-    figures.add(&density.name(), &made.map_err(Misuse::of)?)?;
-    Ok(true)
+    }
+
+    /// Writes the picture.
+    pub fn draw(&self, name: &str, style: &Style, figures: &mut FigureDir) -> Result<()> {
+        let made = match self {
+            Drawable::Curves(curves) => picture::curves(curves, style),
+            Drawable::Raster(raster) => picture::raster(raster, &[], style),
+        };
+        figures.add(name, &made.map_err(Misuse::of)?)
+    }
 }
 
 /// The axes along which a lattice has more than one node.
@@ -84,20 +96,50 @@ fn of_lattice(
     lattice: &Lattice,
 ) -> Option<Raster> {
     let nodes = files::of_lattice(lattice, density.estimate.placement, results);
-    let Layer { raster, position } = layer(results, &nodes, &density.values)?;
-    let position = if position.is_empty() { slice(lattice, request) } else { position };
+    let Layer { raster, position } =
+        layer(results, &nodes, &density.values, densest(density, lattice))?;
+    let position = if position.is_empty() { slice(lattice, request, results) } else { position };
     Some(Raster {
         name: "density".into(),
         unit: unit(results, request),
         title: format!("density at {}{position}", time(results, density)),
+        subtitle: subtitle(results, density),
         ..raster
     })
 }
 
+/// The layer along z that has the greatest density.
+fn densest(density: &SavedDensity, lattice: &Lattice) -> usize {
+    let size = lattice.counts[0] * lattice.counts[1];
+    let first = density.values.iter().enumerate().filter(|(_, value)| value.is_finite());
+    let node = first.max_by(|(i, a), (j, b)| a.total_cmp(b).then(j.cmp(i))).map_or(0, |(i, _)| i);
+    node / size.max(1)
+}
+
+/// The number of particles and the bandwidth.
+fn subtitle(results: &Results, density: &SavedDensity) -> String {
+    let estimate = &density.estimate;
+    let particles = format!("{} particles", count(estimate.used));
+    let widths: Vec<String> = estimate
+        .bandwidth
+        .iter()
+        .filter(|width| **width > 0.0)
+        .map(|width| format!("{}", three_digits(*width)))
+        .collect();
+    let unit = results.units().length;
+    match widths.is_empty() {
+        true => particles,
+        false => format!("{particles}, bandwidth {} {unit}", widths.join(" × ")).trim_end().into(),
+    }
+}
+
 /// The position of a slice through a 3D density, as `, z = 0.5`.
-fn slice(lattice: &Lattice, request: &DensityRequest) -> String {
+fn slice(lattice: &Lattice, request: &DensityRequest, results: &Results) -> String {
     let normal = (0..3).find(|&d| lattice.counts[d] == 1 && request.axes.active()[d]);
-    normal.map_or_else(String::new, |d| format!(", {} = {}", AXES[d], six_digits(lattice.low[d])))
+    let unit = results.units().length;
+    normal.map_or_else(String::new, |d| {
+        format!(", {} = {} {unit}", AXES[d], six_digits(lattice.low[d])).trim_end().into()
+    })
 }
 
 fn of_plane(
@@ -115,6 +157,7 @@ fn of_plane(
         name: "density".into(),
         unit: unit(results, request),
         title: format!("density at {} on a plane", time(results, density)),
+        subtitle: subtitle(results, density),
     }
 }
 

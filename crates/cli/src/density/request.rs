@@ -26,6 +26,8 @@ pub struct DensityRequest {
     pub density: Density,
     pub axes: Axes,
     pub target: Target,
+    /// The extents of the domain along the axes of the density; 0 along others.
+    pub extents: [f64; 3],
     /// The point of the domain from which devices measure positions.
     origin: [f64; 3],
     /// Whether the density integrates to the number of particles instead of 1.
@@ -73,10 +75,12 @@ impl DensityRequest {
             && args.slice.is_none()
             && args.nodes.is_empty()
             && [&args.low, &args.high, &args.plane].into_iter().all(Vec::is_empty);
+        let extents = extents(results, axes);
         Ok(DensityRequest {
             density,
             axes,
             target,
+            extents,
             origin,
             is_number,
             reach,
@@ -85,23 +89,26 @@ impl DensityRequest {
         })
     }
 
-    /// The default request: KDE with Scott's rule over the axes of the domain; in 3D, on the middle
-    /// plane normal to z.
-    pub fn default_of(results: &Results) -> Result<DensityRequest> {
+    /// The default request: KDE with Scott's rule over the axes of the domain; in 3D, on the plane normal to
+    /// z that most of the particles are near to.
+    pub fn default_of(results: &Results, particles: &SavedParticles) -> Result<DensityRequest> {
         let axes = axes(None, results)?;
         let [low, high] = results.domain;
         let mut grid = Lattice { counts: counts(&[], axes, low, high)?, low, high };
         if axes == Axes::XYZ {
-            let middle = 0.5 * (low[2] + high[2]);
-            (grid.low[2], grid.high[2]) = (middle, middle);
+            let height =
+                particles.densest(2).unwrap_or(0.5 * (low[2] + high[2])).max(low[2]).min(high[2]);
+            (grid.low[2], grid.high[2]) = (height, height);
             grid.counts = [256, 256, 1];
         }
         let density = Density::kde(Bandwidth::Scott).axes(axes).within(low, high, edges(results));
         let (target, origin) = (Target::Grid(grid), results.origin());
+        let extents = extents(results, axes);
         Ok(DensityRequest {
             density,
             axes,
             target,
+            extents,
             origin,
             is_number: false,
             reach: 0.0,
@@ -110,14 +117,32 @@ impl DensityRequest {
         })
     }
 
+    /// Limits the number of nodes along each side of a grid. Returns the position of a slice normal to z.
+    pub fn limit_nodes(&mut self, max: usize) -> Option<f64> {
+        let Target::Grid(grid) = &mut self.target else { return None };
+        grid.counts = grid.counts.map(|count| count.min(max));
+        let is_slice = self.axes == Axes::XYZ && grid.counts[2] == 1;
+        is_slice.then_some(grid.low[2])
+    }
+
     /// Estimates the density of particles on a device.
     pub fn estimate(
         &self,
         particles: &SavedParticles,
         device: &OpenDevice,
     ) -> analysis::Result<Estimate> {
+        self.estimate_with(&self.density, particles, device)
+    }
+
+    /// The same with another estimator.
+    pub fn estimate_with(
+        &self,
+        density: &Density,
+        particles: &SavedParticles,
+        device: &OpenDevice,
+    ) -> analysis::Result<Estimate> {
         let positions = particles.on(self.origin, device);
-        let density = self.density.clone().measured_from(self.origin);
+        let density = density.clone().measured_from(self.origin);
         match &self.target {
             Target::Grid(lattice) => density.on_grid(&positions, lattice),
             Target::Plane(plane) => density.on_plane(&positions, plane),
@@ -127,6 +152,12 @@ impl DensityRequest {
             }
         }
     }
+}
+
+/// The extents of the domain along some axes, and 0 along the others.
+fn extents(results: &Results, axes: Axes) -> [f64; 3] {
+    let [low, high] = results.domain;
+    std::array::from_fn(|d| if axes.active()[d] { high[d] - low[d] } else { 0.0 })
 }
 
 /// The axes of the density: the given ones, else those along which the domain has an extent.

@@ -5,51 +5,103 @@ use super::{
     particles::SavedParticles,
     request::{DensityRequest, NODES, Target},
 };
-use crate::{bounds::bounding_box, case::Misuse, format::twelve_digits, log};
+use crate::{
+    bounds::bounding_box,
+    case::Misuse,
+    format::{three_digits, twelve_digits},
+    log,
+};
 use anyhow::Result;
 use burntrace::{
     analysis::{
         Error,
-        density::{Estimate, Lattice},
+        density::{Bandwidth, Estimate, Lattice},
     },
     device::OpenDevice,
 };
 
 /// Estimates the density. If the nodes are too far apart for the kernels, a given bandwidth is refused. With
-/// a bandwidth from a rule, default nodes are placed around the particles, and other nodes give a warning.
-/// A series keeps its nodes, so that its densities can be compared; its saves whose particles determine no
-/// bandwidth are `None`, with a note.
+/// a bandwidth from a rule, default nodes of a single save are placed around the particles, those of a series,
+/// whose densities are to be compared, are kept with wider kernels, and other nodes give a warning.
 pub fn estimate(
     request: &mut DensityRequest,
     particles: &SavedParticles,
     device: &OpenDevice,
     is_series: bool,
-) -> Result<Option<Estimate>> {
-    let estimate = match request.estimate(particles, device) {
-        Err(error @ Error::NoSpread(_)) if is_series => {
-            eprintln!("note: t = {}: {error}; this save is skipped", twelve_digits(particles.time));
-            return Ok(None);
-        }
-        estimate => estimate.map_err(Misuse::of)?,
-    };
-    let Some(problem) = check::kernels(request, &estimate) else { return Ok(Some(estimate)) };
+) -> Result<Estimate> {
+    let estimate = estimate_or_widen(request, particles, device)?;
+    let Some(problem) = check::kernels(request, &estimate) else { return Ok(estimate) };
     if request.has_given_bandwidth {
         return Err(Misuse::error(problem));
     }
-    let nodes = estimate.lattice.as_ref().filter(|_| request.has_default_nodes && !is_series);
-    let Some(nodes) = nodes.map(|nodes| around(particles, request, nodes, &estimate)) else {
+    let Some(nodes) = estimate.lattice.as_ref().filter(|_| request.has_default_nodes) else {
         log::warn([&problem]);
-        return Ok(Some(estimate));
+        return Ok(estimate);
     };
+    if is_series {
+        let pitches = [0, 1, 2].map(|d| if nodes.counts[d] > 1 { nodes.pitch(d) } else { 0.0 });
+        let widths = [0, 1, 2].map(|d| estimate.bandwidth[d].max(pitches[d]));
+        let widths = widths.map(three_digits);
+        eprintln!(
+            "note: t = {}: the bandwidth {:?} is below the distance of the nodes, and {widths:?} is used; give \
+             more --nodes, or a smaller grid with --low and --high",
+            twelve_digits(particles.time),
+            estimate.bandwidth.map(three_digits),
+        );
+        let density = request.density.clone().bandwidth(Bandwidth::PerAxis(widths));
+        return request.estimate_with(&density, particles, device).map_err(Misuse::of);
+    }
+    let nodes = around(particles, request, nodes, &estimate);
     eprintln!(
         "note: the nodes extend around the particles from {:?} to {:?}, as nodes over the whole domain would be \
          too far apart for the bandwidth; give --nodes, --low and --high to choose them",
         nodes.low, nodes.high
     );
     request.target = Target::Grid(nodes);
-    let estimate = request.estimate(particles, device).map_err(Misuse::of)?;
+    let estimate = estimate_or_widen(request, particles, device)?;
     log::warn(check::kernels(request, &estimate).iter());
-    Ok(Some(estimate))
+    Ok(estimate)
+}
+
+/// Estimates the density. Where the particles of a save have no spread along an axis, for example on a line,
+/// they determine no bandwidth there; it is the largest one along other axes then, with a note.
+pub fn estimate_or_widen(
+    request: &DensityRequest,
+    particles: &SavedParticles,
+    device: &OpenDevice,
+) -> Result<Estimate> {
+    let problem = match request.estimate(particles, device) {
+        Err(Error::NoSpread(problem)) => problem,
+        estimate => return estimate.map_err(Misuse::of),
+    };
+    let widths = bandwidths(request, particles);
+    eprintln!(
+        "note: t = {}: {problem}; the bandwidth {widths:?} is used, which along such an axis is the largest one of \
+         other axes, or 2 % of the domain; give another one with --bandwidth",
+        twelve_digits(particles.time),
+    );
+    let density = request.density.clone().bandwidth(Bandwidth::PerAxis(widths));
+    request.estimate_with(&density, particles, device).map_err(Misuse::of)
+}
+
+/// Scott's bandwidth along axes with a spread. Along others it is the largest one of these or, if there are
+/// none, a fiftieth of the longest side of the domain.
+fn bandwidths(request: &DensityRequest, particles: &SavedParticles) -> [f64; 3] {
+    let count = particles.positions.len() as f64;
+    let factor = count.powf(-1.0 / (request.axes.dimension() as f64 + 4.0));
+    let longest = request.extents.into_iter().fold(0.0, f64::max);
+    let scott = |d: usize| {
+        let along = || particles.positions.iter().map(|position| position[d]);
+        let mean = along().sum::<f64>() / count;
+        let width =
+            factor * (along().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
+        let is_spread = request.axes.active()[d] && width > 1e-5 * longest;
+        if is_spread { width } else { 0.0 }
+    };
+    let own = [0, 1, 2].map(scott);
+    let largest = own.into_iter().fold(0.0, f64::max);
+    let other = if largest > 0.0 { largest } else { longest / 50.0 };
+    own.map(|width| three_digits(if width > 0.0 { width } else { other }))
 }
 
 /// Nodes around the particles, within the nodes of an estimate.

@@ -243,6 +243,18 @@ fn open_files(case: &Case, given: &FileField, base: &Path) -> Result<(FieldInput
     })
 }
 
+/// The mesh of the field of a case, without its velocities. `None` if the field is not on a mesh. Relative
+/// file names are resolved in `base`.
+pub fn mesh(case: &Case, base: &Path) -> Result<Option<io::MeshSeries>> {
+    match &case.field.source {
+        FieldSource::Files(given) if case.is_on_mesh() => {
+            let (files, options) = (given.files.clone().within(base), series_options(case, given));
+            io::MeshSeries::open(files, &options).map(Some).map_err(Misuse::of)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Refuses keys that the interpolation cannot use.
 fn check_keys(case: &Case, given: &FileField) -> Result<()> {
     if !given.periodic_axes.is_empty() && given.interpolation != (Interpolation::Grid {}) {

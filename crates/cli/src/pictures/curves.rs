@@ -1,5 +1,6 @@
 //! Time series of a run.
 
+use super::capitalized;
 use crate::results::Results;
 use burntrace::analysis::statistics::{EndStatistics, SaveStatistics, TrackStatistics};
 use burntrace_plot::{Axis, Curves};
@@ -17,18 +18,22 @@ pub fn counts(results: &Results, statistics: &TrackStatistics) -> Option<NamedCu
     if statistics.times.len() < 2 || statistics.all.saves.iter().all(all_active) {
         return None;
     }
+    let saves = &statistics.all.saves;
+    let mut series = vec![curve("Active", statistics, |save| Some(save.active as f64))];
+    if saves.iter().any(|save| save.ended > 0) {
+        series.push(curve("Ended", statistics, |save| Some(save.ended as f64)));
+    }
+    if saves.iter().any(|save| save.waiting > 0) {
+        series.push(curve("Waiting", statistics, |save| Some(save.waiting as f64)));
+    }
     let curves = Curves {
-        axes: [time(results), axis("particles", String::new())],
+        axes: [time(results), axis("number of particles", String::new())],
         log: [false; 2],
-        series: vec![
-            curve("active", statistics, |save| Some(save.active as f64)),
-            curve("ended", statistics, |save| Some(save.ended as f64)),
-            curve("waiting", statistics, |save| Some(save.waiting as f64)),
-        ],
+        series,
         bands: Vec::new(),
         title: "particles by status".into(),
     };
-    let caption = "Number of active, ended and waiting particles.";
+    let caption = "Number of particles by status.";
     Some(NamedCurves { name: "particles", caption, curves })
 }
 
@@ -43,10 +48,10 @@ pub fn ends(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurv
             *sum += count;
             Some([edge, *sum as f64])
         });
-        (end.status.to_string(), points.collect())
+        (capitalized(&end.status.to_string()), points.collect())
     };
     let curves = Curves {
-        axes: [time(results), axis("particles", String::new())],
+        axes: [time(results), axis("number of particles", String::new())],
         log: [false; 2],
         series: statistics.all.ends.iter().map(sum).collect(),
         bands: Vec::new(),
@@ -68,12 +73,14 @@ pub fn dispersion(results: &Results, statistics: &TrackStatistics) -> Option<Nam
     };
     let total = |xyz: Option<[f64; 3]>| xyz.map(|xyz| xyz.iter().sum());
     let curves = Curves {
-        axes: [time(results), axis("length squared", square)],
+        axes: [time(results), axis("mean square", square)],
         log: [false; 2],
         series: vec![
-            curve("mean-square displacement", statistics, |s| total(s.mean_square_displacement)),
-            curve("about the centroid", statistics, |s| total(s.variance)),
-            curve("between pairs", statistics, |s| total(s.pair_dispersion)),
+            curve("Displacement since the release", statistics, |s| {
+                total(s.mean_square_displacement)
+            }),
+            curve("Distance from the centroid", statistics, |s| total(s.variance)),
+            curve("Distance within pairs", statistics, |s| total(s.pair_dispersion)),
         ],
         bands: Vec::new(),
         title: "dispersion".into(),

@@ -7,13 +7,14 @@ use crate::{
     case::Misuse,
     density::{self, DensityRequest, SavedDensity, SavedParticles},
     figure_dir::FigureDir,
-    results::{Results, SampleLimits, sample_trajectories},
+    format::count,
+    results::{Results, SampleLimits, sample_trajectories, walls},
 };
 use anyhow::{Context, Result};
-use burntrace::analysis::statistics::TrackStatistics;
+use burntrace::{Status, analysis::statistics::TrackStatistics};
 use burntrace_plot::{
-    Axis, Histogram, Raster,
-    picture::{self, Plane, View},
+    Axis, Histogram, Raster, Trajectories,
+    picture::{self, Plane, Style, View},
 };
 use curves::NamedCurves;
 use std::path::PathBuf;
@@ -30,10 +31,14 @@ pub struct Figure {
 /// Options for the pictures of a run.
 pub struct FigureOptions<'a> {
     pub style: &'a StyleArgs,
+    /// The style of the tracks.
+    pub track_style: Style,
     /// Views of the tracks. If empty, one view that suits the domain.
     pub views: &'a [View],
     /// Maximum number of tracks.
     pub particles: usize,
+    /// Whether to draw bodies and the walls of a mesh.
+    pub walls: bool,
 }
 
 /// Writes the pictures of a run: tracks, density, time series, residence times. Also returns which
@@ -49,7 +54,8 @@ pub fn make(
     let style = options.style.style();
     match last_density(results) {
         Ok(raster) => {
-            captions.push(format!("{}.", capitalized(&raster.title)));
+            captions.push(format!("{}: {}.", capitalized(&raster.title), raster.subtitle));
+            let style = options.style.of_density();
             figures.add("density", &picture::raster(&raster, &[], &style).map_err(Misuse::of)?)?;
         }
         Err(reason) => missing.push(format!("density: {reason:#}")),
@@ -79,7 +85,10 @@ fn add_tracks(
     figures: &mut FigureDir,
 ) -> Result<Vec<String>> {
     let limits = SampleLimits { particles: options.particles, saves: MAX_SAVES };
-    let trajectories = sample_trajectories(results, limits)?.trajectories;
+    let mut trajectories = sample_trajectories(results, limits)?.trajectories;
+    if options.walls {
+        walls::add(results, &mut trajectories);
+    }
     let views = match options.views {
         [] => vec![view(results)],
         given => given.to_vec(),
@@ -90,13 +99,24 @@ fn add_tracks(
             0 => "tracks".into(),
             _ => format!("tracks-{}", name_of(view)),
         };
-        let style = options.style.style();
-        let made = picture::tracks(&trajectories, view, &style).map_err(Misuse::of)?;
+        let made =
+            picture::tracks(&trajectories, view, &options.track_style).map_err(Misuse::of)?;
         figures.add(&name, &made)?;
-        let (shown, all) = (trajectories.particles.len(), trajectories.run_size[0]);
-        captions.push(format!("Tracks of {shown} of {all} particles."));
+        captions.push(caption(&trajectories));
     }
     Ok(captions)
+}
+
+/// Which tracks are shown.
+fn caption(trajectories: &Trajectories) -> String {
+    let (shown, all) = (trajectories.particles.len(), trajectories.run_size[0]);
+    let [shown, all, not_located] = [shown, all, trajectories.not_located].map(count);
+    match trajectories.not_located {
+        0 => format!("Tracks of {shown} of {all} particles."),
+        _ => format!(
+            "Tracks of {shown} of {all} particles; a further {not_located} seeds were not located."
+        ),
+    }
 }
 
 /// The default view: the plane of a flat domain, else 3D.
@@ -118,18 +138,69 @@ fn name_of(view: &View) -> &'static str {
     }
 }
 
-/// The density of the active particles at the last save.
+/// The density of the active particles at the last save that has any.
 pub fn last_density(results: &Results) -> Result<Raster> {
-    let Some(save) = results.tracks.num_saves().checked_sub(1) else {
-        anyhow::bail!("the run has no saves");
+    let Some(save) = last_with_particles(results)? else {
+        anyhow::bail!("no save has active particles");
     };
-    let request = DensityRequest::default_of(results)?;
+    density_at(results, save)
+}
+
+/// The last save that has active particles.
+fn last_with_particles(results: &Results) -> Result<Option<usize>> {
+    for save in (0..results.tracks.num_saves()).rev() {
+        if results.tracks.status(save)?.contains(&Status::Active) {
+            return Ok(Some(save));
+        }
+    }
+    Ok(None)
+}
+
+/// Densities on one plane.
+pub struct Densities {
+    /// The height of the plane in 3D.
+    pub height: Option<f64>,
+    /// Times and densities.
+    pub rasters: Vec<(f64, Raster)>,
+}
+
+/// The densities of the active particles at up to `max` evenly spaced saves that have any, on the plane with
+/// most particles at the last of these, with `nodes` along each side.
+pub fn densities(results: &Results, max: usize, nodes: usize) -> Result<Densities> {
+    let Some(last) = last_with_particles(results)? else {
+        anyhow::bail!("no save has active particles");
+    };
+    let mut request =
+        DensityRequest::default_of(results, &SavedParticles::read(results, last, false)?)?;
+    let height = request.limit_nodes(nodes);
+    let mut rasters = Vec::new();
+    for i in 0..max.min(last + 1) {
+        let save = if max > 1 { i * last / (max.min(last + 1) - 1).max(1) } else { last };
+        let particles = SavedParticles::read(results, save, false)?;
+        if !particles.positions.is_empty() {
+            rasters.push((particles.time, density_of(results, &request, &particles, save)?));
+        }
+    }
+    Ok(Densities { height, rasters })
+}
+
+/// The density of the active particles at a save; in 3D, on the plane normal to z near most particles.
+fn density_at(results: &Results, save: usize) -> Result<Raster> {
     let particles = SavedParticles::read(results, save, false)?;
+    let request = DensityRequest::default_of(results, &particles)?;
+    density_of(results, &request, &particles, save)
+}
+
+fn density_of(
+    results: &Results,
+    request: &DensityRequest,
+    particles: &SavedParticles,
+    save: usize,
+) -> Result<Raster> {
     // The device of the run may be missing here, and a picture needs little work.
-    let estimate = request.estimate(&particles, &results.device(Some("flex"))?);
-    let estimate = estimate.map_err(Misuse::of)?;
+    let estimate = density::estimate_or_widen(request, particles, &results.device(Some("flex"))?)?;
     let density = SavedDensity::of(estimate, save, particles.time)?;
-    density::raster(results, &request, &density).context("the domain of the run is a line")
+    density::raster(results, request, &density).context("the domain of the run is a line")
 }
 
 /// Histogram of residence times. `None` if no particle has ended.
@@ -137,6 +208,7 @@ pub fn residence(results: &Results, statistics: &TrackStatistics) -> Option<Hist
     let times = &statistics.all.residence;
     let edges = times.histogram.edges.clone();
     let [first, .., last] = edges[..] else { return None };
+    // Edges from above 0 have equal ratios.
     // The bins below the first edge and above the last one are added to their neighbours.
     let mut counts = times.histogram.counts[1..edges.len()].to_vec();
     *counts.first_mut()? += times.histogram.counts[0];
@@ -147,11 +219,12 @@ pub fn residence(results: &Results, statistics: &TrackStatistics) -> Option<Hist
         edges,
         series: vec![("ended".into(), counts)],
         title: "residence times".into(),
+        log: first > 0.0,
     })
 }
 
 /// A title with a capital first letter.
-fn capitalized(title: &str) -> String {
+pub fn capitalized(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

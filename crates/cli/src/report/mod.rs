@@ -1,10 +1,12 @@
-//! `burntrace report`: the report of a run as Markdown and as JSON.
+//! `burntrace report`: the report of a run as Markdown, HTML and JSON.
 
 mod data;
+mod html;
 mod particles;
+mod run_rows;
 mod text;
 
-pub use text::{SUMMARY, cell};
+pub use run_rows::{field as field_in_words, of as run_rows};
 
 use crate::{
     args::{ReportArgs, StyleArgs},
@@ -67,11 +69,18 @@ pub fn of_folder(root: &Path) -> Result<[PathBuf; 2]> {
     Ok(["report.md", "pictures/tracks.png"].map(|name| results.folder.path(name)))
 }
 
-/// Computes statistics and pictures of a run, and writes `report.md` and `report.json`, and with
+/// Computes statistics and pictures of a run, and writes `report.md`, `report.html` and `report.json`, and with
 /// `particles` also `particles.csv`.
 fn make(results: &Results, groups: Vec<Group>, particles: bool) -> Result<RunReport<'_>> {
     let mut statistics = results.statistics(&groups, particles)?;
-    let options = FigureOptions { style: &StyleArgs::default(), views: &[], particles: PARTICLES };
+    let style = StyleArgs::default();
+    let options = FigureOptions {
+        style: &style,
+        track_style: style.style(),
+        views: &[],
+        particles: PARTICLES,
+        walls: true,
+    };
     let folder = FigureDir::at(&results.folder.path("pictures"), false)?;
     let (figures, missing) = pictures::make(results, &statistics, &options, folder)?;
     let mut written: Vec<PathBuf> = figures.iter().map(|figure| figure.path.clone()).collect();
@@ -81,7 +90,9 @@ fn make(results: &Results, groups: Vec<Group>, particles: bool) -> Result<RunRep
     }
     let mut report = RunReport { results, groups, statistics, figures, missing, written };
     let json = format!("{:#}\n", report.json());
-    for (name, text) in [("report.md", text::markdown(&report)), ("report.json", json)] {
+    let markdown = text::markdown(&report);
+    let html = html::of(&markdown, &results.name(), &results.folder.root);
+    for (name, text) in [("report.md", markdown), ("report.html", html), ("report.json", json)] {
         results.folder.write(name, &text)?;
         report.written.push(results.folder.path(name));
     }

@@ -1,26 +1,79 @@
 //! The report as Markdown.
 
-use super::data::RunReport;
-use crate::format::six_digits;
+use super::{data::RunReport, run_rows};
+use crate::format::{count, four_digits, twelve_digits};
 use burntrace::analysis::statistics::{GroupStatistics, SpeedFrom};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The content of `report.md`: counts, pictures, residence times, dispersion, timings, case.
+/// The content of `report.md`: what was traced, counts, ends, pictures, dispersion, cost, case.
 pub fn markdown(report: &RunReport) -> String {
     let mut text = format!("# {}\n", report.results.name());
     if let Some(note) = report.results.unfinished() {
         line(&mut text, &format!("\n**Unfinished:** {note}."));
     }
+    overview(report, &mut text);
     counts(report, &mut text);
-    figures(report, &mut text);
     ends(report, &mut text);
+    figures(report, &mut text);
     dispersion(report, &mut text);
     arrays(report, &mut text);
-    timings(report, &mut text);
+    cost(report, &mut text);
     phases(report, &mut text);
     case(report, &mut text);
     text
+}
+
+/// What was traced and what became of it, in sentences.
+fn overview(report: &RunReport, text: &mut String) {
+    let (results, statistics) = (report.results, &report.statistics);
+    let all = &statistics.all;
+    let [released, active, ended, not_located] =
+        [all.released, all.active, all.ended, all.not_located].map(|n| count(n as usize));
+    let what = if statistics.reuses_slots { "particle instances" } else { "particles" };
+    let unit = results.units().time;
+    let span = match (statistics.times.first(), statistics.times.last()) {
+        (Some(first), Some(last)) if first != last => {
+            format!(" from t = {} to {}", twelve_digits(*first), twelve_digits(*last))
+        }
+        (Some(only), _) => format!(" at t = {}", twelve_digits(*only)),
+        _ => String::new(),
+    };
+    let span = if span.is_empty() { span } else { format!("{span} {unit}").trim_end().to_string() };
+    let field = run_rows::field(&results.summary["field"]);
+    let through = field.map(|field| format!(", through {field}")).unwrap_or_default();
+    let saves = statistics.times.len();
+    let plural = if saves == 1 { "" } else { "s" };
+    line(
+        text,
+        &format!(
+            "\n{released} {what} were traced{span}{through}. There are {} save{plural}.",
+            count(saves)
+        ),
+    );
+    let fates = match (all.active, all.ended) {
+        (0, 0) => "None has been released.".into(),
+        (_, 0) => "All of them are active at the end.".into(),
+        (0, _) => "All of them have ended.".into(),
+        _ => format!("At the end {active} are active, and {ended} have ended."),
+    };
+    line(text, &format!("\n{fates}"));
+    if all.not_located > 0 {
+        let seeds = count((all.not_located + all.released) as usize);
+        line(
+            text,
+            &format!(
+                "\n**{not_located} of {seeds} seeds were not located**, as they are outside the domain or the \
+                 mesh; they are in no picture and no average."
+            ),
+        );
+    }
+    for warning in results.summary["warnings"].as_array().into_iter().flatten() {
+        line(text, &format!("\n**Warning:** {}", warning.as_str().unwrap_or_default()));
+    }
+    if results.folder.path("page.html").is_file() {
+        line(text, "\n[The interactive page](page.html) shows the tracks.");
+    }
 }
 
 /// Counts of all particles and of each group, with a check of their balance.
@@ -30,14 +83,15 @@ fn counts(report: &RunReport, text: &mut String) {
     let what = if statistics.reuses_slots { "particle instances in" } else { "particles in" };
     let (released, slots, saves) =
         (statistics.all.released, statistics.slots, statistics.times.len());
+    let [released, slots, saves] = [released as usize, slots, saves].map(count);
     line(text, &format!("{released} {what} {slots} slots, {saves} saves.\n"));
-    row(text, &["", "released", "= active", "+ ended", "waiting or empty slots", "not located"]);
+    row(text, &["", "Released", "Active", "Ended", "Waiting or empty slots", "Not located"]);
     row(text, &["---", "---:", "---:", "---:", "---:", "---:"]);
     let names = report.groups.iter().map(|group| group.name.as_str());
     let all = [("all", &statistics.all)].into_iter().chain(names.zip(&statistics.groups));
     for (name, group) in all {
         let counts = [group.released, group.active, group.ended, group.waiting, group.not_located];
-        let [released, active, ended, waiting, not_located] = &counts.map(|n| n.to_string());
+        let [released, active, ended, waiting, not_located] = &counts.map(|n| count(n as usize));
         row(text, &[name, released, active, ended, waiting, not_located]);
     }
     if statistics.all.released != statistics.all.active + statistics.all.ended {
@@ -57,22 +111,35 @@ fn figures(report: &RunReport, text: &mut String) {
     }
 }
 
-/// Counts and residence times of ended particles, by status.
+/// Where particles ended, by status, with the faces of the domain, and by patch; and their residence times.
 fn ends(report: &RunReport, text: &mut String) {
     let all = &report.statistics.all;
     if all.ends.is_empty() {
         return;
     }
     let unit = in_parentheses(&report.results.units().time);
-    heading(text, &format!("Ends and residence times{unit}"));
-    row(text, &["", "count", "mean", "minimum", "median", "maximum"]);
-    row(text, &["---", "---:", "---:", "---:", "---:", "---:"]);
+    heading(text, "What ended where");
+    row(text, &["End", "Count", "Share", "Mean time", "Minimum", "Median", "Maximum"]);
+    row(text, &["---", "---:", "---:", "---:", "---:", "---:", "---:"]);
     let by_status = all.ends.iter().map(|end| (end.status.to_string(), end.count, &end.residence));
-    for (name, count, times) in by_status.chain([("all".into(), all.ended, &all.residence)]) {
+    for (name, ended, times) in by_status.chain([("all".into(), all.ended, &all.residence)]) {
         let median = times.quantiles.iter().find(|quantile| quantile.probability == 0.5);
         let median = median.map(|quantile| quantile.time);
         let [mean, min, median, max] = &[times.mean, times.min, median, times.max].map(number);
-        row(text, &[&name, &count.to_string(), mean, min, median, max]);
+        let share = format!("{:.1} %", 100.0 * ended as f64 / (all.released as f64).max(1.0));
+        row(text, &[&name, &count(ended as usize), &share, mean, min, median, max]);
+    }
+    line(
+        text,
+        &format!(
+            "\nTimes are residence times{unit}, from the release to the end; shares are of the released particles.\n"
+        ),
+    );
+    let Some(patches) = report.results.summary["patches"].as_object() else { return };
+    row(text, &["Patch of the boundary", "Count"]);
+    row(text, &["---", "---:"]);
+    for (name, ended) in patches {
+        row(text, &[name, &count(ended.as_u64().unwrap_or(0) as usize)]);
     }
 }
 
@@ -86,13 +153,13 @@ fn dispersion(report: &RunReport, text: &mut String) {
     row(
         text,
         &[
-            "save",
-            "time",
-            "active",
-            "mean speed",
-            "mean-square displacement",
-            "variance",
-            "pair dispersion",
+            "Save",
+            "Time",
+            "Active",
+            "Mean speed",
+            "Displacement",
+            "From the centroid",
+            "Within pairs",
         ],
     );
     row(text, &["---:", "---:", "---:", "---:", "---:", "---:", "---:"]);
@@ -101,6 +168,7 @@ fn dispersion(report: &RunReport, text: &mut String) {
     }
     let length = report.results.units().length;
     let unit = if length.is_empty() { String::new() } else { format!(" in {length}²") };
+    let speed = in_parentheses(&report.results.units().speed());
     let source = match statistics.speed_from {
         SpeedFrom::Velocities => "the saved velocities",
         SpeedFrom::Displacements => "the displacements between saves",
@@ -108,9 +176,9 @@ fn dispersion(report: &RunReport, text: &mut String) {
     line(
         text,
         &format!(
-            "\nMean squares, summed over the axes{unit}: of the displacement since release, of the \
-             distance from the centroid (variance), and of the distance within pairs of neighbouring \
-             slots. Speeds are computed from {source}.\n"
+            "\nThe last three columns are mean squares, summed over the axes{unit}: of the displacement since \
+             the release, of the distance from the centroid, and of the distance within pairs of \
+             neighbouring slots. Speeds{speed} are computed from {source}.\n"
         ),
     );
 }
@@ -125,7 +193,7 @@ fn arrays(report: &RunReport, text: &mut String) {
     heading(text, "Sampled arrays over the active particles");
     row(
         text,
-        &["save", "time", "array", "values", "mean", "standard deviation", "minimum", "maximum"],
+        &["Save", "Time", "Array", "Values", "Mean", "Standard deviation", "Minimum", "Maximum"],
     );
     row(text, &["---:", "---:", "---", "---:", "---:", "---:", "---:", "---:"]);
     for save in [0, last].into_iter().take(saves.len()) {
@@ -143,9 +211,9 @@ fn arrays(report: &RunReport, text: &mut String) {
     }
 }
 
-/// Device, settings and timings, from the summary of the run.
-fn timings(report: &RunReport, text: &mut String) {
-    heading(text, "Run");
+/// Device, settings and cost, from the summary of the run.
+fn cost(report: &RunReport, text: &mut String) {
+    heading(text, "What the run cost");
     let summary = &report.results.summary;
     if summary.is_null() {
         line(text, "The folder has no `summary.json`.\n");
@@ -153,10 +221,8 @@ fn timings(report: &RunReport, text: &mut String) {
     }
     row(text, &["", ""]);
     row(text, &["---", "---"]);
-    for (name, path) in SUMMARY {
-        if let Some(value) = summary.pointer(path).filter(|value| !value.is_null()) {
-            row(text, &[name, &cell(value)]);
-        }
+    for (name, value) in run_rows::of(summary) {
+        row(text, &[&name, &value.replace('|', "\\|")]);
     }
 }
 
@@ -165,7 +231,7 @@ fn phases(report: &RunReport, text: &mut String) {
     let profile = &report.results.summary["profile"];
     let Some(phases) = profile["phases"].as_array() else { return };
     heading(text, "Profile");
-    row(text, &["thread", "phase", "count", "seconds"]);
+    row(text, &["Thread", "Phase", "Count", "Seconds"]);
     row(text, &["---", "---", "---:", "---:"]);
     for phase in phases {
         let cells = ["thread", "phase", "count", "seconds"].map(|key| cell(&phase[key]));
@@ -189,31 +255,6 @@ fn case(report: &RunReport, text: &mut String) {
     }
 }
 
-/// The rows of the report from `summary.json`: names, and JSON pointers to the values.
-pub const SUMMARY: [(&str, &str); 21] = [
-    ("field", "/field"),
-    ("device", "/device/description"),
-    ("precision", "/precision"),
-    ("threads", "/threads"),
-    ("engine", "/path"),
-    ("memory strategy", "/strategy"),
-    ("batches", "/batches/count"),
-    ("peak memory on the host (bytes)", "/memory/host"),
-    ("planned peak memory on the device (bytes)", "/memory/device"),
-    ("steps", "/steps"),
-    ("particle-steps", "/particle_steps"),
-    ("particle-steps per second", "/particle_steps_per_second"),
-    ("reading (s)", "/seconds/read"),
-    ("upload (s)", "/seconds/upload"),
-    ("tracing (s)", "/seconds/trace"),
-    ("writing (s)", "/seconds/write"),
-    ("total (s)", "/seconds/total"),
-    ("read (bytes)", "/bytes/read"),
-    ("written (bytes)", "/bytes/written"),
-    ("checkpoints", "/checkpoints/count"),
-    ("resumed", "/resumed"),
-];
-
 fn dispersion_row(text: &mut String, save: usize, time: f64, all: &GroupStatistics) {
     let statistics = &all.saves[save];
     let total = |xyz: Option<[f64; 3]>| number(xyz.map(|xyz| xyz.iter().sum()));
@@ -222,7 +263,7 @@ fn dispersion_row(text: &mut String, save: usize, time: f64, all: &GroupStatisti
         &[
             &save.to_string(),
             &number(Some(time)),
-            &statistics.active.to_string(),
+            &count(statistics.active as usize),
             &number(statistics.mean_speed),
             &total(statistics.mean_square_displacement),
             &total(statistics.variance),
@@ -251,22 +292,16 @@ fn in_parentheses(unit: &str) -> String {
     if unit.is_empty() { String::new() } else { format!(" ({unit})") }
 }
 
-/// A number in six significant digits, or a dash.
+/// A number in four significant digits, or a dash.
 fn number(x: Option<f64>) -> String {
-    match x {
-        None => "–".into(),
-        Some(x) => six_digits(x).to_string(),
-    }
+    x.map_or_else(|| "–".into(), four_digits)
 }
 
 /// A value of the summary as a table cell.
-pub fn cell(value: &Value) -> String {
+fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.replace('|', "\\|"),
         Value::Number(n) if n.is_f64() => number(n.as_f64()),
-        Value::Object(_) | Value::Array(_) => {
-            format!("`{}`", value.to_string().replace('|', "\\|"))
-        }
         other => other.to_string(),
     }
 }

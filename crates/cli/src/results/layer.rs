@@ -12,21 +12,25 @@ pub const AXES: [&str; 3] = ["x", "y", "z"];
 pub struct Layer {
     /// The values, without name, unit and title.
     pub raster: Raster,
-    /// The position of the layer in a 3D image, as `, z = 0.5`; else empty.
+    /// The position of the layer in a 3D image, as `, z = 0.5 m`; else empty.
     pub position: String,
 }
 
-/// The plane of an image that has one node along an axis, or the middle layer of a 3D image. `None`
+/// The plane of an image that has one node along an axis, or one layer of a 3D image. `None`
 /// for an image along a line. `values` are the values at the nodes of the image.
-pub fn layer(results: &Results, image: &io::Image, values: &[f64]) -> Option<Layer> {
+///
+/// `chosen` is the layer of a 3D image.
+pub fn layer(results: &Results, image: &io::Image, values: &[f64], chosen: usize) -> Option<Layer> {
     let extended: Vec<usize> = (0..3).filter(|&d| image.counts[d] > 1).collect();
     let node = |d: usize, i: usize| image.origin[d] + i as f64 * image.spacing[d];
     let (flat, values, position) = match extended[..] {
         [a, b] => ([a, b], values, String::new()),
         [a, b, c] => {
-            let (middle, size) = (image.counts[c] / 2, image.counts[a] * image.counts[b]);
-            let position = format!(", {} = {}", AXES[c], six_digits(node(c, middle)));
-            ([a, b], &values[middle * size..][..size], position)
+            let size = image.counts[a] * image.counts[b];
+            let chosen = chosen.min(image.counts[c] - 1);
+            let unit = results.units().length;
+            let position = format!(", {} = {} {unit}", AXES[c], six_digits(node(c, chosen)));
+            ([a, b], &values[chosen * size..][..size], position.trim_end().into())
         }
         _ => return None,
     };

@@ -2,8 +2,12 @@
 
 use super::run_results::Results;
 use anyhow::Result;
-use burntrace::io::{ParticleState, ParticleTimes, SavedStates};
-use burntrace_plot::{Attribute, Trajectories};
+use burntrace::{
+    ParticleInstance, Status,
+    io::{ParticleState, ParticleTimes, SavedStates, Tracks},
+};
+use burntrace_plot::{Attribute, PartialLine, Trajectories};
+use std::collections::{HashMap, HashSet};
 
 /// Maximum numbers of particles and saves to show.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,13 +23,16 @@ pub struct SampledTrajectories {
     pub codes: Vec<u8>,
 }
 
-/// Reads the trajectories of evenly spaced slots at evenly spaced saves, the last save included.
+/// Reads the trajectories of slots that had a particle, spread evenly over them, at evenly spaced saves, the
+/// last save included.
 pub fn sample_trajectories(results: &Results, limits: SampleLimits) -> Result<SampledTrajectories> {
     let tracks = &results.tracks;
-    let slots = evenly_spaced(tracks.num_particles(), limits.particles);
+    let Located { slots: located, not_located } = Located::read(results)?;
+    let slots = spread(&located, limits.particles);
     let saves = evenly_spaced_with_last(tracks.num_saves(), limits.saves);
     let clock = ParticleTimes::read(tracks)?;
-    let mut rows = Rows::new(results, &slots);
+    let ends = InstanceEnds::read(tracks, &slots)?;
+    let mut rows = Rows::new(results, &slots, ends);
     for save in saves {
         let states = SavedStates::read(tracks, save)?;
         let image = tracks.image(save)?;
@@ -38,13 +45,88 @@ pub fn sample_trajectories(results: &Results, limits: SampleLimits) -> Result<Sa
         rows.end(tracks.times()[save]);
     }
     let codes = std::mem::take(&mut rows.codes);
-    Ok(SampledTrajectories { trajectories: rows.into_trajectories(results, slots), codes })
+    let mut trajectories = rows.into_trajectories(results, slots);
+    trajectories.run_size[0] = located.len();
+    trajectories.not_located = not_located;
+    Ok(SampledTrajectories { trajectories, codes })
 }
 
-/// At most `max` evenly spaced indices below `count`, starting at 0.
-fn evenly_spaced(count: usize, max: usize) -> Vec<usize> {
-    let taken = count.min(max);
-    (0..taken).map(|i| (i as u128 * count as u128 / taken as u128) as usize).collect()
+/// The number of slots that had a particle.
+pub fn num_located(results: &Results) -> Result<usize> {
+    Ok(Located::read(results)?.slots.len())
+}
+
+/// Slots by whether they had a particle up to the last save.
+struct Located {
+    /// Those that had one, increasing.
+    slots: Vec<usize>,
+    /// Number of those whose seed was not located.
+    not_located: usize,
+}
+
+impl Located {
+    fn read(results: &Results) -> Result<Located> {
+        let tracks = &results.tracks;
+        let Some(last) = tracks.num_saves().checked_sub(1) else {
+            return Ok(Located { slots: Vec::new(), not_located: 0 });
+        };
+        let (status, generation) = (tracks.status(last)?, tracks.generation(last)?);
+        let is_unused = |slot: usize| {
+            status[slot] == Status::Waiting
+                && generation.as_ref().is_none_or(|generation| generation[slot] == 0)
+        };
+        let is_lost = |slot: usize| status[slot] == Status::NotLocated;
+        let slots = (0..status.len()).filter(|slot| !is_lost(*slot) && !is_unused(*slot)).collect();
+        Ok(Located { slots, not_located: (0..status.len()).filter(|slot| is_lost(*slot)).count() })
+    }
+}
+
+/// At most `max` of the slots, spread evenly, the first one included. Each is at another place in its
+/// interval, so that seeds on a lattice are not all taken from one of its columns.
+fn spread(slots: &[usize], max: usize) -> Vec<usize> {
+    let taken = slots.len().min(max);
+    let start = |i: usize| (i as u128 * slots.len() as u128 / taken as u128) as usize;
+    let chosen = |i: usize| {
+        let (from, to) = (start(i), start(i + 1));
+        from + ((to - from) as f64 * (i as f64 * GOLDEN).fract()) as usize
+    };
+    (0..taken).map(|i| slots[chosen(i)]).collect()
+}
+
+/// The golden ratio: its multiples are spread evenly between integers.
+const GOLDEN: f64 = 1.618_033_988_749_895;
+
+/// Release and end positions of particle instances.
+struct InstanceEnds {
+    /// By slot and generation, of runs that re-use slots.
+    instances: HashMap<(usize, i32), [[f64; 3]; 2]>,
+    /// By slot, of seeds; NaN in other slots.
+    seeds: Option<Vec<[f64; 3]>>,
+}
+
+impl InstanceEnds {
+    fn read(tracks: &Tracks, slots: &[usize]) -> Result<InstanceEnds> {
+        let chosen: HashSet<usize> = slots.iter().copied().collect();
+        let mut instances = HashMap::new();
+        for instance in tracks.instances().into_iter().flatten() {
+            let ParticleInstance { slot, generation, release_position, end_position, .. } =
+                instance?;
+            if chosen.contains(&slot) {
+                instances.insert((slot, generation as i32), [release_position, end_position]);
+            }
+        }
+        Ok(InstanceEnds { instances, seeds: tracks.release_positions(0..tracks.num_particles())? })
+    }
+
+    fn release(&self, slot: usize, generation: i32) -> Option<[f64; 3]> {
+        let of_instance = self.instances.get(&(slot, generation)).map(|[release, _]| *release);
+        let of_seed = || self.seeds.as_ref().filter(|_| generation == 0)?.get(slot).copied();
+        of_instance.or_else(of_seed)
+    }
+
+    fn end(&self, slot: usize, generation: i32) -> Option<[f64; 3]> {
+        self.instances.get(&(slot, generation)).map(|[_, end]| *end)
+    }
 }
 
 /// At most `max` evenly spaced indices below `count`, the last one included.
@@ -63,6 +145,8 @@ struct Point {
     time: f64,
     image: [i32; 3],
     generation: i32,
+    /// The index of its position.
+    index: usize,
 }
 
 /// The attributes of trajectories, save by save.
@@ -80,10 +164,12 @@ struct Rows {
     /// For each column, the point at the previous save, if the particle was active there.
     before: Vec<Option<Point>>,
     column: usize,
+    ends: InstanceEnds,
+    partial: Vec<PartialLine>,
 }
 
 impl Rows {
-    fn new(results: &Results, slots: &[usize]) -> Rows {
+    fn new(results: &Results, slots: &[usize], ends: InstanceEnds) -> Rows {
         Rows {
             periods: results.tracks.periods(),
             times: Vec::new(),
@@ -97,6 +183,38 @@ impl Rows {
             seed: Vec::new(),
             before: vec![None; slots.len()],
             column: 0,
+            ends,
+            partial: Vec::new(),
+        }
+    }
+
+    /// Adds the line from the release of a particle to its first position, and that from the last position of
+    /// the particle before it in the slot to its end.
+    fn add_partial(&mut self, state: &ParticleState, image: [i32; 3], last: Option<Point>) {
+        let index = self.position.len();
+        if last.is_some_and(|last| last.generation == state.generation) {
+            return;
+        }
+        let end = last.and_then(|last| self.ends.end(state.slot, last.generation).zip(Some(last)));
+        if let Some((position, last)) = end {
+            // The end of an instance is in the box; its last position may be in another image of it.
+            let is_near = (0..3).all(|d| {
+                self.periods[d] == 0.0
+                    || (position[d] - self.position[last.index][d]).abs() < 0.5 * self.periods[d]
+            });
+            if is_near {
+                self.partial.push(PartialLine { index: last.index, position, is_release: false });
+            }
+        }
+        let is_active = state.is_present() && !state.status.has_ended();
+        let release = self
+            .ends
+            .release(state.slot, state.generation)
+            .filter(|_| is_active && image == [0; 3]);
+        if let Some(position) =
+            release.filter(|x| x.iter().all(|x| x.is_finite()) && *x != state.position)
+        {
+            self.partial.push(PartialLine { index, position, is_release: true });
         }
     }
 
@@ -113,9 +231,11 @@ impl Rows {
         let time = clock.time(state);
         let position =
             std::array::from_fn(|d| state.position[d] + f64::from(image[d]) * self.periods[d]);
-        let now = Point { position, time, image, generation: state.generation };
-        let before = std::mem::replace(&mut self.before[self.column], is_active.then_some(now))
-            .filter(|before| is_there && before.generation == state.generation);
+        let index = self.position.len();
+        let now = Point { position, time, image, generation: state.generation, index };
+        let last = std::mem::replace(&mut self.before[self.column], is_active.then_some(now));
+        self.add_partial(state, image, last);
+        let before = last.filter(|before| is_there && before.generation == state.generation);
         let speed = match velocity.filter(|_| is_active) {
             Some(velocity) => length(velocity),
             None => before.map_or(f64::NAN, |before| speed(&before, &now)),
@@ -175,6 +295,8 @@ impl Rows {
             length_unit: units.length.clone(),
             time_unit: units.time.clone(),
             run_size: [results.tracks.num_particles(), results.tracks.num_saves()],
+            partial: self.partial,
+            ..Trajectories::default()
         }
     }
 }
@@ -196,9 +318,14 @@ mod tests {
 
     #[test]
     fn samples_are_evenly_spaced() {
-        assert_eq!(evenly_spaced(10, 3), [0, 3, 6]);
-        assert_eq!(evenly_spaced(2, 5), [0, 1]);
-        assert_eq!(evenly_spaced(0, 5), [0; 0]);
+        let slots = [3, 4, 5, 6, 10, 11, 12, 13, 14];
+        assert_eq!(spread(&slots, 3), [3, 10, 12]);
+        assert_eq!(spread(&slots[..2], 5), [3, 4]);
+        assert_eq!(spread(&[], 5), [0; 0]);
+        // On a lattice with 40 columns, 50 of 2000 are not in few columns.
+        let lattice: Vec<usize> = (0..2000).collect();
+        let columns: HashSet<usize> = spread(&lattice, 50).iter().map(|slot| slot % 40).collect();
+        assert!(columns.len() > 25, "{columns:?}");
         assert_eq!(evenly_spaced_with_last(11, 3), [0, 5, 10]);
         assert_eq!(evenly_spaced_with_last(11, 1), [10]);
         assert_eq!(evenly_spaced_with_last(2, 9), [0, 1]);

@@ -167,8 +167,8 @@ fn pooled_density(evaluation: &Evaluation, ensemble: &Ensemble) -> Result<burntr
         }
     }
     let Some((results, particles)) = all else { anyhow::bail!("the runs have no saves") };
-    let request = DensityRequest::default_of(&results)?;
-    let estimate = request.estimate(&particles, &device::open("flex")?).map_err(Misuse::of)?;
+    let request = DensityRequest::default_of(&results, &particles)?;
+    let estimate = density::estimate_or_widen(&request, &particles, &device::open("flex")?)?;
     let save = results.tracks.num_saves() - 1;
     let density = SavedDensity::of(estimate, save, particles.time)?;
     let raster = density::raster(&results, &request, &density);

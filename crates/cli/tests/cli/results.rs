@@ -48,7 +48,9 @@ fn assert_all_outputs(folder: &Path, run: &str) -> Value {
     assert!(printed.contains("tracks.png"), "{printed}");
     done(&burntrace(folder, &["render", run, "--html", "--gif", "--seconds", "0.5"]));
     let report = json(&burntrace(folder, &["report", run, "--particles", "--json"]));
-    for name in ["report.md", "report.json", "particles.csv", "page.html", "tracks.gif"] {
+    for name in
+        ["report.md", "report.html", "report.json", "particles.csv", "page.html", "tracks.gif"]
+    {
         assert!(folder.join(run).join(name).exists(), "{name} is missing");
     }
     let all = &report["statistics"]["all"];
@@ -280,13 +282,31 @@ fn render_options_are_applied() {
         assert!(svg.contains("</svg>"));
     }
     let tracks = std::fs::read_to_string(folder.path().join("p/pictures/tracks.svg")).unwrap();
-    assert!(tracks.contains("age (s)") && tracks.contains("x (m)"), "{tracks}");
+    assert!(tracks.contains("Age (s)") && tracks.contains("x (m)"), "{tracks}");
     let refused = |args: &[&str], parts: &[&str]| {
         assert_refused(&burntrace(folder.path(), &[&["render", "out"], args].concat()), 2, parts);
     };
     refused(&["--color", "taste"], &["`taste`", "speed"]);
     refused(&["--size", "3x3"], &["3 x 3"]);
     refused(&["--colors", "rainbow"], &["rainbow", "viridis"]);
+    refused(&["--zoom", "0.5"], &["zoom", "0.5", "from 1 to"]);
+    refused(&["--azimuth", "30", "--view", "xy"], &["--azimuth", "add 3d"]);
+    let args = [
+        "render",
+        "out",
+        "--svg",
+        "--perspective",
+        "--azimuth",
+        "-30",
+        "--zoom",
+        "2",
+        "--out",
+        "q",
+    ];
+    done(&burntrace(folder.path(), &args));
+    let turned = std::fs::read_to_string(folder.path().join("q/pictures/tracks.svg")).unwrap();
+    let flat = std::fs::read_to_string(folder.path().join("p/pictures/tracks-3d.svg")).unwrap();
+    assert_ne!(turned, flat);
 }
 
 /// A current of 0.1 m/s to the east and 0.05 m/s to the north, in UTM coordinates.
@@ -508,6 +528,67 @@ fn a_compact_cloud_has_a_density() {
         assert!(warning.contains("warning: the bandwidth along x is 0.00"), "{more:?}: {warning}");
     }
     assert_refused(&density(&["--bandwidth", "0.0008"]), 2, &["bandwidth along x", "more --nodes"]);
+}
+
+/// Particles that start on a line have no spread across it.
+#[test]
+fn particles_on_a_line_have_a_density() {
+    let line = "seeds={kind=\"line\",from=[0.5,0.5,0.0],to=[1.0,0.5,0.0],count=50}";
+    let folder = run(SADDLE, &[line, "save.report=\"never\""]);
+    let output = burntrace(
+        folder.path(),
+        &["density", "out", "--save", "all", "--gif", "--seconds", "1", "--nodes", "60", "--json"],
+    );
+    let found = json(&output);
+    assert_eq!(found.as_array().unwrap().len(), 5);
+    for save in found.as_array().unwrap() {
+        let integral = save["integral"].as_f64().unwrap();
+        assert!((integral - 1.0).abs() < 0.02, "{save}");
+        let files: Vec<&str> =
+            save["files"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert!(files.iter().any(|file| file.ends_with(".png")), "{files:?}");
+        assert!(files.iter().any(|file| file.ends_with("density.gif")), "{files:?}");
+    }
+    let notes = text(&output.stderr);
+    for part in ["all particles are at y = 0.5", "the colours of all pictures go from 0 to"] {
+        assert!(notes.contains(part), "`{part}` is not in {notes}");
+    }
+    let one = burntrace(folder.path(), &["density", "out", "--gif"]);
+    assert_refused(&one, 2, &["--gif needs several saves", "--save all"]);
+}
+
+#[test]
+fn seeds_that_are_not_located_are_told_apart() {
+    let seeds = "seeds={kind=\"grid\",counts=[40,30,1],low=[-12.0,-9.0,0.0],high=[12.0,9.0,0.0],outside=\"not-located\"}";
+    let folder = run(SADDLE, &[seeds, "trace.t1=0.5"]);
+    let path = folder.path().join("out");
+    let summary: Value =
+        serde_json::from_str(&std::fs::read_to_string(path.join("summary.json")).unwrap()).unwrap();
+    let lost = summary["not_located"].as_u64().unwrap();
+    assert!(lost > 1000, "{lost}");
+    let report = std::fs::read_to_string(path.join("report.md")).unwrap();
+    let found = 1200 - lost;
+    let lost = format!("{},{:03}", lost / 1000, lost % 1000);
+    for part in [
+        format!("**{lost} of 1,200 seeds were not located**"),
+        format!("Tracks of {found} of {found} particles; a further {lost} seeds were not located."),
+        "through the formula `saddle`, sampled at 9 x 9 x 1 nodes".into(),
+        "## What ended where".into(),
+        "## What the run cost".into(),
+    ] {
+        assert!(report.contains(&part), "`{part}` is not in {report}");
+    }
+    let before_case = report.split("## Case").next().unwrap();
+    assert!(!before_case.contains('{'), "the report has JSON: {report}");
+    let html = std::fs::read_to_string(path.join("report.html")).unwrap();
+    assert!(
+        html.contains("<img src=\"data:image/png;base64,") && !html.contains("<img src=\"pictures")
+    );
+    let svg = ["render", "out", "--svg", "--out", "r"];
+    done(&burntrace(folder.path(), &svg));
+    let tracks = std::fs::read_to_string(folder.path().join("r/pictures/tracks.svg")).unwrap();
+    let title = format!("Tracks of {found} particles");
+    assert!(tracks.contains(&title) && tracks.contains("seeds not located"), "{title}");
 }
 
 #[test]

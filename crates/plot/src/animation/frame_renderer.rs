@@ -6,8 +6,8 @@ use crate::data::Trajectories;
 use crate::error::Result;
 use crate::picture::View;
 use crate::picture::shared::{
-    Dot, Heading, Palette, Pixels, Scene, Segment, Shape, Text, dot_radius, format_number,
-    is_finite, stroke, title,
+    Dot, Heading, Palette, Pixels, Scene, Segment, Shape, Text, bodies, clipped, dot_radius,
+    format_number, is_finite, stroke, title,
 };
 
 /// Renders the frame at any time of an animation.
@@ -61,6 +61,10 @@ impl<'a> FrameRenderer<'a> {
             _ => None,
         });
         let mut base = Pixels::new(style.size, scene.canvas.palette.background);
+        // Bodies are behind all particles.
+        let mut hidden = bodies(&scene, trajectories);
+        hidden.sort_by(|a, b| a.depth.total_cmp(&b.depth));
+        hidden.iter().for_each(|facet| facet.draw(&mut scene.canvas));
         scene.canvas.shapes.iter().for_each(|shape| base.draw(shape));
         let [line_width, _] = stroke(particles, scene.canvas.em, style);
         let trail = animation.trail * span;
@@ -86,7 +90,6 @@ impl<'a> FrameRenderer<'a> {
         if self.dots {
             pixels.draw(&self.particles(time));
         }
-        self.scene.foreground.iter().for_each(|shape| pixels.draw(shape));
         if let Some(label) = &self.time_label {
             let now = format_time(time, label.unit, &self.trajectories.time_unit);
             let text = label.text.text.replacen(&label.placeholder, &now, 1);
@@ -143,6 +146,9 @@ impl<'a> FrameRenderer<'a> {
         let mut dots: Vec<(f64, Dot)> = Vec::new();
         for particle in 0..self.trajectories.particles.len() {
             let Some((position, index)) = self.position(save, fraction, particle) else { continue };
+            if clipped([position; 2], self.scene.window).is_none() {
+                continue;
+            }
             let [x, y, depth] = self.scene.projection.with_depth(position);
             let fill = self.scene.color(index);
             let edge = mix(fill, palette.foreground, 0.5);
@@ -181,13 +187,15 @@ impl<'a> FrameRenderer<'a> {
             if !trajectories.joined[index] || !ends.iter().all(|end| is_finite(*end)) {
                 continue;
             }
-            let [[ax, ay], [bx, by]] = ends.map(|end| self.scene.projection.point(end));
-            let to = [ax + fraction * (bx - ax), ay + fraction * (by - ay)].map(|x| x as f32);
+            let [from, to] = ends;
+            let to = [0, 1, 2].map(|i| from[i] + fraction * (to[i] - from[i]));
+            let Some(ends) = clipped([from, to], self.scene.window) else { continue };
+            let ends = ends.map(|end| self.scene.projection.point(end).map(|x| x as f32));
             // In a few steps, so that all frames share the same colours.
             let strength = (strength * 6.0).ceil() / 6.0;
             let color = self.scene.color_between(index - stride, index);
             let color = mix(background, color, strength);
-            segments.push(Segment { from: [ax as f32, ay as f32], to, color });
+            segments.push(Segment { from: ends[0], to: ends[1], color });
         }
     }
 }

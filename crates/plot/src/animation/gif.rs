@@ -2,7 +2,8 @@
 
 use super::frame_renderer::FrameRenderer;
 use super::schedule::TimedFrame;
-use crate::color::{Rgb, mix};
+use crate::color::{ColorMap, Rgb, mix};
+use crate::picture::shared::Palette;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -16,21 +17,38 @@ pub(super) fn write(
     renderer: &FrameRenderer,
     frames: &[TimedFrame],
 ) -> io::Result<()> {
-    let size = renderer.size();
-    let mut table = ColorTable::new(renderer);
+    // Without saves, a single frame shows a message.
+    let empty = [TimedFrame { time: 0.0, delay: 100 }];
+    let frames = if frames.is_empty() { &empty } else { frames };
+    let drawn = frames.iter().map(|timed| (renderer.draw(timed.time), timed.delay));
+    encode(file, renderer.size(), ColorTable::of_particles(renderer), drawn)
+}
+
+/// Writes pictures of fields, each with its duration in hundredths of a second, in colours of a map.
+pub(super) fn write_pictures(
+    file: impl Write,
+    size: [usize; 2],
+    (palette, colors): (Palette, ColorMap),
+    pictures: impl Iterator<Item = (Vec<u8>, u16)>,
+) -> io::Result<()> {
+    encode(file, size, ColorTable::of_fields(palette, colors), pictures)
+}
+
+/// Encodes frames of red, green and blue, each with its duration in hundredths of a second.
+fn encode(
+    file: impl Write,
+    size: [usize; 2],
+    mut table: ColorTable,
+    frames: impl Iterator<Item = (Vec<u8>, u16)>,
+) -> io::Result<()> {
     let [width, height] = size.map(|side| side as u16);
     let mut encoder =
         gif::Encoder::new(file, width, height, &table.bytes()).map_err(io::Error::other)?;
     encoder.set_repeat(gif::Repeat::Infinite).map_err(io::Error::other)?;
     let mut before: Option<Vec<u8>> = None;
-    // Without saves, a single frame shows a message.
-    let empty = [TimedFrame { time: 0.0, delay: 100 }];
-    for timed in if frames.is_empty() { &empty } else { frames } {
-        let rgb = renderer.draw(timed.time);
+    for (rgb, delay) in frames {
         let frame = difference(before.as_deref().map(colors), colors(&rgb), size, &mut table);
-        encoder
-            .write_frame(&gif::Frame { delay: timed.delay, ..frame })
-            .map_err(io::Error::other)?;
+        encoder.write_frame(&gif::Frame { delay, ..frame }).map_err(io::Error::other)?;
         before = Some(rgb);
     }
     encoder.into_inner().map_err(io::Error::other)?.flush()
@@ -92,19 +110,34 @@ struct ColorTable {
 impl ColorTable {
     /// The colours of the values, their blends with background and foreground, and the blends
     /// between these two.
-    fn new(renderer: &FrameRenderer) -> Self {
+    fn of_particles(renderer: &FrameRenderer) -> Self {
         let (palette, values) = renderer.colors();
-        let ramp = |from: Rgb, to: Rgb, steps: u32| {
-            (0..steps).map(move |i| mix(from, to, f64::from(i) / f64::from(steps - 1)))
-        };
-        let mut colors: Vec<Rgb> = ramp(palette.background, palette.foreground, 24).collect();
-        colors.extend([palette.muted, palette.grid, palette.missing]);
+        let mut colors = Self::of_palette(palette);
         for color in values {
             colors.push(mix(color, palette.foreground, 0.5));
             colors.extend((1..=6).map(|i| mix(palette.background, color, f64::from(i) / 6.0)));
         }
+        Self::of(colors)
+    }
+
+    /// The colours of a map, and the blends between background and foreground.
+    fn of_fields(palette: Palette, map: ColorMap) -> Self {
+        let mut colors = Self::of_palette(palette);
+        let count = usize::from(UNCHANGED) - colors.len();
+        colors.extend((0..count).map(|i| map.at(i as f64 / (count - 1) as f64)));
+        Self::of(colors)
+    }
+
+    fn of(mut colors: Vec<Rgb>) -> Self {
         colors.truncate(usize::from(UNCHANGED));
         Self { colors, nearest: HashMap::new() }
+    }
+
+    /// The colours of lines and text.
+    fn of_palette(palette: Palette) -> Vec<Rgb> {
+        let ramp =
+            (0..24).map(|i| mix(palette.background, palette.foreground, f64::from(i) / 23.0));
+        ramp.chain([palette.muted, palette.grid, palette.missing]).collect()
     }
 
     /// The table as bytes, padded to 256 colours; the last one is transparent.

@@ -40,6 +40,18 @@ pub struct Slice {
     pub normal_axis: usize,
     /// The position of the plane on that axis.
     pub position: f64,
+    /// The time of the values, in the order of the saves, then the values at later times, as many each. With
+    /// times, the page shows the last values up to its time; without, always those of the raster.
+    pub times: Vec<f64>,
+    /// The values at the times after the first one.
+    pub later: Vec<Vec<f32>>,
+}
+
+impl Slice {
+    /// The values at all times, one after the other.
+    pub(super) fn all_values(&self) -> Vec<f32> {
+        self.raster.values.iter().chain(self.later.iter().flatten()).copied().collect()
+    }
 }
 
 /// A table with a heading.

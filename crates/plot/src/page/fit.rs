@@ -82,6 +82,11 @@ fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajector
         length_unit: trajectories.length_unit.clone(),
         time_unit: trajectories.time_unit.clone(),
         run_size: trajectories.run_size,
+        not_located: trajectories.not_located,
+        // Not shown on pages.
+        partial: Vec::new(),
+        surfaces: trajectories.surfaces.clone(),
+        outline: trajectories.outline.clone(),
     }
 }
 

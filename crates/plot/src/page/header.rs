@@ -21,6 +21,9 @@ pub(super) struct Header<'a> {
     slices: Vec<SliceHeader<'a>>,
     sections: Vec<SectionHeader<'a>>,
     histograms: Vec<HistogramHeader<'a>>,
+    surfaces: Vec<SurfaceHeader>,
+    /// Whether there are lines of a flat boundary.
+    outline: bool,
     maps: Vec<(&'static str, Vec<Rgb>)>,
 }
 
@@ -29,6 +32,8 @@ struct AttributeHeader<'a> {
     name: &'a str,
     unit: &'a str,
     scale: Quantizer,
+    /// Whether all values are integers, which are not interpolated.
+    integers: bool,
 }
 
 #[derive(Serialize)]
@@ -48,6 +53,12 @@ struct SliceHeader<'a> {
     axes: [AxisHeader<'a>; 2],
     normal_axis: usize,
     position: f64,
+    times: &'a [f64],
+}
+
+#[derive(Serialize)]
+struct SurfaceHeader {
+    wall: bool,
 }
 
 #[derive(Serialize)]
@@ -61,6 +72,7 @@ struct HistogramHeader<'a> {
     title: &'a str,
     axis: AxisHeader<'a>,
     edges: &'a [f64],
+    log: bool,
     series: &'a [(String, Vec<u64>)],
 }
 
@@ -79,9 +91,15 @@ impl<'a> Header<'a> {
             slices: page.slices.iter().map(slice).collect(),
             sections: page.sections.iter().map(section).collect(),
             histograms: page.histograms.iter().map(histogram).collect(),
+            surfaces: surfaces(trajectories),
+            outline: !trajectories.outline.is_empty(),
             maps: maps(),
         }
     }
+}
+
+fn surfaces(trajectories: &Trajectories) -> Vec<SurfaceHeader> {
+    trajectories.surfaces.iter().map(|surface| SurfaceHeader { wall: surface.is_wall }).collect()
 }
 
 /// The quantization of x, y and z.
@@ -100,6 +118,12 @@ fn attributes<'a>(trajectories: &'a Trajectories) -> Vec<AttributeHeader<'a>> {
         name: &attribute.name,
         unit: &attribute.unit,
         scale: values_quantizer(&attribute.values),
+        integers: {
+            let mut finite = attribute.values.iter().filter(|value| value.is_finite()).peekable();
+            finite.peek().is_some()
+                && finite.all(|value| value.fract() == 0.0)
+                && attribute.name == "seed"
+        },
     };
     trajectories.attributes.iter().map(header).collect()
 }
@@ -114,7 +138,8 @@ fn slice(slice: &Slice) -> SliceHeader<'_> {
         title: &raster.title,
         name: &raster.name,
         unit: &raster.unit,
-        scale: values_quantizer(&raster.values),
+        scale: values_quantizer(&slice.all_values()),
+        times: &slice.times,
         counts: raster.counts,
         axes: [axis(&raster.axes[0]), axis(&raster.axes[1])],
         normal_axis: slice.normal_axis,
@@ -131,6 +156,7 @@ fn histogram(histogram: &Histogram) -> HistogramHeader<'_> {
         title: &histogram.title,
         axis: axis(&histogram.axis),
         edges: &histogram.edges,
+        log: histogram.log,
         series: &histogram.series,
     }
 }

@@ -16,10 +16,12 @@ const PROGRAM: &[&str] = &[
     include_str!("js/color.js"),
     include_str!("js/camera.js"),
     include_str!("js/draw.js"),
+    include_str!("js/walls.js"),
     include_str!("js/axes.js"),
     include_str!("js/pick.js"),
     include_str!("js/summary.js"),
     include_str!("js/controls.js"),
+    include_str!("js/link.js"),
     include_str!("js/main.js"),
     "})();\n",
 ];
@@ -59,8 +61,22 @@ fn push_arrays(html: &mut String, page: &Page) {
         push_values(html, &format!("attribute-{number}"), &attribute.values);
     }
     for (number, slice) in page.slices.iter().enumerate() {
-        push_values(html, &format!("slice-{number}"), &slice.raster.values);
+        push_values(html, &format!("slice-{number}"), &slice.all_values());
     }
+    for (number, surface) in trajectories.surfaces.iter().enumerate() {
+        let corners = surface.triangles.iter().flatten().copied();
+        push_array(html, &format!("surface-{number}"), &positions_of(corners));
+    }
+    if !trajectories.outline.is_empty() {
+        let corners = trajectories.outline.iter().flatten().copied();
+        push_array(html, "outline", &positions_of(corners));
+    }
+}
+
+/// Positions as base64 of 32-bit floats.
+fn positions_of(corners: impl Iterator<Item = [f64; 3]>) -> String {
+    let bytes: Vec<u8> = corners.flatten().flat_map(|x| (x as f32).to_le_bytes()).collect();
+    base64(&bytes)
 }
 
 fn push_values(html: &mut String, id: &str, values: &[f32]) {

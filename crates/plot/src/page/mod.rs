@@ -37,6 +37,7 @@ mod validate;
 pub use content::{Page, Section, Slice, Statuses};
 pub use error::{Error, Result};
 pub use fit::stride;
+pub use quantize::base64;
 
 use std::path::Path;
 

@@ -45,7 +45,7 @@ pub(super) fn base64_len(bytes: usize) -> usize {
 }
 
 /// Bytes in base64, with padding (RFC 4648, section 4).
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(base64_len(bytes.len()));
     for group in bytes.chunks(3) {

@@ -66,6 +66,14 @@ fn check_slice(slice: &Slice) -> Result<()> {
     if samples == 0 {
         return wrong_length(&what, "samples", 0, 1, "at least one along each axis");
     }
+    let times = if slice.times.is_empty() { 0 } else { slice.later.len() + 1 };
+    let reason = "one for the raster and one for each of the later values";
+    if times != slice.times.len() || (times == 0 && !slice.later.is_empty()) {
+        return wrong_length(&what, "times", slice.times.len(), slice.later.len() + 1, reason);
+    }
+    for values in &slice.later {
+        check_length(&what, "values", values.len(), samples, "one for each sample at each time")?;
+    }
     if slice.normal_axis > 2 {
         let given = slice.normal_axis as f64;
         let what = format!("the normal axis of {what}");

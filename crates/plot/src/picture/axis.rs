@@ -14,18 +14,20 @@ pub(crate) struct AxisSpec<'a> {
     pub log: bool,
     /// Whether all values are integers.
     pub integers: bool,
+    /// The largest absolute value on the axes that share a power of 10 with this one; 0 for none.
+    pub size: f64,
 }
 
 impl<'a> AxisSpec<'a> {
     pub(crate) fn new(name: &'a str, unit: &'a str, range: [f64; 2]) -> Self {
-        Self { name, unit, range: ticks::widened(range), log: false, integers: false }
+        Self { name, unit, range: ticks::widened(range), log: false, integers: false, size: 0.0 }
     }
 
     /// Ticks with at most `max_steps` steps between them.
     pub(crate) fn ticks(&self, max_steps: usize) -> Ticks {
         match self.log {
             true => ticks::logarithmic(self.range, max_steps),
-            false => ticks::linear(self.range, max_steps, self.integers),
+            false => ticks::linear(self.range, max_steps, self.integers, self.size),
         }
     }
 
@@ -51,6 +53,13 @@ impl<'a> AxisSpec<'a> {
     pub(crate) fn fraction(&self, value: f64) -> f64 {
         ticks::fraction(value, self.range, self.log)
     }
+}
+
+/// The axes of one quantity, which share a power of 10.
+pub(crate) fn with_common_power<const N: usize>(specs: [AxisSpec; N]) -> [AxisSpec; N] {
+    let largest = |spec: &AxisSpec| spec.range[0].abs().max(spec.range[1].abs());
+    let size = specs.iter().map(largest).fold(0.0, f64::max);
+    specs.map(|spec| AxisSpec { size, ..spec })
 }
 
 /// As many ticks as possible without overlapping labels. `position` gives the position of a value

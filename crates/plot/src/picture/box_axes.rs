@@ -44,11 +44,11 @@ impl<'a> BoxAxes<'a> {
     pub(crate) fn new(
         specs: [AxisSpec<'a>; 3],
         bounds: [[f64; 3]; 2],
-        angles: [f64; 2],
+        (angles, perspective): ([f64; 2], bool),
         area: [[f64; 2]; 2],
         em: f64,
     ) -> Self {
-        let unit = Projection::space(angles, bounds, stretch(bounds));
+        let unit = Projection::space(angles, bounds, stretch(bounds), perspective);
         let corners: Vec<Point> =
             corners(bounds).into_iter().map(|corner| unit.point(corner)).collect();
         let half = [0, 1].map(|i| corners.iter().map(|point| point[i].abs()).fold(0.0, f64::max));
@@ -90,8 +90,9 @@ impl<'a> BoxAxes<'a> {
         })
     }
 
-    /// Draws everything behind the data: grid and edges of the back faces, and labels.
-    pub(crate) fn draw_back(&self, canvas: &mut Canvas) {
+    /// Draws grid and edges of the back faces, and labels. The edges of the nearest corner would cross the
+    /// data, and are omitted.
+    pub(crate) fn draw(&self, canvas: &mut Canvas) {
         let edges = [0, 1, 2].map(|axis| self.label_edge(axis, canvas.em));
         let mut grid = Vec::new();
         for (axis, edge) in edges.iter().enumerate() {
@@ -112,13 +113,6 @@ impl<'a> BoxAxes<'a> {
                 self.draw_labels(canvas, axis, edge, &mut occupied);
             }
         }
-    }
-
-    /// Draws the edges in front of the data.
-    pub(crate) fn draw_front(&self, canvas: &mut Canvas) {
-        let near = |axis| self.edge(axis, others(axis).map(|other| 1 - self.far_end(other)));
-        let front = [0, 1, 2].map(near);
-        canvas.lines(&front, canvas.hairline(), canvas.palette.muted);
     }
 
     /// The grid lines at a value of an axis, on the two back faces along it.

@@ -19,8 +19,16 @@ pub(crate) struct ColorScale {
     pub integers: bool,
     /// Whether no value has a colour.
     pub is_empty: bool,
+    /// Whether values at or below 0 are below a logarithmic range, not missing.
+    is_filled: bool,
+    /// Whether the range is derived from values that are not empty.
+    is_derived: bool,
 }
 
+/// Maximum number of decades of a derived logarithmic range.
+const DECADES: i32 = 5;
+/// Values up to this fraction of the maximum are empty.
+const EMPTY: f64 = 1e-3;
 /// Approximate number of values sampled for quantiles.
 const QUANTILE_SAMPLES: usize = 200_000;
 
@@ -36,26 +44,55 @@ impl ColorScale {
             .map(f64::from)
             .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)]);
         let integers = valid.clone().all(|value| value.fract() == 0.0);
-        let has_missing = values.clone().any(|value| !is_valid(&value));
+        let is_filled = style.range == Range::Filled;
+        let has_missing = values
+            .clone()
+            .any(|value| if is_filled { !value.is_finite() } else { !is_valid(&value) });
         let range = match style.range {
             Range::Given(range) => range,
             Range::Full => full,
+            Range::Filled => filled_range(valid, full, log),
             Range::Robust => robust_range(valid, full, log),
+        };
+        let range = match (log, style.range) {
+            (false, _) | (_, Range::Given(_)) => range,
+            (true, _) => [range[0].max(range[1] / 10f64.powi(DECADES)), range[1]],
         };
         let mut range = if log { widened_log(range) } else { ticks::widened(range) };
         if style.colors.is_diverging() && !log && !matches!(style.range, Range::Given(_)) {
             let max = range[0].abs().max(range[1].abs());
             range = [-max, max];
         }
-        let extends = [full[0] < range[0], full[1] > range[1]];
-        let is_empty = full[0] > full[1];
-        Self { colors: style.colors, range, log, extends, has_missing, integers, is_empty }
+        let is_below = |value: f32| value.is_finite() && f64::from(value) < range[0];
+        let extends = [
+            if is_filled { values.clone().any(is_below) } else { full[0] < range[0] },
+            full[1] > range[1],
+        ];
+        let (colors, is_empty) = (style.colors, full[0] > full[1]);
+        let is_derived = is_filled && !is_empty;
+        Self { colors, range, log, extends, has_missing, integers, is_empty, is_filled, is_derived }
+    }
+
+    /// How the range was derived, for a picture. `None` if it was not, or if nothing has a colour.
+    pub(crate) fn note(&self) -> Option<String> {
+        let decades = (self.range[1] / self.range[0]).log10();
+        self.is_derived.then(|| match (self.log, self.range[0] == 0.0) {
+            (true, _) if self.extends[0] => {
+                format!("logarithmic colours over {decades:.1} decades below the maximum")
+            }
+            (true, _) => "logarithmic colours from the minimum to the maximum".into(),
+            (false, true) => "colours from 0 to the maximum".into(),
+            (false, false) => "colours from the minimum to the maximum, not from 0".into(),
+        })
     }
 
     /// The relative position of a value in the range, 0 to 1 within it; `None` for missing values.
     pub(crate) fn fraction(&self, value: f32) -> Option<f64> {
-        if !value.is_finite() || (self.log && value <= 0.0) {
+        if !value.is_finite() || (self.log && value <= 0.0 && !self.is_filled) {
             return None;
+        }
+        if self.log && value <= 0.0 {
+            return Some(0.0);
         }
         Some(ticks::fraction(f64::from(value), self.range, self.log))
     }
@@ -69,7 +106,7 @@ impl ColorScale {
     pub(crate) fn ticks(&self, max_steps: usize) -> Ticks {
         match self.log {
             true => ticks::logarithmic(self.range, max_steps),
-            false => ticks::linear(self.range, max_steps, self.integers),
+            false => ticks::linear(self.range, max_steps, self.integers, 0.0),
         }
     }
 }
@@ -81,6 +118,19 @@ fn widened_log([low, high]: [f64; 2]) -> [f64; 2] {
         true => [low / 2.0, low * 2.0],
         false => [0.1, 1.0],
     }
+}
+
+/// The range of [`Range::Filled`].
+fn filled_range(values: impl Iterator<Item = f32>, [low, high]: [f64; 2], log: bool) -> [f64; 2] {
+    if low < 0.0 || low > high {
+        return [low, high];
+    }
+    if log {
+        return [low, high];
+    }
+    let filled = values.map(f64::from).filter(|value| *value > EMPTY * high);
+    let least = filled.fold(f64::INFINITY, f64::min);
+    [if least > 0.5 * high { least } else { 0.0 }, high]
 }
 
 /// The range of [`Range::Robust`].
@@ -118,6 +168,41 @@ mod tests {
         );
         let full = scale_of(&values, &Style { range: Range::Full, ..Style::default() });
         assert_eq!((full.range, full.extends), ([0.0, 1000.0], [false, false]));
+    }
+
+    #[test]
+    fn filled_range_shows_a_plume_in_an_empty_box() {
+        // A plume in 1 % of the cells, with a peak of 50.
+        let mut values = vec![0.0; 9900];
+        values.extend((1..=100).map(|i| i as f32 / 2.0));
+        let style = Style { range: Range::Filled, ..Style::default() };
+        let scale = scale_of(&values, &style);
+        assert_eq!(
+            (scale.range, scale.extends, scale.has_missing),
+            ([0.0, 50.0], [false; 2], false)
+        );
+        assert!(scale.note().unwrap().contains("from 0 to the maximum"));
+        let even = scale_of(&[0.9, 1.0], &style);
+        assert_eq!(even.range, [0.9f32.into(), 1.0]);
+        assert!(even.note().unwrap().contains("not from 0"));
+        assert_eq!(scale_of(&[f32::NAN], &style).note(), None);
+    }
+
+    #[test]
+    fn logarithmic_range_has_at_most_five_decades() {
+        let style = Style { range: Range::Filled, scale: Scale::Log, ..Style::default() };
+        let scale = scale_of(&[0.0, 1e-30, 1e-2, 10.0], &style);
+        assert_eq!(
+            (scale.range, scale.extends, scale.has_missing),
+            ([1e-4, 10.0], [true, false], false)
+        );
+        assert_eq!(scale.fraction(0.0), Some(0.0));
+        assert!(scale.note().unwrap().contains("5.0 decades"), "{:?}", scale.note());
+        let full = Style { range: Range::Full, scale: Scale::Log, ..Style::default() };
+        assert_eq!(scale_of(&[1e-30, 10.0], &full).range, [1e-4, 10.0]);
+        let given =
+            Style { range: Range::Given([1e-9, 1.0]), scale: Scale::Log, ..Style::default() };
+        assert_eq!(scale_of(&[1e-30, 10.0], &given).range, [1e-9, 1.0]);
     }
 
     #[test]

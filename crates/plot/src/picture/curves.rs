@@ -22,7 +22,7 @@ const THIN: f64 = 0.4;
 pub fn curves(curves: &Curves, style: &Style) -> Result<Picture> {
     style.check()?;
     let mut canvas = Canvas::new(style);
-    let title = style.title.clone().unwrap_or(curves.title.clone());
+    let title = style.title.clone().unwrap_or_else(|| ticks::sentence_case(&curves.title));
     let named = curves.series.iter().enumerate().filter(|(_, (name, _))| !name.is_empty());
     let entry = |(i, (name, _)): (usize, &(String, _))| {
         LegendEntry::new(Marker::Line(SERIES[i % SERIES.len()]), name)
@@ -46,7 +46,7 @@ pub fn curves(curves: &Curves, style: &Style) -> Result<Picture> {
     }
     axes.draw(&mut canvas);
     if !has_points {
-        draw_message(&mut canvas, "no values", &axes.sides);
+        draw_message(&mut canvas, "No values", &axes.sides);
     }
     Ok(Picture::new(style.size, canvas))
 }

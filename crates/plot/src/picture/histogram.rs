@@ -21,9 +21,10 @@ pub fn histogram(histogram: &Histogram, style: &Style) -> Result<Picture> {
     style.check()?;
     check(histogram)?;
     let mut canvas = Canvas::new(style);
-    let title = style.title.clone().unwrap_or(histogram.title.clone());
+    let title = style.title.clone().unwrap_or_else(|| ticks::sentence_case(&histogram.title));
     let entry = |(i, (name, counts)): (usize, &(String, Vec<u64>))| {
         let count = ticks::format_count(total(counts.iter().copied()) as usize);
+        let name = ticks::sentence_case(name);
         LegendEntry::new(Marker::Square(SERIES[i % SERIES.len()]), format!("{name} ({count})"))
     };
     let legend = histogram.series.iter().enumerate().map(entry).collect();
@@ -36,14 +37,17 @@ pub fn histogram(histogram: &Histogram, style: &Style) -> Result<Picture> {
         integers: true,
         ..AxisSpec::new("count", "", [0.0, if max == 0 { 1.0 } else { 1.05 * max as f64 }])
     };
-    let specs = [AxisSpec::new(&histogram.axis.name, &histogram.axis.unit, range), counts];
+    let log = histogram.log && range[0] > 0.0;
+    let values =
+        AxisSpec { log, ..AxisSpec::new(&histogram.axis.name, &histogram.axis.unit, range) };
+    let specs = [values, counts];
     let heading = Heading { title, legend, ..Heading::default() };
     let axes = Layout { specs, equal_scales: false, colorbar: None, heading }.place(&mut canvas);
     axes.draw_grid(&mut canvas);
     (0..bins).for_each(|bin| draw_bars(&mut canvas, &axes, histogram, bin));
     axes.draw(&mut canvas);
     if max == 0 {
-        draw_message(&mut canvas, "nothing was counted", &axes.sides);
+        draw_message(&mut canvas, "Nothing was counted", &axes.sides);
     }
     Ok(Picture::new(style.size, canvas))
 }
@@ -75,6 +79,10 @@ fn check(histogram: &Histogram) -> Result<()> {
     if let Some((name, counts)) = histogram.series.iter().find(|(_, counts)| counts.len() != bins) {
         let reason =
             format!("{edges} edges bound {bins} bins, but `{name}` has {} counts", counts.len());
+        return Err(Error::data("histogram", reason));
+    }
+    if let Some(edge) = histogram.edges.first().filter(|edge| histogram.log && **edge <= 0.0) {
+        let reason = format!("its first edge is {edge}; on a logarithmic axis it must be above 0");
         return Err(Error::data("histogram", reason));
     }
     let increase = histogram.edges.windows(2).all(|pair| pair[0] < pair[1]);

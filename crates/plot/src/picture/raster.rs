@@ -2,13 +2,14 @@
 
 use super::Picture;
 use super::axes::{Axes, Layout};
-use super::axis::AxisSpec;
+use super::axis::{AxisSpec, with_common_power};
 use super::canvas::{Canvas, Dot, Shape};
 use super::color_scale::ColorScale;
 use super::colorbar::Colorbar;
 use super::heading::{Heading, LegendEntry, Marker};
 use super::scene::draw_message;
 use super::style::{Scale, Style};
+use super::ticks::sentence_case;
 use super::tracks::dot_radius;
 use crate::data::{Axis, Raster};
 use crate::error::{Error, Result};
@@ -28,17 +29,21 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
     let scale = ColorScale::new(raster.values.iter().copied(), style);
     let mut canvas = Canvas::new(style);
     let palette = canvas.palette;
-    let title = style.title.clone().unwrap_or(raster.title.clone());
-    let mut heading = Heading { title, ..Heading::default() };
+    let title = style.title.clone().unwrap_or_else(|| sentence_case(&raster.title));
+    let mut heading = Heading { title, subtitle: raster.subtitle.clone(), legend: Vec::new() };
+    if let Some(note) = scale.note() {
+        heading.add_to_subtitle(&note);
+    }
     if scale.has_missing {
-        let label = if style.scale == Scale::Log { "no value above 0" } else { "no value" };
+        let label = if style.scale == Scale::Log { "No value above 0" } else { "No value" };
         heading.legend.push(LegendEntry::new(Marker::Square(palette.missing), label));
     }
     if !particles.is_empty() {
-        heading.legend.push(LegendEntry::new(Marker::Disc, "particles"));
+        heading.legend.push(LegendEntry::new(Marker::Disc, "Particles"));
     }
     let specs = [0, 1].map(|i| axis_spec(&raster.axes[i], raster.counts[i]));
     let equal_scales = raster.axes[0].unit == raster.axes[1].unit;
+    let specs = if equal_scales { with_common_power(specs) } else { specs };
     let colorbar = Colorbar::new(&scale, &raster.name, &raster.unit);
     let axes = Layout { specs, equal_scales, colorbar, heading }.place(&mut canvas);
     canvas.shapes.push(Shape::Image {
@@ -49,7 +54,7 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
     draw_particles(&mut canvas, &axes, particles);
     axes.draw(&mut canvas);
     if scale.is_empty {
-        draw_message(&mut canvas, "no values", &axes.sides);
+        draw_message(&mut canvas, "No values", &axes.sides);
     }
     Ok(Picture::new(style.size, canvas))
 }

@@ -1,15 +1,16 @@
 //! The scene of particles: axes or box axes, projection, colour scale.
 
 use super::axes::{Layout, UNEQUAL_SCALES};
-use super::axis::AxisSpec;
+use super::axis::{AxisSpec, with_common_power};
 use super::box_axes::{self, BoxAxes};
-use super::canvas::{Align, Canvas, SERIES, Shape};
+use super::canvas::{Align, Canvas, SERIES};
 use super::color_scale::ColorScale;
 use super::colorbar::Colorbar;
 use super::font;
 use super::heading::{Heading, LegendEntry, Marker};
 use super::projection::Projection;
 use super::style::Style;
+use super::surfaces;
 use super::view::View;
 use crate::color::Rgb;
 use crate::data::{Attribute, Trajectories};
@@ -19,8 +20,8 @@ use crate::error::{Error, Result};
 pub(crate) struct Scene<'a> {
     pub canvas: Canvas,
     pub projection: Projection,
-    /// The shapes in front of the particles.
-    pub foreground: Vec<Shape>,
+    /// The part of the domain that is shown; unbounded along an axis where all of it is.
+    pub window: [[f64; 3]; 2],
     scale: Option<ColorScale>,
     attribute: Option<&'a Attribute>,
 }
@@ -47,24 +48,27 @@ impl<'a> Scene<'a> {
         {
             heading.legend.push(LegendEntry::new(
                 Marker::Square(canvas.palette.missing),
-                format!("no {}", attribute.name),
+                format!("No {}", attribute.name),
             ));
         }
         let colorbar = scale
             .as_ref()
             .zip(attribute)
             .and_then(|(scale, of)| Colorbar::new(scale, &of.name, &of.unit));
-        let bounds = bounds(trajectories);
-        let (projection, foreground) = match *view {
+        let bounds = zoomed(bounds(trajectories), trajectories, style.zoom);
+        let projection = match *view {
             View::Plane(plane) => {
                 draw_plane(&mut canvas, trajectories, bounds, plane.axes(), colorbar, heading)
             }
             View::Space { azimuth, elevation } => {
-                let angles = [azimuth, elevation];
+                let angles = ([azimuth, elevation], style.perspective);
                 draw_box(&mut canvas, trajectories, bounds, angles, colorbar, heading)
             }
         };
-        Ok(Self { canvas, projection, foreground, scale, attribute })
+        let window = window(bounds, view, style.zoom);
+        let mut scene = Self { canvas, projection, window, scale, attribute };
+        surfaces::draw_walls(&mut scene, trajectories);
+        Ok(scene)
     }
 
     /// Evenly spaced samples of the colour map.
@@ -100,7 +104,7 @@ impl<'a> Scene<'a> {
 
 const AXIS_NAMES: [&str; 3] = ["x", "y", "z"];
 
-/// Draws the axes of a plane; gives its projection and the shapes in front of the particles.
+/// Draws the axes of a plane, and gives its projection.
 fn draw_plane(
     canvas: &mut Canvas,
     trajectories: &Trajectories,
@@ -108,7 +112,7 @@ fn draw_plane(
     plane: [usize; 2],
     colorbar: Option<Colorbar>,
     heading: Heading,
-) -> (Projection, Vec<Shape>) {
+) -> Projection {
     let widths = plane.map(|i| bounds[1][i] - bounds[0][i]);
     let range = |i: usize, other: f64| {
         let [low, high] = [bounds[0][plane[i]], bounds[1][plane[i]]];
@@ -120,29 +124,37 @@ fn draw_plane(
         let range = range(i, widths[1 - i]);
         AxisSpec::new(AXIS_NAMES[plane[i]], &trajectories.length_unit, range)
     };
-    let layout = Layout { specs: [spec(0), spec(1)], equal_scales: true, colorbar, heading };
+    let layout = Layout {
+        specs: with_common_power([spec(0), spec(1)]),
+        equal_scales: true,
+        colorbar,
+        heading,
+    };
     let axes = layout.place(canvas);
     axes.draw_grid(canvas);
     let domain = trajectories.domain.map(|corner| axes.at(plane.map(|axis| corner[axis])));
     let is_finite = domain.as_flattened().iter().all(|x| x.is_finite());
-    if is_finite && trajectories.domain != bounds {
+    let is_within = (0..3).all(|i| {
+        bounds[0][i] <= trajectories.domain[0][i] && trajectories.domain[1][i] <= bounds[1][i]
+    });
+    if is_finite && is_within && trajectories.domain != bounds {
         canvas.outline(domain, canvas.palette.muted);
     }
     axes.draw(canvas);
     let ranges = [0, 1].map(|i| axes.specs[i].range);
     draw_empty_message(canvas, trajectories, &axes.sides);
-    (Projection::plane(plane, ranges, axes.sides), Vec::new())
+    Projection::plane(plane, ranges, axes.sides)
 }
 
-/// Draws the back of the box; gives its projection and its front edges.
+/// Draws the box, and gives its projection.
 fn draw_box(
     canvas: &mut Canvas,
     trajectories: &Trajectories,
     bounds: [[f64; 3]; 2],
-    angles: [f64; 2],
+    angles: ([f64; 2], bool),
     colorbar: Option<Colorbar>,
     mut heading: Heading,
-) -> (Projection, Vec<Shape>) {
+) -> Projection {
     let em = canvas.em;
     if box_axes::stretch(bounds) != [1.0; 3] {
         heading.add_to_subtitle(UNEQUAL_SCALES);
@@ -153,24 +165,21 @@ fn draw_box(
     let area = [[em, canvas.size[0] - right], [top, bottom]];
     let unit = &trajectories.length_unit;
     let specs = [0, 1, 2].map(|i| AxisSpec::new(AXIS_NAMES[i], unit, [bounds[0][i], bounds[1][i]]));
-    let axes = BoxAxes::new(specs, bounds, angles, area, em);
+    let axes = BoxAxes::new(with_common_power(specs), bounds, angles, area, em);
     heading.draw(canvas, [2.0 * em, 0.0]);
     if let Some(bar) = &colorbar {
         bar.draw(canvas, area[0][1], bar_sides);
     }
-    axes.draw_back(canvas);
-    let background = std::mem::take(&mut canvas.shapes);
-    axes.draw_front(canvas);
-    let foreground = std::mem::replace(&mut canvas.shapes, background);
+    axes.draw(canvas);
     draw_empty_message(canvas, trajectories, &area);
-    (axes.projection, foreground)
+    axes.projection
 }
 
 /// Draws a message in the middle if there are no particles to draw.
 fn draw_empty_message(canvas: &mut Canvas, trajectories: &Trajectories, sides: &[[f64; 2]; 2]) {
     let text = match trajectories.particles.len() {
-        0 => "no particles",
-        _ if trajectories.position.iter().all(|x| !is_finite(*x)) => "no particle has a position",
+        0 => "No particles",
+        _ if trajectories.position.iter().all(|x| !is_finite(*x)) => "No particle has a position",
         _ => return,
     };
     draw_message(canvas, text, sides);
@@ -187,6 +196,73 @@ pub(crate) fn draw_message(canvas: &mut Canvas, text: &str, sides: &[[f64; 2]; 2
 /// Whether all coordinates of a position are finite.
 pub(crate) fn is_finite(position: [f64; 3]) -> bool {
     position.iter().all(|x| x.is_finite())
+}
+
+/// A part of the bounds around the middle of the positions.
+fn zoomed(bounds: [[f64; 3]; 2], trajectories: &Trajectories, zoom: f64) -> [[f64; 3]; 2] {
+    if zoom == 1.0 {
+        return bounds;
+    }
+    let [low, high] = bounds;
+    let mut middles = [0, 1, 2].map(|i| f64::midpoint(low[i], high[i]));
+    let drawn = (0..trajectories.position.len())
+        .filter(|i| trajectories.active[*i] || trajectories.joined[*i])
+        .map(|i| trajectories.position[i])
+        .filter(|position| is_finite(*position));
+    let [first, last] = drawn.fold([[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]], |[a, b], x| {
+        [[0, 1, 2].map(|i| x[i].min(a[i])), [0, 1, 2].map(|i| x[i].max(b[i]))]
+    });
+    if first[0] <= last[0] {
+        middles = [0, 1, 2].map(|i| f64::midpoint(first[i], last[i]));
+    }
+    // The part stays within the bounds.
+    let part = |i: usize| {
+        let width = (high[i] - low[i]) / zoom;
+        let from = (middles[i] - width / 2.0).clamp(low[i], (high[i] - width).max(low[i]));
+        [from, from + width]
+    };
+    let parts = [0, 1, 2].map(part);
+    [parts.map(|[from, _]| from), parts.map(|[_, to]| to)]
+}
+
+/// The part of the domain to which tracks are clipped: all of it without zoom and across a plane.
+fn window(bounds: [[f64; 3]; 2], view: &View, zoom: f64) -> [[f64; 3]; 2] {
+    let is_clipped = |axis: usize| {
+        zoom > 1.0
+            && match view {
+                View::Plane(plane) => plane.axes().contains(&axis),
+                View::Space { .. } => true,
+            }
+    };
+    let mut window = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
+    for axis in (0..3).filter(|axis| is_clipped(*axis)) {
+        (window[0][axis], window[1][axis]) = (bounds[0][axis], bounds[1][axis]);
+    }
+    window
+}
+
+/// The part of a line in a window; `None` if it is outside. (Y.-D. Liang and B. A. Barsky, 1984.)
+pub(crate) fn clipped(
+    [from, to]: [[f64; 3]; 2],
+    [low, high]: [[f64; 3]; 2],
+) -> Option<[[f64; 3]; 2]> {
+    let (mut first, mut last) = (0.0f64, 1.0f64);
+    for i in 0..3 {
+        let step = to[i] - from[i];
+        if step == 0.0 && !(low[i]..=high[i]).contains(&from[i]) {
+            return None;
+        }
+        if step != 0.0 {
+            let ends = [(low[i] - from[i]) / step, (high[i] - from[i]) / step];
+            first = first.max(ends[0].min(ends[1]));
+            last = last.min(ends[0].max(ends[1]));
+        }
+    }
+    let at = |part: f64| [0, 1, 2].map(|i| from[i] + part * (to[i] - from[i]));
+    // Ends in the window keep their bits.
+    let from = if first > 0.0 { at(first) } else { from };
+    let to = if last < 1.0 { at(last) } else { to };
+    (first <= last).then_some([from, to])
 }
 
 /// The bounding box of the domain and of the positions. Corners of an unbounded domain are ignored.

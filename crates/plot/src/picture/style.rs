@@ -27,6 +27,11 @@ pub struct Style {
     pub opacity: Option<f64>,
     /// Whether to draw dots at the start and the end of the tracks, for at most 1000 tracks.
     pub dots: bool,
+    /// Whether 3-D views are in perspective; otherwise they are orthographic.
+    pub perspective: bool,
+    /// Magnification about the middle of the tracks, 1 to 10,000: a picture of tracks shows this fraction
+    /// of each axis of the domain.
+    pub zoom: f64,
 }
 
 impl Default for Style {
@@ -42,6 +47,8 @@ impl Default for Style {
             line_width: None,
             opacity: None,
             dots: true,
+            perspective: false,
+            zoom: 1.0,
         }
     }
 }
@@ -59,6 +66,9 @@ impl Style {
         let invalid = |name, given: f64, expected| {
             Err(Error::Option { name, given: given.to_string(), expected })
         };
+        if !(1.0..=1e4).contains(&self.zoom) {
+            return invalid("zoom", self.zoom, "a number from 1 to 10,000");
+        }
         match (self.line_width, self.opacity, self.range) {
             (Some(width), _, _) if !(width > 0.0 && width <= 1000.0) => {
                 invalid("line_width", width, "a number of pixels above 0 and up to 1000")
@@ -109,6 +119,10 @@ pub enum Range {
     Robust,
     /// From the minimum to the maximum.
     Full,
+    /// For densities and other amounts: from 0 to the maximum or, where even the least of the values that
+    /// are not empty (above a thousandth of the maximum) is above half of it, from the minimum of these. On
+    /// a logarithmic scale, five decades up to the maximum, or fewer. A line below the title says which.
+    Filled,
     /// From the first to the second number. Values outside have the colour of the nearer end.
     Given([f64; 2]),
 }
@@ -119,6 +133,7 @@ pub enum Scale {
     /// Linear.
     #[default]
     Linear,
-    /// Logarithmic. Values at or below 0 count as missing.
+    /// Logarithmic, over at most five decades below the maximum unless the range is given. Values at or
+    /// below 0 count as missing or, with [`Range::Filled`], as below the range.
     Log,
 }

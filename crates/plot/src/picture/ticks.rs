@@ -53,7 +53,11 @@ pub(crate) fn widened([low, high]: [f64; 2]) -> [f64; 2] {
 
 /// Ticks on a linear axis: at most `max_steps` + 1, and at least one if `max_steps` is 2 or more.
 /// With `integers`, integers only.
-pub(crate) fn linear([low, high]: [f64; 2], max_steps: usize, integers: bool) -> Ticks {
+///
+/// The power of 10 that the labels omit is that of `size`, the largest absolute value on all axes of one
+/// quantity.
+pub(crate) fn linear(range: [f64; 2], max_steps: usize, integers: bool, size: f64) -> Ticks {
+    let [low, high] = range;
     let (mut step, mut last_digit) = round_step((high - low) / max_steps as f64);
     if integers && step < 1.0 {
         (step, last_digit) = (1.0, 0);
@@ -67,7 +71,7 @@ pub(crate) fn linear([low, high]: [f64; 2], max_steps: usize, integers: bool) ->
         .map(|i| multiple(first + i as f64, step))
         .filter(|number| (low - slack..=high + slack).contains(number))
         .collect();
-    label_ticks(numbers, [low, high], last_digit)
+    label_ticks(numbers, range, last_digit, size)
 }
 
 /// A multiple of a step. The inverse of a step below 1 is an integer, so that division rounds once.
@@ -76,12 +80,14 @@ fn multiple(count: f64, step: f64) -> f64 {
 }
 
 /// Labels numbers down to the digit of 10^`last_digit`.
-fn label_ticks(numbers: Vec<f64>, [low, high]: [f64; 2], last_digit: i32) -> Ticks {
+fn label_ticks(numbers: Vec<f64>, [low, high]: [f64; 2], last_digit: i32, size: f64) -> Ticks {
     let offset = offset([low, high]);
-    let size = (low - offset).abs().max((high - offset).abs());
+    let own = (low - offset).abs().max((high - offset).abs());
+    // An axis far shorter than the others has a power of its own.
+    let size = if offset == 0.0 && size < 1e3 * own { own.max(size) } else { own };
     let power = size.log10().floor() as i32;
-    // Numbers from 0.001 to 99999 are written without a power of 10.
-    let exponent = if (-3..5).contains(&power) { 0 } else { power };
+    // Numbers from 0.001 to 999,999 are written without a power of 10.
+    let exponent = if (-3..6).contains(&power) { 0 } else { power };
     let decimals = (exponent - last_digit).max(0) as usize;
     let label = |number: f64| signed(scaled(number - offset, -exponent), decimals);
     let at = numbers.into_iter().map(|number| (number, label(number))).collect();
@@ -105,8 +111,18 @@ fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
         Some(digits) if digits.bytes().all(|digit| digit == b'0' || digit == b'.') => digits.into(),
-        Some(digits) => format!("−{digits}"),
-        None => text,
+        Some(digits) => format!("−{}", grouped(digits)),
+        None => grouped(&text),
+    }
+}
+
+/// Digits with commas as thousands separators, if at least five are before the decimal point.
+fn grouped(digits: &str) -> String {
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    match whole.len() {
+        0..5 => digits.into(),
+        _ if !whole.bytes().all(|digit| digit.is_ascii_digit()) => digits.into(),
+        _ => with_commas(whole) + rest,
     }
 }
 
@@ -135,7 +151,7 @@ pub(crate) fn logarithmic([low, high]: [f64; 2], max_steps: usize) -> Ticks {
         }
     }
     if decades < 1.0 {
-        return linear([low, high], max_steps, false);
+        return linear([low, high], max_steps, false, 0.0);
     }
     let strides = [1, 2, 3, 5, 10, 20, 50, 100];
     let fits = |stride: &i32| ticks_of(&[1.0], *stride).len() <= max_steps.max(2);
@@ -186,6 +202,7 @@ impl Ticks {
             power if unit.is_empty() => format!("×10{}", superscript(power)),
             power => format!("10{} ", superscript(power)),
         };
+        let name = sentence_case(name);
         match (factor.as_str(), unit) {
             ("", "") => format!("{name}{offset}"),
             _ => format!("{name}{offset} ({factor}{unit})").trim_start().into(),
@@ -193,9 +210,25 @@ impl Ticks {
     }
 }
 
+/// A text with a capital first letter, unless its first word is a symbol such as `x`, or no word.
+pub(crate) fn sentence_case(text: &str) -> String {
+    let word = text.split([' ', ',']).next().unwrap_or("");
+    let is_word =
+        word.len() > 1 && word.chars().all(|letter| letter.is_alphabetic() || letter == '-');
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if is_word => first.to_uppercase().chain(letters).collect(),
+        _ => text.into(),
+    }
+}
+
 /// A count with commas as thousands separators.
 pub(crate) fn format_count(count: usize) -> String {
-    let digits = count.to_string();
+    with_commas(&count.to_string())
+}
+
+/// Digits with commas as thousands separators.
+fn with_commas(digits: &str) -> String {
     let comma = |i: usize| i > 0 && (digits.len() - i).is_multiple_of(3);
     digits.chars().enumerate().fold(String::new(), |mut text, (i, digit)| {
         if comma(i) {
@@ -209,7 +242,11 @@ pub(crate) fn format_count(count: usize) -> String {
 /// A number for running text, with up to six digits.
 pub(crate) fn format_number(number: f64) -> String {
     let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
-    shortest(rounded).replace('-', "−")
+    let text = shortest(rounded);
+    match text.strip_prefix('-') {
+        Some(digits) => format!("−{}", grouped(digits)),
+        None => grouped(&text),
+    }
 }
 
 /// The shortest text that parses to the number, with a power of 10 if it is long.
@@ -252,32 +289,50 @@ mod tests {
 
     #[test]
     fn common_ranges_have_short_labels() {
-        let of = |low, high, most| linear([low, high], most, false);
+        let of = |low, high, most| linear([low, high], most, false, 0.0);
         assert_eq!(labels(&of(0.0, 2.0, 4)), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
         assert_eq!(labels(&of(0.0, 1.0, 4)), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
         assert_eq!(labels(&of(-1.3, 1.2, 3)), ["−1", "0", "1"]);
-        assert_eq!(labels(&of(0.0, 40000.0, 4)), ["0", "10000", "20000", "30000", "40000"]);
-        assert_eq!(labels(&linear([0.0, 3.0], 10, true)), ["0", "1", "2", "3"]);
+        assert_eq!(labels(&of(0.0, 40000.0, 4)), ["0", "10,000", "20,000", "30,000", "40,000"]);
+        assert_eq!(labels(&linear([0.0, 3.0], 10, true, 0.0)), ["0", "1", "2", "3"]);
         assert_eq!(of(0.0, 0.3, 3).at[2].0, 0.2);
         assert_eq!(of(0.0, 0.3, 3).at[3].0, 0.3);
     }
 
     #[test]
     fn tiny_and_huge_numbers_have_a_common_power() {
-        let ticks = linear([0.0, 3e-9], 3, false);
+        let ticks = linear([0.0, 3e-9], 3, false, 0.0);
         assert_eq!(labels(&ticks), ["0", "1", "2", "3"]);
         assert_eq!(ticks.title("x", "m"), "x (10⁻⁹ m)");
-        let ticks = linear([-1e7, 1e7], 4, false);
+        let ticks = linear([-1e7, 1e7], 4, false, 0.0);
         assert_eq!(labels(&ticks), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
         assert_eq!(ticks.title("x", ""), "x (×10⁷)");
     }
 
     #[test]
+    fn axes_of_one_quantity_have_a_common_power() {
+        let of = |high, size| linear([0.0, high], 4, false, size);
+        assert_eq!(of(2e6, 1e7).title("y", "m"), "y (10⁷ m)");
+        assert_eq!(labels(&of(2e6, 1e7)), ["0.00", "0.05", "0.10", "0.15", "0.20"]);
+        assert_eq!(of(2e3, 1e7).exponent, 0, "an axis far shorter than the others");
+        assert_eq!(of(1e5, 0.0).at[1].1, "25,000");
+    }
+
+    #[test]
+    fn words_begin_with_a_capital_and_symbols_do_not() {
+        let texts =
+            ["residence time", "mean-square displacement", "x", "t = 3", "trace.dt", "FTLE"];
+        let expected =
+            ["Residence time", "Mean-square displacement", "x", "t = 3", "trace.dt", "FTLE"];
+        assert_eq!(texts.map(sentence_case), expected);
+    }
+
+    #[test]
     fn narrow_range_far_from_0_has_an_offset() {
-        let ticks = linear([1e7, 1e7 + 2.0], 4, false);
+        let ticks = linear([1e7, 1e7 + 2.0], 4, false, 0.0);
         assert_eq!(ticks.title("x", "m"), "x − 1×10⁷ (m)");
         assert_eq!(labels(&ticks), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
-        let ticks = linear([-4000.002, -4000.0], 4, false);
+        let ticks = linear([-4000.002, -4000.0], 4, false, 0.0);
         assert_eq!(ticks.title("x", ""), "x + 4000.01");
         assert_eq!(labels(&ticks), ["0.0080", "0.0085", "0.0090", "0.0095", "0.0100"]);
     }
@@ -288,7 +343,7 @@ mod tests {
             for (low, high) in [(0.1, 0.4), (-0.3, -0.1), (3.3, 9.9), (-1.0, 1.0), (99.9, 101.0)] {
                 let range = [low, high].map(|end| scaled(end, power));
                 for max_steps in 2..12 {
-                    let ticks = linear(range, max_steps, false);
+                    let ticks = linear(range, max_steps, false, 0.0);
                     let count = ticks.at.len();
                     assert!(
                         (1..=max_steps + 1).contains(&count),
@@ -307,7 +362,7 @@ mod tests {
     fn different_ticks_have_different_labels() {
         for range in [[1e7, 1e7 + 1.0], [5.0, 5.0 + 1e-9], [-2e-9, 1e-9], [0.0, 1e-300], [3e5, 4e5]]
         {
-            let ticks = linear(range, 5, false);
+            let ticks = linear(range, 5, false, 0.0);
             let mut labels = labels(&ticks);
             assert!(labels.iter().all(|label| label.chars().count() <= 7), "{labels:?}");
             labels.dedup();

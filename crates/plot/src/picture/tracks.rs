@@ -2,13 +2,15 @@
 
 use super::canvas::{Dot, Segment, Shape};
 use super::heading::{Heading, LegendEntry, Marker};
-use super::scene::{Scene, is_finite};
+use super::scene::{Scene, clipped, is_finite};
 use super::style::Style;
+use super::surfaces::{self, Facet};
 use super::view::View;
 use super::{Picture, ticks};
-use crate::color::mix;
+use crate::color::{Rgb, mix};
 use crate::data::Trajectories;
 use crate::error::Result;
+use std::collections::HashMap;
 
 /// Maximum number of tracks with dots at their ends; more dots would hide the lines.
 const MAX_TRACKS_WITH_DOTS: usize = 1000;
@@ -36,24 +38,27 @@ pub fn tracks(trajectories: &Trajectories, view: &View, style: &Style) -> Result
         style.dots && (1..=MAX_TRACKS_WITH_DOTS).contains(&trajectories.particles.len());
     if with_dots {
         heading.legend =
-            vec![LegendEntry::new(Marker::Ring, "start"), LegendEntry::new(Marker::Disc, "end")];
+            vec![LegendEntry::new(Marker::Ring, "Start"), LegendEntry::new(Marker::Disc, "End")];
     }
     let mut scene = Scene::new(trajectories, view, style, heading)?;
     let mut segments = Vec::new();
     (0..trajectories.particles.len())
         .for_each(|particle| add_track(&scene, trajectories, particle, &mut segments));
+    trajectories.partial.iter().for_each(|line| {
+        let ends = [line.position, trajectories.position[line.index]];
+        segments.extend(segment(&scene, ends, scene.color(line.index)));
+    });
+    let stroke = stroke(trajectories.particles.len(), scene.canvas.em, style);
+    let mut bodies = surfaces::bodies(&scene, trajectories);
     if scene.projection.has_depth() {
         segments.sort_by(|a, b| a.0.total_cmp(&b.0));
+        bodies.sort_by(|a, b| a.depth.total_cmp(&b.depth));
     }
-    let segments = segments.into_iter().map(|(_, segment)| segment).collect();
-    let [width, opacity] = stroke(trajectories.particles.len(), scene.canvas.em, style);
-    scene.canvas.shapes.push(Shape::Segments { segments, width, opacity });
+    draw_by_depth(&mut scene, segments, &bodies, stroke);
     if with_dots {
         add_end_dots(&mut scene, trajectories);
     }
-    let mut canvas = scene.canvas;
-    canvas.shapes.append(&mut scene.foreground);
-    Ok(Picture::new(style.size, canvas))
+    Ok(Picture::new(style.size, scene.canvas))
 }
 
 /// `Tracks of 100 of 1000 particles`, unless the style has a title.
@@ -87,13 +92,48 @@ fn subtitle(trajectories: &Trajectories) -> String {
         (Some(only), _) => format!("t = {}{unit}", ticks::format_number(*only)),
         _ => return String::new(),
     };
-    match trajectories.run_size[1] {
+    let saves = match trajectories.run_size[1] {
         all if all > times.len() => {
             let [shown, all] = [times.len(), all].map(ticks::format_count);
-            format!("{range}, {shown} of {all} saves")
+            format!(", {shown} of {all} saves")
         }
-        _ => range,
+        _ => String::new(),
+    };
+    let not_located = match trajectories.not_located {
+        0 => String::new(),
+        count => format!(" · {} seeds not located", ticks::format_count(count)),
+    };
+    range + &saves + &not_located
+}
+
+/// Draws lines and bodies, both sorted by depth, the nearest last.
+fn draw_by_depth(
+    scene: &mut Scene,
+    segments: Vec<(f64, Segment)>,
+    bodies: &[Facet],
+    [width, opacity]: [f64; 2],
+) {
+    let mut behind = Vec::new();
+    let mut bodies = bodies.iter().peekable();
+    for (depth, segment) in segments {
+        while let Some(facet) = bodies.next_if(|facet| facet.depth < depth) {
+            if !behind.is_empty() {
+                let segments = std::mem::take(&mut behind);
+                scene.canvas.shapes.push(Shape::Segments { segments, width, opacity });
+            }
+            facet.draw(&mut scene.canvas);
+        }
+        behind.push(segment);
     }
+    scene.canvas.shapes.push(Shape::Segments { segments: behind, width, opacity });
+    bodies.for_each(|facet| facet.draw(&mut scene.canvas));
+}
+
+/// The part of a line in the window, with its depth. `None` outside.
+fn segment(scene: &Scene, ends: [[f64; 3]; 2], color: Rgb) -> Option<(f64, Segment)> {
+    let [from, to] = clipped(ends, scene.window)?.map(|end| scene.projection.with_depth(end));
+    let [a, b] = [from, to].map(|[x, y, _]| [x as f32, y as f32]);
+    Some((from[2] + to[2], Segment { from: a, to: b, color }))
 }
 
 /// Adds the lines of a particle, each with its depth.
@@ -106,6 +146,7 @@ fn add_track(
     let (saves, stride) = (trajectories.times.len(), trajectories.particles.len());
     // The end of the last line, and the index of its position.
     let mut pen: Option<([f64; 3], usize)> = None;
+    let position = |index: usize| trajectories.position[index];
     for save in 0..saves {
         let index = save * stride + particle;
         let to = scene.projection.with_depth(trajectories.position[index]);
@@ -116,9 +157,8 @@ fn add_track(
             if continues && (to[0] - from[0]).hypot(to[1] - from[1]) < MIN_SEGMENT {
                 continue;
             }
-            let ends = [from, to].map(|[x, y, _]| [x as f32, y as f32]);
             let color = scene.color_between(before, index);
-            segments.push((from[2] + to[2], Segment { from: ends[0], to: ends[1], color }));
+            segments.extend(segment(scene, [position(before), position(index)], color));
             pen = Some((to, index));
         } else {
             pen = Some((to, index));
@@ -143,17 +183,24 @@ pub(crate) fn dot_radius(dots: usize, em: f64) -> f64 {
 fn add_end_dots(scene: &mut Scene, trajectories: &Trajectories) {
     let palette = scene.canvas.palette;
     let (mut starts, mut ends) = (Vec::new(), Vec::new());
+    let releases: HashMap<usize, [f64; 3]> = trajectories
+        .partial
+        .iter()
+        .filter(|line| line.is_release)
+        .map(|line| (line.index, line.position))
+        .collect();
     for particle in 0..trajectories.particles.len() {
         let Some([first, last]) = first_and_last(trajectories, particle) else { continue };
-        let point_and_color = |index: usize| {
-            let [x, y] = scene.projection.point(trajectories.position[index]);
-            ([x as f32, y as f32], scene.color(index))
-        };
-        let (center, color) = point_and_color(first);
-        let edge = mix(color, palette.foreground, 0.5);
-        starts.push(Dot { center, fill: palette.background, edge });
-        let (center, color) = point_and_color(last);
-        ends.push(Dot { center, fill: color, edge: mix(color, palette.foreground, 0.5) });
+        let start = releases.get(&first).copied().unwrap_or(trajectories.position[first]);
+        let [start, end] = [start, trajectories.position[last]].map(|position| {
+            let [x, y] = scene.projection.point(position);
+            clipped([position; 2], scene.window).map(|_| [x as f32, y as f32])
+        });
+        let edge = |index: usize| mix(scene.color(index), palette.foreground, 0.5);
+        let fill = palette.background;
+        starts.extend(start.map(|center| Dot { center, fill, edge: edge(first) }));
+        let fill = scene.color(last);
+        ends.extend(end.map(|center| Dot { center, fill, edge: edge(last) }));
     }
     let radius = dot_radius(ends.len(), scene.canvas.em);
     let edge_width = (0.3 * radius).max(0.8);

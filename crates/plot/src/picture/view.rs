@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub enum View {
     /// Along the normal of a coordinate plane; both axes have the same scale.
     Plane(Plane),
-    /// Orthographic view of the box from outside. Angles are in degrees and follow matplotlib's
+    /// View of the box from outside, orthographic or [in perspective](super::Style::perspective). Angles are in degrees and follow matplotlib's
     /// `view_init`: `z` is up, the viewer is at `azimuth` from the `x` axis towards the `y` axis,
     /// and at `elevation` above the `xy` plane.
     Space {

@@ -20,7 +20,7 @@ fn screenshots() {
     browser.prefer("dark");
     save("dark.png");
     browser.click("#slice-on-0");
-    browser.choose("#attribute", "status");
+    browser.choose("#attribute", "Status");
     save("dark-slice.png");
     browser.prefer("light");
     browser.enter("#number", "3");

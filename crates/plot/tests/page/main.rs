@@ -12,8 +12,8 @@ mod requirements;
 mod runs;
 
 use browser::{Browser, Shot, color_distance, keys};
-use burntrace_plot::Raster;
 use burntrace_plot::page::{BUDGET, Error, Page, stride};
+use burntrace_plot::{Attribute, Raster, Surface};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -164,23 +164,24 @@ fn colors_follow_the_attribute_the_map_and_the_range() {
     browser.slide("#width", 3.0);
     browser.slide("#size", 10.0);
     let speed = browser.shot(SCENE);
-    assert!(browser.text("#bars").contains("speed (m/s)"), "{}", browser.text("#bars"));
+    assert!(browser.text("#bars").contains("Speed (m/s)"), "{}", browser.text("#bars"));
     browser.choose("#map", "plasma");
     let plasma = browser.shot(SCENE);
     assert!(speed.differs(&plasma) > 2000, "{}", speed.differs(&plasma));
-    browser.choose("#attribute", "age (s)");
+    browser.choose("#attribute", "Age (s)");
     assert!(plasma.differs(&browser.shot(SCENE)) > 2000);
-    assert!(browser.text("#bars").contains("age (s)") && browser.text("#bars").contains("10"));
+    assert!(browser.text("#bars").contains("Age (s)") && browser.text("#bars").contains("10"));
     // Ages above 1 have the last colour of the map.
     browser.enter("#high", "1");
     browser.choose("#map", "viridis");
     let (old, fast) = (browser.shot(SCENE).count(VIRIDIS[1]), speed.count(VIRIDIS[1]));
     assert!(old > 3 * fast.max(100), "{old} {fast}");
-    browser.choose("#attribute", "status");
-    assert!(browser.text("#bars").contains("exited x-high"));
+    browser.choose("#attribute", "Status");
+    browser.click("#ended");
+    assert!(browser.text("#bars").contains("Exited x-high"));
     let status = browser.shot(SCENE);
     assert!(status.count(BLUE) > 1000 && status.count(ORANGE) > 30);
-    browser.choose("#attribute", "one colour");
+    browser.choose("#attribute", "One colour");
     let one = browser.shot(SCENE);
     assert!(one.count(BLUE) > 1000 && one.count(ORANGE) == 0);
     assert_clean(&browser);
@@ -200,6 +201,115 @@ fn theme_follows_the_button_and_the_system() {
     let Some(other) = shown(&runs::one()) else { return };
     other.prefer("dark");
     assert!(color_distance(background(&other.shot(SCENE)), [0, 0, 0]) < 40);
+    assert_clean(&browser);
+}
+
+#[test]
+fn page_opens_readable() {
+    let page = runs::helices(3000, 41);
+    let Some(browser) = shown(&page) else { return };
+    assert_eq!(browser.script("return ended.checked"), false);
+    // Trails of a tenth of the run, so that most of the picture is background.
+    let trail = browser.script("return Number(trail.value)").as_f64().unwrap() / 100.0;
+    assert!((trail * trail - 0.1).abs() < 0.02, "{trail}");
+    let shot = browser.shot(SCENE);
+    let all = shot.width * shot.height;
+    assert!(shot.count([255; 3]) * 2 > all, "{} of {all}", shot.count([255; 3]));
+    assert_clean(&browser);
+    // Where most particles have ended, it opens while half of them are active.
+    let mut page = runs::helices(30, 41);
+    for save in 11..41 {
+        for at in 30 * save..30 * save + 20 {
+            page.trajectories.active[at] = false;
+            page.trajectories.joined[at] = false;
+        }
+    }
+    let Some(browser) = shown(&page) else { return };
+    assert_eq!(browser.text("#clock"), "t = 2.50 s · save 11 of 41");
+}
+
+#[test]
+fn address_keeps_the_view() {
+    let Some(browser) = Browser::new() else { return };
+    browser.prefer("light");
+    let folder = tempfile::tempdir().unwrap();
+    browser.open(&written(folder.path(), &runs::helices(60, 41)));
+    let fresh = browser.script("return location.hash");
+    browser.click("label:has(input[value=xy])");
+    browser.choose("#attribute", "Age (s)");
+    browser.click("#slice-on-0");
+    browser.click("#points");
+    browser.slide("#time", 0.5);
+    browser.slide("#trail", 60.0);
+    browser.enter("#number", "7");
+    until(|| browser.script("return location.hash").as_str().unwrap().contains("particle=7"));
+    assert_ne!(browser.script("return location.hash"), fresh);
+    browser.settle();
+    let before = browser.shot(SCENE);
+    browser.script("location.reload()");
+    until(|| browser.script("return document.readyState") == "complete");
+    browser.settle();
+    assert_eq!(browser.text("#clock"), "t = 5.00 s · save 21 of 41");
+    assert!(browser.text("#bars").contains("Age (s)"), "{}", browser.text("#bars"));
+    assert!(browser.text("#particle").contains("active"), "{}", browser.text("#particle"));
+    assert_eq!(before.differs(&browser.shot(SCENE)), 0);
+    // What is invalid changes nothing.
+    browser.script("location.hash = '#view=9d&time=x&camera=1,2&color=99&particle=-3&sliders=a'");
+    browser.settle();
+    assert_eq!(browser.text("#clock"), "t = 5.00 s · save 21 of 41");
+    assert_eq!(browser.console_messages(), Vec::<String>::new());
+}
+
+#[test]
+fn numbers_of_particles_are_exact() {
+    let mut page = runs::helices(30, 41);
+    page.trajectories.particles = (0..30).map(|i| 70_001 + 17 * i).collect();
+    let values = page.trajectories.particles.iter().map(|number| *number as f32);
+    let values = values.collect::<Vec<f32>>().repeat(41);
+    let seed = Attribute { name: "seed".into(), unit: String::new(), values };
+    page.trajectories.attributes.push(seed);
+    let Some(browser) = shown(&page) else { return };
+    browser.choose("#attribute", "Seed");
+    browser.slide("#time", 0.512);
+    let bars = browser.text("#bars");
+    assert!(bars.contains("70,001") && bars.contains("70,494"), "{bars}");
+    browser.enter("#number", "70018");
+    let facts = browser.text("#particle");
+    assert!(facts.contains("70018") && !facts.contains("70018."), "{facts}");
+    assert_clean(&browser);
+}
+
+#[test]
+fn density_follows_the_time() {
+    let mut page = runs::helices(9, 41);
+    let slice = &mut page.slices[0];
+    slice.times = vec![0.0, 5.0];
+    slice.later = vec![slice.raster.values.iter().map(|value| 0.1 * value).collect()];
+    let Some(browser) = shown(&page) else { return };
+    browser.click("#lines");
+    browser.click("#points");
+    browser.click("#slice-on-0");
+    let late = browser.shot(SCENE);
+    browser.slide("#time", 0.6);
+    assert_eq!(late.differs(&browser.shot(SCENE)), 0);
+    browser.slide("#time", 0.4);
+    assert!(late.differs(&browser.shot(SCENE)) > 5000);
+    assert_clean(&browser);
+}
+
+#[test]
+fn walls_can_be_switched_off() {
+    let mut page = runs::helices(9, 41);
+    let Some(browser) = shown(&page) else { return };
+    assert_eq!(browser.script("return walls.parentElement.hidden"), true);
+    let without = browser.shot(SCENE);
+    let triangles = vec![[[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 1.0]]];
+    page.trajectories.surfaces = vec![Surface { triangles, is_wall: false }];
+    page.trajectories.outline = vec![[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]];
+    let Some(browser) = shown(&page) else { return };
+    assert!(without.differs(&browser.shot(SCENE)) > 1000);
+    browser.click("#walls");
+    assert_eq!(without.differs(&browser.shot(SCENE)), 0);
     assert_clean(&browser);
 }
 
@@ -243,7 +353,7 @@ fn slices_can_be_switched_on_and_off() {
     browser.click("#slice-on-0");
     let with = browser.shot(SCENE);
     assert!(without.differs(&with) > 50_000, "{}", without.differs(&with));
-    assert!(browser.text("#bars").contains("density at z = 0.5 m (1/m³)"));
+    assert!(browser.text("#bars").contains("Density at z = 0.5 m (1/m³)"));
     // The peak is in the centre of the box: dark on a light background.
     let (x, y) = middle(&browser);
     let area = browser.area(SCENE);
@@ -261,7 +371,7 @@ fn click_selects_a_particle() {
     page.trajectories.particles = (100..109).collect();
     let Some(browser) = shown(&page) else { return };
     browser.click("label:has(input[value=xy])");
-    browser.choose("#attribute", "status");
+    browser.choose("#attribute", "Status");
     browser.click("#lines");
     let plain = browser.shot(SCENE);
     // The last position of a particle in the box of 2 x 2 m.
@@ -306,7 +416,7 @@ fn line_is_at_the_positions_of_the_particle() {
     // The line goes from 0.05 to 0.95 of the box, at half its height.
     let Some(browser) = shown(&runs::one()) else { return };
     browser.click("label:has(input[value=xy])");
-    browser.choose("#attribute", "one colour");
+    browser.choose("#attribute", "One colour");
     browser.slide("#width", 4.0);
     browser.click("#points");
     let (left, top, side) = plane_of(&browser, 1.0);
@@ -331,7 +441,7 @@ fn jumps_are_not_joined() {
     let gap = |page: &Page| {
         let browser = shown(page)?;
         browser.click("label:has(input[value=xy])");
-        browser.choose("#attribute", "one colour");
+        browser.choose("#attribute", "One colour");
         browser.slide("#width", 4.0);
         browser.click("#points");
         assert_clean(&browser);
@@ -346,7 +456,7 @@ fn jumps_are_not_joined() {
 fn tables_and_charts_are_shown() {
     let Some(browser) = shown(&runs::helices(10, 11)) else { return };
     let summary = browser.text("#summary");
-    for text in ["Run", "precision", "f32", "exited x-high", "1,000", "Residence times", "stuck"] {
+    for text in ["Run", "precision", "f32", "exited x-high", "1,000", "Residence times", "Stuck"] {
         assert!(summary.contains(text), "no `{text}` in {summary}");
     }
     let bars = browser.script("return document.querySelectorAll('.chart rect').length");
@@ -439,7 +549,7 @@ fn without_webgl_a_message_and_the_tables_are_shown() {
     );
     assert!(browser.text("#summary").contains("Residence times"));
     browser.click("#play");
-    browser.choose("#attribute", "status");
+    browser.choose("#attribute", "Status");
     browser.click("#slice-on-0");
 }
 
@@ -469,10 +579,11 @@ fn only_statuses_that_occur_have_colors() {
         *code = [1, 12][usize::from(*code)];
     }
     let Some(browser) = shown(&page) else { return };
-    browser.choose("#attribute", "status");
+    browser.click("#ended");
+    browser.choose("#attribute", "Status");
     let bar = browser.text("#bars");
     assert!(
-        bar.contains("status 1") && bar.contains("status 12") && !bar.contains("status 0"),
+        bar.contains("Status 1") && bar.contains("Status 12") && !bar.contains("Status 0"),
         "{bar}"
     );
     let shot = browser.shot(SCENE);

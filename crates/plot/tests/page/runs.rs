@@ -96,6 +96,7 @@ fn trajectories(
         time_unit: "s".into(),
         run_size: [particles, saves],
         times,
+        ..Trajectories::default()
     }
 }
 
@@ -129,9 +130,16 @@ fn density(normal_axis: usize, position: f64) -> Slice {
     let values = (0..32).flat_map(|j| (0..48).map(move |i| value(i, j))).collect();
     let title = format!("density at {} = {position} m", ["x", "y", "z"][normal_axis]);
     let axes = [axis(a), axis(b)];
-    let raster =
-        Raster { axes, counts, values, name: "density".into(), unit: "1/m³".into(), title };
-    Slice { raster, normal_axis, position }
+    let raster = Raster {
+        axes,
+        counts,
+        values,
+        name: "density".into(),
+        unit: "1/m³".into(),
+        title,
+        ..Raster::default()
+    };
+    Slice { raster, normal_axis, position, ..Slice::default() }
 }
 
 fn residence() -> Histogram {
@@ -141,6 +149,7 @@ fn residence() -> Histogram {
         edges: (0..=20).map(|k| 0.5 * f64::from(k)).collect(),
         series: vec![("exited x-high".into(), counts(220.0)), ("stuck".into(), counts(80.0))],
         title: "Residence times".into(),
+        ..Histogram::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::requirements::skip;
 use crate::samples;
-use burntrace_plot::animation::{Animation, write_gif, write_mp4};
+use burntrace_plot::animation::{Animation, write_gif, write_gif_of_rasters, write_mp4};
 use burntrace_plot::color::ColorMap;
 use burntrace_plot::picture::{Background, Plane, Style, View};
 use burntrace_plot::{Error, Trajectories};
@@ -128,6 +128,19 @@ fn ended_particles_and_empty_trajectories_have_frames() {
             assert_eq!(read_gif(&path).1.len(), frames);
         }
     }
+}
+
+#[test]
+fn fields_are_shown_at_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fields.gif");
+    let fields = [samples::hills(20, 10), samples::hills(20, 10), samples::hills(20, 10)];
+    let style = Style { size: [160, 160], ..Style::default() };
+    write_gif_of_rasters(&path, &fields, &[0.0, 1.0, 4.0], &style, 4.0).unwrap();
+    let ([width, height], delays, _) = read_gif(&path);
+    assert_eq!(([width, height], delays), ([160, 160], vec![100, 300, 100]));
+    let error = write_gif_of_rasters(&path, &fields, &[0.0], &style, 4.0).unwrap_err();
+    assert!(error.to_string().contains("3 fields and 1 times"), "{error}");
 }
 
 #[test]

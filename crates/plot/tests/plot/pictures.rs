@@ -6,7 +6,7 @@
 use crate::samples;
 use burntrace_plot::color::ColorMap;
 use burntrace_plot::picture::{self, Background, Picture, Plane, Range, Scale, Style, View};
-use burntrace_plot::{Curves, Error, Raster, Trajectories};
+use burntrace_plot::{Curves, Error, PartialLine, Raster, Surface, Trajectories};
 use quick_xml::events::Event;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,85 @@ fn tracks_in_space_on_dark_match_the_reference() {
     let style = Style { background: Background::Dark, color_by: Some("age".into()), ..small() };
     let style = Style { colors: ColorMap::Plasma, ..style };
     compare("tracks_3d", &picture::tracks(&samples::screws(30, 81), &View::SPACE, &style).unwrap());
+}
+
+#[test]
+fn zoom_shows_a_part_of_the_domain() {
+    let tracks = samples::gyres(40, 101);
+    for view in [XY, View::SPACE] {
+        let style = Style { zoom: 4.0, dots: false, ..small() };
+        let svg = picture::tracks(&tracks, &view, &style).unwrap().svg();
+        // A quarter of the length of the domain of 2 x 1, around the middle.
+        assert!(svg.contains(">1.0") && !svg.contains(">2.0"), "{svg}");
+    }
+    let refused = Style { zoom: 0.5, ..small() };
+    let error = picture::tracks(&tracks, &XY, &refused).unwrap_err().to_string();
+    assert!(error.contains("zoom") && error.contains("from 1 to 10,000"), "{error}");
+}
+
+#[test]
+fn perspective_enlarges_what_is_near() {
+    let tracks = samples::screws(5, 11);
+    let flat = picture::tracks(&tracks, &View::SPACE, &small()).unwrap();
+    let style = Style { perspective: true, ..small() };
+    let near = picture::tracks(&tracks, &View::SPACE, &style).unwrap();
+    assert_ne!(flat.rgb(), near.rgb());
+}
+
+/// The number of pixels of a colour.
+fn count_of(picture: &Picture, color: [u8; 3]) -> usize {
+    picture.rgb().as_chunks::<3>().0.iter().filter(|pixel| **pixel == color).count()
+}
+
+#[test]
+fn bodies_hide_tracks_and_walls_do_not() {
+    // Along the middle of a cube; the viewer is at negative y.
+    let mut tracks =
+        samples::trajectories(1, &samples::times(5, 1.0), [[0.0; 3], [1.0; 3]], |_, time| {
+            [time, 0.5, 0.5]
+        });
+    tracks.attributes.clear();
+    let view = View::Space { azimuth: -90.0, elevation: 0.0 };
+    let style = Style { dots: false, line_width: Some(6.0), opacity: Some(1.0), ..small() };
+    let drawn = |tracks: &Trajectories| {
+        count_of(&picture::tracks(tracks, &view, &style).unwrap(), [0, 114, 178])
+    };
+    let all = drawn(&tracks);
+    let sheet = |y: f64| {
+        let [a, b, c, d] = [[0.0, y, 0.0], [0.5, y, 0.0], [0.5, y, 1.0], [0.0, y, 1.0]];
+        vec![[a, b, c], [a, c, d]]
+    };
+    // Both sides, so that the one that faces the viewer is among them.
+    let surface = |y: f64, is_wall: bool| {
+        let other = sheet(y).into_iter().map(|[a, b, c]| [a, c, b]);
+        Surface { triangles: sheet(y).into_iter().chain(other).collect(), is_wall }
+    };
+    tracks.surfaces = vec![surface(0.2, false)];
+    let hidden = drawn(&tracks);
+    assert!(hidden * 10 < all * 6 && hidden * 10 > all * 4, "{hidden} of {all}");
+    tracks.surfaces = vec![surface(0.8, false)];
+    assert_eq!(drawn(&tracks), all);
+    tracks.surfaces = vec![surface(0.2, true)];
+    assert_eq!(drawn(&tracks), all);
+}
+
+#[test]
+fn tracks_begin_at_the_release() {
+    let mut tracks = samples::trajectories(
+        1,
+        &samples::times(3, 1.0),
+        [[0.0; 3], [1.0, 1.0, 0.0]],
+        |_, time| [0.5 + 0.3 * time, 0.5, 0.0],
+    );
+    tracks.attributes.clear();
+    let style = Style { dots: false, line_width: Some(4.0), opacity: Some(1.0), ..small() };
+    let drawn = |tracks: &Trajectories| {
+        count_of(&picture::tracks(tracks, &XY, &style).unwrap(), [0, 114, 178]) as f64
+    };
+    let from_save = drawn(&tracks);
+    tracks.partial = vec![PartialLine { index: 0, position: [0.2, 0.5, 0.0], is_release: true }];
+    let ratio = drawn(&tracks) / from_save;
+    assert!((ratio - 2.0).abs() < 0.1, "{ratio}");
 }
 
 #[test]
@@ -230,7 +309,7 @@ fn svg_files_are_well_formed_and_contain_all_texts_and_lines() {
     let (tags, texts) = read_svg(&svg);
     let text = texts.concat();
     for expected in
-        ["Tracks of 3 particles", "x (m)", "y (m)", "0.2", "speed &lt;&amp;&gt; (m/s)", "start"]
+        ["Tracks of 3 particles", "x (m)", "y (m)", "0.2", "Speed &lt;&amp;&gt; (m/s)", "Start"]
     {
         assert!(text.contains(expected), "no {expected} in {text}");
     }

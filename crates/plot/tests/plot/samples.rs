@@ -101,6 +101,7 @@ pub fn hills(columns: usize, rows: usize) -> Raster {
         name: "density".into(),
         unit: "1/m²".into(),
         title: "density at t = 10, z = 0.5".into(),
+        ..Raster::default()
     }
 }
 
@@ -120,6 +121,7 @@ pub fn residence() -> Histogram {
             ("at the end of the run".into(), counts(10.0, 0.3, 900.0)),
         ],
         title: "Residence times".into(),
+        ..Histogram::default()
     }
 }
 

@@ -43,14 +43,18 @@ function sliceTable(map) {
   return tableOf((k) => stopColor(stops, isDark() ? k / 255 : 1 - k / 255));
 }
 
-// The image of a slice in RGBA, transparent where values are missing.
-function sliceImage(slice, map) {
+// The image of a frame of a slice in RGBA, transparent where values are missing. Values below a twentieth of
+// the maximum fade into the background, so that tracks are seen where there is little.
+function sliceImage(slice, map, frame) {
   const table = sliceTable(map);
-  const image = new Uint8Array(4 * slice.codes.length);
-  slice.codes.forEach((code, at) => {
+  const size = slice.counts[0] * slice.counts[1];
+  const image = new Uint8Array(4 * size);
+  slice.codes.subarray(frame * size, (frame + 1) * size).forEach((code, at) => {
     if (code === NONE) return;
     const color = 4 * Math.round((255 * code) / TOP);
-    image.set(table.subarray(color, color + 4), 4 * at);
+    image.set(table.subarray(color, color + 3), 4 * at);
+    const part = slice.scale.low < 0 ? 1 : valueOf(slice.scale, code) / (slice.range[1] || 1);
+    image[4 * at + 3] = Math.round(255 * Math.min(1, 20 * part));
   });
   return image;
 }

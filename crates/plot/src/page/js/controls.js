@@ -81,7 +81,7 @@ const option = (text, value) => new Option(text, value);
 
 function connectColor() {
   attributes.forEach(({ name, unit }, k) => $('attribute').add(option(named(name, unit), k)));
-  $('attribute').add(option('one colour', -1));
+  $('attribute').add(option('One colour', -1));
   for (const id of ['map', 'slice-map']) head.maps.forEach(([name], k) => $(id).add(option(name, k)));
   $('slice-map').value = state.sliceMap;
   $('attribute').addEventListener('change', () => setAttribute(Number($('attribute').value)));
@@ -102,7 +102,7 @@ function setAttribute(k) {
   state.attribute = k;
   const attribute = attributes[k];
   const numeric = Boolean(attribute && !attribute.names);
-  state.range = attribute ? [...attribute.range] : [0, 1];
+  state.range = attribute ? [...robustRange(attribute)] : [0, 1];
   for (const id of ['low', 'high', 'map']) $(id).disabled = !numeric;
   showRange(numeric);
   recolor();
@@ -149,13 +149,17 @@ const SLIDERS = {
   },
 };
 
-// Defaults for the number of lines and points.
+// Defaults for the number of lines and points: the more tracks, the shorter the trails, so that together they
+// do not cover the picture, and at least the interval between two saves.
 function setDefaults() {
-  const joins = Math.max(SAVES - 1, 0) * COUNT;
-  $('trail').value = joins <= 200000 ? 100 : joins <= 1000000 ? 35 : 25;
-  $('opacity').value = joins <= 20000 ? 100 : joins <= 200000 ? 40 : 25;
+  const least = SAVES > 1 ? 1 / (SAVES - 1) : 1;
+  const part = Math.min(1, Math.max(300 / Math.max(COUNT, 1), 0.03, least));
+  $('trail').value = Math.ceil(100 * Math.sqrt(part));
+  $('opacity').value = COUNT <= 500 ? 100 : COUNT <= 3000 ? 70 : 45;
   $('width').value = COUNT <= 500 ? 1.5 : 1;
-  $('size').value = COUNT <= 50 ? 8 : COUNT <= 2000 ? 5 : 3;
+  const size = COUNT <= 50 ? 8 : COUNT <= 500 ? 6 : COUNT <= 2000 ? 4.5 : COUNT <= 6000 ? 3.5 : 2.5;
+  // A phone has less room.
+  $('size').value = matchMedia('(max-width: 800px)').matches ? Math.max(0.6 * size, 1.5) : size;
 }
 
 function connectTracks() {
@@ -169,7 +173,8 @@ function connectTracks() {
     $(id).addEventListener('input', show);
     show();
   }
-  for (const id of ['lines', 'points', 'ended']) {
+  $('walls').parentElement.hidden = !walls.length;
+  for (const id of ['lines', 'points', 'ended', 'walls']) {
     $(id).addEventListener('change', () => {
       state[id] = $(id).checked;
       refresh();
@@ -184,7 +189,7 @@ function connectSlices() {
     const label = element('label', '', { class: 'inline' });
     const box = element('input', '', { type: 'checkbox', id: `slice-on-${k}` });
     const where = withUnit(`${AXES[slice.normal_axis]} = ${formatNumber(slice.position)}`, head.length_unit);
-    label.append(box, ` ${slice.title || `${slice.name}, ${where}`}`);
+    label.append(box, ` ${sentence(slice.title || `${slice.name}, ${where}`)}`);
     const clear = element('input', '', { type: 'range', min: 5, max: 100, value: 80, 'aria-label': `Opacity of slice ${k + 1}` });
     const range = element('span', '', { class: 'range' });
     const output = element('output', '80 %');

@@ -1,7 +1,7 @@
 // Shaders, buffers and draw calls.
 
 const state = {
-  now: 1, playing: false, trail: 1, lines: true, points: true, ended: true,
+  now: 1, playing: false, trail: 1, lines: true, points: true, ended: false, walls: true,
   width: 1.5, size: 5, opacity: 1, attribute: -1, map: 0, range: [0, 1], picked: -1,
   sliceMap: Math.max(head.maps.findIndex(([name]) => name === 'inferno'), 0),
 };
@@ -190,6 +190,7 @@ function startDrawing() {
   card.planes = gl.createVertexArray();
   card.codes = codeTexture(codes, 4);
   card.vertices = gl.createBuffer();
+  card.walls = new Map();
   card.white = picture(1, 1, new Uint8Array([255, 255, 255, 255]));
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -205,10 +206,16 @@ function uploadColors() {
   const table = !attribute ? oneColor(PALETTE[0]) : attribute.names ? paletteTable() : mapTable(state.map);
   card.colors = picture(256, 1, table);
   card.picked = picture(256, 1, oneColor(channels(themeColors().picked)));
-  for (const slice of slices) {
-    gl.deleteTexture(slice.picture);
-    slice.picture = picture(...slice.counts, sliceImage(slice, state.sliceMap));
-  }
+  for (const slice of slices) slice.shown = -1;
+}
+
+// Uploads the frame of a slice at the current time, if it is not the one that is on the card.
+function uploadSlice(slice) {
+  const frame = frameOf(slice, timeAt(state.now));
+  if (slice.shown === frame) return;
+  gl.deleteTexture(slice.picture);
+  slice.picture = picture(...slice.counts, sliceImage(slice, state.sliceMap, frame));
+  slice.shown = frame;
 }
 
 // Uploads the track of the selected particle, as a run of one particle.
@@ -233,7 +240,7 @@ function useTracks({ program, uniforms }, view, { from, values, colors, count })
   gl.uniform3fv(uniforms.unit, step);
   gl.uniform3fv(uniforms.none, GRAY.map((value) => value / 255));
   gl.uniform1i(uniforms.ended, state.ended);
-  gl.uniform1i(uniforms.stepwise, Boolean(attribute && attribute.names));
+  gl.uniform1i(uniforms.stepwise, Boolean(attribute && (attribute.names || attribute.integers)));
   const inCodes = (value) => (attribute.scale.step ? (value - attribute.scale.low) / attribute.scale.step : 0);
   gl.uniform2fv(uniforms.range, attribute ? state.range.map(inCodes) : [0, TOP]);
   gl.uniform1i(uniforms.count, count);
@@ -273,9 +280,9 @@ function drawPoints(view, tracks) {
   const first = Math.floor(save);
   useTracks(card.point, view, tracks);
   const { uniforms } = card.point;
-  // Points of a few pixels are squares; larger ones have an edge to stand out from lines of the same colour.
+  // The smallest points are squares; larger ones have an edge to stand out from lines of the same colour.
   const outlined = state.size >= 4 && state.lines && SAVES > 1;
-  gl.uniform1i(uniforms.disc, state.size >= 4);
+  gl.uniform1i(uniforms.disc, state.size * ratio() >= 2.5);
   gl.uniform1i(uniforms.outlined, outlined);
   gl.uniform3fv(uniforms.background, channels(themeColors().background).map((value) => value / 255));
   gl.uniform1f(uniforms.size, state.size * ratio());
@@ -307,6 +314,7 @@ function drawPlane(view, kind, numbers5, image, tint) {
 
 // The first sample of a raster is at the low end of its axis, in the centre of a texel.
 function drawSlice(view, slice) {
+  uploadSlice(slice);
   const axes = [0, 1, 2].filter((axis) => axis !== slice.normal_axis);
   const corners = [[0, 0], [1, 0], [0, 1], [1, 1]].flatMap((corner) => {
     const position = [0, 0, 0];
@@ -347,6 +355,7 @@ function drawScene(view) {
   gl.depthMask(false);
   const tint = [...channels(grid).map((value) => value / 255), 1];
   drawPlane(view, gl.LINES, gridLines(view), card.white, tint);
+  if (state.walls) drawWalls(view);
   gl.depthMask(state.opacity === 1);
   const tracks = { from: card.codes, values: card.values, count: COUNT, colors: card.colors };
   if (state.lines) {

@@ -53,7 +53,8 @@ connectCard();
 setAttribute(attributes.length ? 0 : -1);
 $('attribute').value = state.attribute;
 setTheme();
-setTime(1);
+setTime(SAVES ? partOf(firstShown()) : 1);
+connectLink();
 // A camera that was not moved stays fitted to the box.
 new ResizeObserver(() => {
   if (!camera.moved) resetCamera();

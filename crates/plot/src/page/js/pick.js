@@ -87,14 +87,16 @@ function propertiesOf(i) {
     ['Status', head.statuses ? head.statuses[here.flags >> 8] : active],
     [named('Position', head.length_unit), coordinates.join(', ')],
   ];
-  for (const attribute of attributes.filter(({ names }) => !names)) {
-    properties.push([attribute.name, withUnit(formatNumber(valueAt(attribute, here)), attribute.unit)]);
+  // The seed is the number, which is exact.
+  for (const attribute of attributes.filter(({ names, name }) => !names && name !== 'seed')) {
+    properties.push([sentence(attribute.name), withUnit(valueText(valueAt(attribute, here), attribute.integers), attribute.unit)]);
   }
   return properties;
 }
 
 // The value of an attribute, linearly interpolated between saves.
-function valueAt({ codes: list, scale }, { at, part }) {
+function valueAt({ codes: list, scale, integers }, { at, part }) {
+  if (integers) return list[at] === NONE ? NaN : valueOf(scale, list[at]);
   const [from, to] = [list[at], part ? list[at + COUNT] : 0];
   if (from === NONE || to === NONE) return NaN;
   return valueOf(scale, from + (part ? part * (to - from) : 0));

@@ -25,7 +25,7 @@ function buildSummary() {
   }
   for (const histogram of head.histograms) {
     const section = element('section');
-    section.append(element('h2', histogram.title || histogram.axis.name), chart(histogram), keys(histogram));
+    section.append(element('h2', sentence(histogram.title || histogram.axis.name)), chart(histogram), keys(histogram));
     $('summary').append(section);
   }
 }
@@ -40,13 +40,14 @@ function shape(name, numbersOf, content = '') {
 }
 
 // A histogram with stacked series.
-function chart({ title, axis, edges, series }) {
+function chart({ title, axis, edges, series, log }) {
   const { width, height, left, right, top, bottom } = CHART;
   const sums = edges.slice(1).map((_, bin) => series.reduce((sum, [, counts]) => sum + counts[bin], 0));
   const total = sums.reduce((sum, count) => sum + count, 0);
   const most = Math.max(...sums, 1);
   const [low, high] = [edges[0], edges[edges.length - 1]];
-  const x = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
+  const along = log ? Math.log : (value) => value;
+  const x = (value) => left + ((along(value) - along(low)) / (along(high) - along(low) || 1)) * (width - left - right);
   const y = (count) => height - bottom - (count / most) * (height - top - bottom);
   const label = `Histogram of ${axis.name || title}: ${total} values from ${formatNumber(low)} to ${formatNumber(high)}`;
   const picture = shape('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
@@ -62,12 +63,22 @@ function chart({ title, axis, edges, series }) {
     const fill = `rgb(${PALETTE[k % PALETTE.length]})`;
     if (count) picture.append(shape('rect', { x: from, y: roof, width: Math.max(to - from - 0.5, 0.5), height: foot - roof, fill }));
   }));
-  for (const { value, text } of ticks(low, high, 4)) {
+  for (const { value, text } of log ? decades(low, high) : ticks(low, high, 4)) {
     picture.append(shape('text', { x: x(value), y: height - bottom + 15, 'text-anchor': 'middle' }, text));
   }
   const middle = (left + width - right) / 2;
   picture.append(shape('text', { x: middle, y: height - 4, 'text-anchor': 'middle' }, named(axis.name, axis.unit)));
   return picture;
+}
+
+// Ticks at 1, 2 and 5 times powers of ten, or at powers of ten if there are many.
+function decades(low, high) {
+  const list = [];
+  const steps = Math.log10(high / low) > 2 ? [1] : [1, 2, 5];
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power += 1) {
+    for (const step of steps) list.push(Number((step * 10 ** power).toPrecision(1)));
+  }
+  return list.filter((value) => low <= value && value <= high).map((value) => ({ value, text: formatNumber(value) }));
 }
 
 // The legend of a chart.
@@ -77,7 +88,7 @@ function keys({ series }) {
 function keyList(names) {
   const list = element('div', '', { class: 'keys' });
   names.forEach((name, k) => {
-    const key = element('span', name, { class: 'key' });
+    const key = element('span', sentence(name), { class: 'key' });
     key.style.setProperty('--key', `rgb(${PALETTE[k % PALETTE.length]})`);
     list.append(key);
   });
@@ -90,10 +101,10 @@ function buildBars() {
   const attribute = attributes[state.attribute];
   if (attribute && attribute.names) {
     const bar = element('div', '', { class: 'bar' });
-    bar.append(element('div', attribute.name, { class: 'name' }), keyList(attribute.names));
+    bar.append(element('div', sentence(attribute.name), { class: 'name' }), keyList(attribute.names));
     bars.push(bar);
   } else if (attribute) {
-    bars.push(bar(named(attribute.name, attribute.unit), state.range, mapTable(state.map)));
+    bars.push(bar(named(attribute.name, attribute.unit), state.range, mapTable(state.map), attribute));
   }
   for (const slice of slices.filter(({ on }) => on)) {
     bars.push(bar(named(slice.title || slice.name, slice.unit), slice.range, sliceTable(state.sliceMap)));
@@ -101,7 +112,7 @@ function buildBars() {
   $('bars').replaceChildren(...bars);
 }
 
-function bar(name, [low, high], table) {
+function bar(name, [low, high], table, { integers = false, range = [low, high] } = {}) {
   const made = element('div', '', { class: 'bar' });
   const canvas = element('canvas', '', { width: 256, height: 1, 'aria-hidden': 'true' });
   const pen = canvas.getContext('2d');
@@ -111,7 +122,11 @@ function bar(name, [low, high], table) {
   pen.putImageData(image, 0, 0);
   const ends = element('div', '', { class: 'ends' });
   const shown = low === high ? [low] : [low, (low + high) / 2, high];
-  ends.append(...shown.map((value) => element('span', formatNumber(value))));
+  const texts = shown.map((value) => valueText(value, integers));
+  // Values beyond the ends have their colours.
+  if (range[0] < low) texts[0] = `≤ ${texts[0]}`;
+  if (range[1] > high) texts[texts.length - 1] = `≥ ${texts[texts.length - 1]}`;
+  ends.append(...texts.map((text) => element('span', text)));
   made.append(element('div', name, { class: 'name' }), canvas, ends);
   return made;
 }
