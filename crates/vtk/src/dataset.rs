@@ -69,7 +69,7 @@ pub(crate) fn open(path: &Path, step: usize, is_block: bool) -> Result<DataSet, 
 /// Opens a VTKHDF file.
 fn open_hdf(source: Source, step: usize, is_block: bool) -> Result<DataSet, Error> {
     let opened = match hdf::open(source, step)? {
-        hdf::Contents::DataSet(opened) => opened,
+        hdf::Contents::DataSet(opened) => *opened,
         hdf::Contents::Blocks(source, _) if is_block => return Err(nested_blocks(&source)),
         hdf::Contents::Blocks(source, groups) => {
             let path = source.path().to_path_buf();

@@ -31,7 +31,7 @@ pub(crate) struct AtStep {
 
 /// The contents of a file.
 pub(crate) enum Contents {
-    DataSet(AtStep),
+    DataSet(Box<AtStep>),
     /// The file, and its blocks.
     Blocks(Source, Vec<HdfBlock>),
 }
@@ -48,7 +48,7 @@ pub(crate) fn open(source: Source, step: usize) -> Result<Contents, Error> {
     };
     match blocks {
         Some(blocks) => Ok(Contents::Blocks(source, blocks)),
-        None => read(source, step, None).map(Contents::DataSet),
+        None => read(source, step, None).map(|data| Contents::DataSet(data.into())),
     }
 }
 
