@@ -54,7 +54,7 @@ fn tracks_in_every_plane_have_the_same_bits() {
                 let [first, others @ ..] = [0, 1, 2].map(|number| {
                     let (field, plane) = (&fields[number], PLANES[number]);
                     let open = f64::INFINITY;
-                    let low = in_space([1.0 - 1e-9, -open, 100.0], plane);
+                    let low = in_space([0.99, -open, 100.0], plane);
                     let patch = Patch::new("end", low, [open; 3]);
                     let tracer = Tracer::new(field)
                         .engine(engine)

@@ -1,5 +1,6 @@
 //! The burntrace program: runs a case file, and turns errors into exit codes.
 
+mod allocator;
 mod args;
 mod bench;
 mod bounds;

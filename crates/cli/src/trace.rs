@@ -1,6 +1,7 @@
 //! Traces a case into its output folder: from loading the field to writing the summary.
 
 use crate::{
+    allocator,
     args::OutputArgs,
     case::{Case, Misuse},
     case_run::{CaseRun, Printed, print_report},
@@ -106,6 +107,9 @@ fn with_session(
     job::check(case)?;
     job::check_folder(case, base)?;
     start_threads(case.run.threads)?;
+    if case.run.memory.is_some() {
+        allocator::return_large_blocks();
+    }
     let notes = Notes { quiet: output.quiet };
     let device = devices::open(device, notes)?;
     let loaded = {

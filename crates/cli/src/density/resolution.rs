@@ -29,7 +29,7 @@ pub fn estimate(
     device: &OpenDevice,
     is_series: bool,
 ) -> Result<Estimate> {
-    let estimate = estimate_or_widen(request, particles, device)?;
+    let estimate = estimate_with_note(request, particles, device)?;
     let Some(problem) = check::kernels(request, &estimate) else { return Ok(estimate) };
     if request.has_given_bandwidth {
         return Err(Misuse::error(problem));
@@ -58,30 +58,49 @@ pub fn estimate(
         nodes.low, nodes.high
     );
     request.target = Target::Grid(nodes);
-    let estimate = estimate_or_widen(request, particles, device)?;
+    let estimate = estimate_with_note(request, particles, device)?;
     log::warn(check::kernels(request, &estimate).iter());
     Ok(estimate)
 }
 
-/// Estimates the density. Where the particles of a save have no spread along an axis, for example on a line,
-/// they determine no bandwidth there; it is the largest one along other axes then, with a note.
-pub fn estimate_or_widen(
+/// As [`estimate_or_widen`], and prints a note if the bandwidth was chosen.
+fn estimate_with_note(
     request: &DensityRequest,
     particles: &SavedParticles,
     device: &OpenDevice,
 ) -> Result<Estimate> {
+    let (estimate, chosen) = estimate_or_widen(request, particles, device)?;
+    if let Some(Chosen { problem, widths }) = chosen {
+        eprintln!(
+            "note: t = {}: {problem}; the bandwidth {widths:?} is used, which along such an axis is the largest one \
+             of other axes, or 2 % of the domain; give another one with --bandwidth",
+            twelve_digits(particles.time),
+        );
+    }
+    Ok(estimate)
+}
+
+/// A bandwidth that the particles do not determine.
+pub struct Chosen {
+    problem: String,
+    pub widths: [f64; 3],
+}
+
+/// Estimates the density. Where the particles of a save have no spread along an axis, for example on a line,
+/// they determine no bandwidth there; it is the largest one along other axes then.
+pub fn estimate_or_widen(
+    request: &DensityRequest,
+    particles: &SavedParticles,
+    device: &OpenDevice,
+) -> Result<(Estimate, Option<Chosen>)> {
     let problem = match request.estimate(particles, device) {
         Err(Error::NoSpread(problem)) => problem,
-        estimate => return estimate.map_err(Misuse::of),
+        estimate => return Ok((estimate.map_err(Misuse::of)?, None)),
     };
     let widths = bandwidths(request, particles);
-    eprintln!(
-        "note: t = {}: {problem}; the bandwidth {widths:?} is used, which along such an axis is the largest one of \
-         other axes, or 2 % of the domain; give another one with --bandwidth",
-        twelve_digits(particles.time),
-    );
     let density = request.density.clone().bandwidth(Bandwidth::PerAxis(widths));
-    request.estimate_with(&density, particles, device).map_err(Misuse::of)
+    let estimate = request.estimate_with(&density, particles, device).map_err(Misuse::of)?;
+    Ok((estimate, Some(Chosen { problem, widths })))
 }
 
 /// Scott's bandwidth along axes with a spread. Along others it is the largest one of these or, if there are

@@ -191,16 +191,25 @@ fn density_at(results: &Results, save: usize) -> Result<Raster> {
     density_of(results, &request, &particles, save)
 }
 
-fn density_of(
+/// The density of particles, as a picture shows it.
+pub fn density_of(
     results: &Results,
     request: &DensityRequest,
     particles: &SavedParticles,
     save: usize,
 ) -> Result<Raster> {
     // The device of the run may be missing here, and a picture needs little work.
-    let estimate = density::estimate_or_widen(request, particles, &results.device(Some("flex"))?)?;
+    let device = results.device(Some("flex"))?;
+    let (estimate, chosen) = density::estimate_or_widen(request, particles, &device)?;
     let density = SavedDensity::of(estimate, save, particles.time)?;
-    density::raster(results, request, &density).context("the domain of the run is a line")
+    let raster = density::raster(results, request, &density);
+    let mut raster = raster.context("the domain of the run is a line")?;
+    if let Some(chosen) = chosen {
+        let separator = if raster.subtitle.is_empty() { "" } else { " · " };
+        raster.subtitle +=
+            &format!("{separator}particles without spread, bandwidth {:?}", chosen.widths);
+    }
+    Ok(raster)
 }
 
 /// Histogram of residence times. `None` if no particle has ended.

@@ -7,13 +7,13 @@ use super::{
 use crate::{
     args::StyleArgs,
     case::Misuse,
-    density::{self, DensityRequest, SavedDensity, SavedParticles},
+    density::{DensityRequest, SavedParticles},
     figure_dir::FigureDir,
-    pictures::Figure,
+    pictures::{self, Figure},
     results::{AXES, Results},
 };
 use anyhow::Result;
-use burntrace::{analysis::ensemble::Spread, device};
+use burntrace::analysis::ensemble::Spread;
 use burntrace_plot::{Axis, Curves, picture};
 
 /// Maximum number of ensembles in a picture: that of the colours of curves.
@@ -168,11 +168,8 @@ fn pooled_density(evaluation: &Evaluation, ensemble: &Ensemble) -> Result<burntr
     }
     let Some((results, particles)) = all else { anyhow::bail!("the runs have no saves") };
     let request = DensityRequest::default_of(&results, &particles)?;
-    let estimate = density::estimate_or_widen(&request, &particles, &device::open("flex")?)?;
     let save = results.tracks.num_saves() - 1;
-    let density = SavedDensity::of(estimate, save, particles.time)?;
-    let raster = density::raster(&results, &request, &density);
-    let mut raster = raster.ok_or_else(|| anyhow::anyhow!("the domain of the runs is a line"))?;
+    let mut raster = pictures::density_of(&results, &request, &particles, save)?;
     raster.title = format!("{}, {}", raster.title, ensemble.name());
     Ok(raster)
 }

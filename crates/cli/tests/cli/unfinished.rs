@@ -81,7 +81,7 @@ fn results_of_the_complete_saves_equal_those_of_the_complete_run() {
     assert!(out.contains("tracks.png") && err.contains("note: out: "), "{out}{err}");
     done(path, &["render", "out", "--html", "--gif", "--seconds", "0.2", "--color", "age"]);
     let page = std::fs::read_to_string(path.join("out/page.html")).unwrap();
-    assert!(page.contains("unfinished"));
+    assert!(page.contains("Unfinished"));
     // The run is not changed by this.
     done(path, &RESUME);
     for save in [last.as_str(), "3"] {

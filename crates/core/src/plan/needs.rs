@@ -170,10 +170,10 @@ fn of_particles(size: &RunSize, layout: MemoryLayout) -> Vec<PlanItem> {
     let (n, batch, row) = (size.particles as u64, layout.batch as u64, size.row());
     let is_split = batch < n;
     let on_host = if is_split || !layout.is_shared { n * row } else { 0 };
-    // Sorting by space doubles the particles during a launch, and the tensor engine has a tensor
-    // for each stage.
+    // Sorting by space doubles the particles for a moment, with five integers for each; the tensor engine has a
+    // tensor for each stage.
     let work = match size.engine {
-        Engine::Fused if layout.is_shared => batch * (row + 12),
+        Engine::Fused if layout.is_shared => batch * (row + 20),
         Engine::Fused => 0,
         Engine::Tensor => batch * 60 * size.precision.bytes() as u64,
     };

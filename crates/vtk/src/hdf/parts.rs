@@ -48,7 +48,7 @@ impl Parts {
         self.points.len()
     }
 
-    /// The cells that a group has, whose offsets in the steps are in this column of so many.
+    /// The cells that a group has, whose offsets in the steps are in this column, of this number of columns.
     pub(super) fn cells(
         &self,
         group: &Group<'_>,
