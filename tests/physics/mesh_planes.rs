@@ -54,8 +54,10 @@ fn tracks_in_every_plane_have_the_same_bits() {
                 let [first, others @ ..] = [0, 1, 2].map(|number| {
                     let (field, plane) = (&fields[number], PLANES[number]);
                     let open = f64::INFINITY;
-                    let low = in_space([0.99, -open, 100.0], plane);
-                    let patch = Patch::new("end", low, [open; 3]);
+                    // The side where most leave. Along the flat axis, a patch has all coordinates.
+                    let low = in_space([-open, -open, 100.0], plane);
+                    let high = in_space([0.01, open, open], plane);
+                    let patch = Patch::new("end", low, high);
                     let tracer = Tracer::new(field)
                         .engine(engine)
                         .mesh_wall(wall)
@@ -65,11 +67,14 @@ fn tracks_in_every_plane_have_the_same_bits() {
                     let seeds = seeds.iter().map(|p| in_space(*p, plane)).collect();
                     let run = trace(&tracer, &Seeds::list(seeds).unwrap());
                     let last = run.last().iter().map(|p| in_plane(*p, plane));
-                    (last.collect::<Vec<_>>(), run.status, run.end_time, run.summary.patches)
+                    // The end time of an active particle is NaN, which differs from itself.
+                    let ended: Vec<u64> = run.end_time.iter().map(|time| time.to_bits()).collect();
+                    (last.collect::<Vec<_>>(), run.status, ended, run.summary.patches)
                 });
                 let what = format!("{kind:?}, {machine}, {engine}, {wall:?}, in cells: {in_cells}");
                 assert!(first.0.iter().all(|p| p[2] == LEVEL), "{what}");
-                assert!(first.0 != seeds && first.3[0].1 > 0, "{what}");
+                // The velocity in cells leads away from the patch.
+                assert!(first.0 != seeds && (in_cells || first.3[0].1 > 0), "{what}");
                 others.iter().for_each(|other| assert!(*other == first, "{what}"));
             }
         }
