@@ -66,7 +66,11 @@ fn coincident_or_collinear_particles_determine_no_bandwidth() {
     let machine = flex();
     let all = machine.tensor(&[[0.1, 0.2, 0.3]; 5]);
     let error = Density::kde(Bandwidth::Scott).on_grid(&all, &LATTICE).unwrap_err().to_string();
-    assert!(error.contains("all particles are at x = 0.1") && error.contains("give a bandwidth as a length"), "{error}");
+    assert!(
+        error.contains("all particles are at x = 0.1")
+            && error.contains("give a bandwidth as a length"),
+        "{error}"
+    );
     // The covariance matrix of particles on a line is singular in three dimensions.
     let line = machine.tensor(&[[0.1, 0.2, 0.3], [0.2, 0.4, 0.6], [0.3, 0.6, 0.9]]);
     let full = Density::kde(Bandwidth::Full(Factor::Scott));
