@@ -51,6 +51,7 @@ mod profile;
 mod radial;
 mod sample;
 mod smoother;
+mod wide;
 
 pub use bandwidth::{Bandwidth, Factor};
 pub use domain::Edge;
@@ -65,6 +66,7 @@ use cells::{SortedSources, Targets};
 use domain::DensityDomain;
 use sample::Sample;
 use smoother::Smoother;
+use wide::TwoSteps;
 
 /// The integral of a density over all space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -320,7 +322,11 @@ impl Density {
             }
             Method::Histogram | Method::CloudInCell => unreachable!("computed by `in_bins`"),
         };
-        let mut values = self.sums(&sample, &smoother, &targets, positions)?;
+        let particles = sample.positions.len();
+        let mut values = match TwoSteps::of(&smoother, &targets, axes, particles) {
+            Some(steps) => steps.sums(self, &sample, positions)?,
+            None => self.sums(&sample, &smoother, &targets, positions)?,
+        };
         if let Some(factors) = factors {
             values = values * functions::to_tensor(factors, positions);
         }
