@@ -95,9 +95,33 @@ pub(super) struct MeshSampler<'a, F, S> {
     placement: Placement,
 }
 
-impl<F: Real> Default for CellHint<F> {
+/// The last known cells of a particle, and its coordinates at the end of its last step, where the next one starts.
+#[derive(Clone, Copy)]
+pub(super) struct MeshHint<F: Real> {
+    cells: CellHint<F>,
+    /// A position in a cell, and its coordinates there. Cell numbers are incremented by one; 0 means none.
+    cell: i32,
+    position: [F; 4],
+    at: [F; 4],
+}
+
+impl<F: Real> MeshHint<F> {
+    fn new(cell: i32) -> Self {
+        MeshHint { cells: known(cell), cell: 0, position: [F::zero(); 4], at: [F::zero(); 4] }
+    }
+
+    /// The coordinates of a position in the last cell, if they are known.
+    #[inline(always)]
+    fn at<L: Lanes<F>>(&self, p: L::Four) -> Option<L::Four> {
+        let position = L::Four::new(self.position);
+        let is_known = self.cell == self.cells.cell && p.inside(position, position).has_three();
+        is_known.then(|| L::Four::new(self.at))
+    }
+}
+
+impl<F: Real> Default for MeshHint<F> {
     fn default() -> Self {
-        known(0)
+        MeshHint::new(0)
     }
 }
 
@@ -185,19 +209,26 @@ impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
 impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
     /// The cell of a sample, or 0, and its coordinates there.
     #[inline(always)]
-    fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut CellHint<F>) -> (i32, L::Four) {
+    fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>) -> (i32, L::Four) {
+        let known = hint.at::<L>(p);
+        let hint = &mut hint.cells;
         if hint.cell == 0 {
             hint.cell = self.mesh.search(three(p.array()));
             if hint.cell == 0 {
                 return (0, L::Four::splat(F::zero()));
             }
         }
-        let walk = self.mesh.walk::<L>(p, hint.cell);
-        let (cell, at) = match walk.is_found {
-            true => (walk.cell, walk.at),
-            false => {
-                let (cell, at) = self.clip_to_mesh(three(p.array()), hint);
-                (cell, L::Four::new(at))
+        let (cell, at) = match known {
+            Some(at) => (hint.cell, at),
+            None => {
+                let walk = self.mesh.walk::<L>(p, hint.cell);
+                match walk.is_found {
+                    true => (walk.cell, walk.at),
+                    false => {
+                        let (cell, at) = self.clip_to_mesh(three(p.array()), hint);
+                        (cell, L::Four::new(at))
+                    }
+                }
             }
         };
         hint.cell = cell;
@@ -235,7 +266,7 @@ fn portable<F: Real>(p: &[F; 3]) -> <Portable as Lanes<F>>::Four {
 }
 
 impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
-    type Hint = CellHint<F>;
+    type Hint = MeshHint<F>;
     const ENDS: bool = true;
 
     #[inline(always)]
@@ -243,7 +274,7 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
         &self,
         p: L::Four,
         pair: &FramePair<F>,
-        hint: &mut CellHint<F>,
+        hint: &mut MeshHint<F>,
     ) -> L::Four {
         let (cell, at) = self.locate_sample::<L>(p, hint);
         if cell == 0 {
@@ -256,24 +287,26 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
         }
     }
 
-    fn recall(&self, note: i32) -> CellHint<F> {
+    fn recall(&self, note: i32) -> MeshHint<F> {
         let is_cell = note >= 0 && note as usize <= self.mesh.cells;
-        known(if is_cell { note } else { 0 })
+        MeshHint::new(if is_cell { note } else { 0 })
     }
 
-    fn note(hint: &CellHint<F>) -> i32 {
-        hint.base
+    fn note(hint: &MeshHint<F>) -> i32 {
+        hint.cells.base
     }
 
     #[inline(always)]
-    fn holds<L: Lanes<F>>(&self, p: L::Four, hint: &mut CellHint<F>) -> bool {
-        if hint.walk_failed || hint.cell == 0 {
+    fn holds<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>) -> bool {
+        let cells = &mut hint.cells;
+        if cells.walk_failed || cells.cell == 0 {
             return false;
         }
-        let walk = self.mesh.walk::<L>(p, hint.cell);
+        let walk = self.mesh.walk::<L>(p, cells.cell);
         if walk.is_found {
-            hint.cell = walk.cell;
-            (hint.base, hint.from) = (walk.cell, Vec3(three(p.array())));
+            cells.cell = walk.cell;
+            (cells.base, cells.from) = (walk.cell, Vec3(three(p.array())));
+            (hint.cell, hint.position, hint.at) = (walk.cell, p.array(), walk.at.array());
         }
         walk.is_found
     }
@@ -282,8 +315,8 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
         Some(&self.mesh)
     }
 
-    fn cells(hint: &mut CellHint<F>) -> Option<&mut CellHint<F>> {
-        Some(hint)
+    fn cells(hint: &mut MeshHint<F>) -> Option<&mut CellHint<F>> {
+        Some(&mut hint.cells)
     }
 }
 
@@ -293,7 +326,7 @@ impl<F: Real, S: CellGeometry<F>> Differentiable<F> for MeshSampler<'_, F, S> {
         &self,
         p: L::Four,
         pair: &FramePair<F>,
-        hint: &mut CellHint<F>,
+        hint: &mut MeshHint<F>,
     ) -> (L::Four, [L::Four; 3]) {
         let zero = L::Four::splat(F::zero());
         let (cell, at) = self.locate_sample::<L>(p, hint);
@@ -311,7 +344,7 @@ impl<F: Real, S: CellGeometry<F>> Differentiable<F> for MeshSampler<'_, F, S> {
     }
 
     #[inline(always)]
-    fn shares<L: Lanes<F>>(&self, p: L::Four, hint: &mut CellHint<F>, shares: &mut Shares<F>) {
+    fn shares<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>, shares: &mut Shares<F>) {
         let (cell, at) = self.locate_sample::<L>(p, hint);
         if cell == 0 {
             shares.count = 0;
