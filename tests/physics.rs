@@ -25,6 +25,7 @@ mod physics {
     mod faces;
     mod far;
     mod flow_map;
+    mod formulas;
     mod ftle;
     mod gradients;
     mod gradients_at_walls;

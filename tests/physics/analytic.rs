@@ -1,4 +1,4 @@
-//! Flows with exact solutions, with the tensor engine: the errors must match the method.
+//! Flows with exact solutions, with both engines: the errors must match the method.
 //!
 //! The quoted errors were computed in float64 by an independent program. The error of a run must be at
 //! most 1.05 times the quoted one (which is rounded), and at least half of it: a smaller error would
@@ -19,8 +19,13 @@ fn end(machine: &Machine, flow: &Flow, scheme: Scheme, from: [f64; 2], span: Spa
     let field = Analytic::new(flow.clone(), &machine.device, machine.precision)
         .with_domain(Domain::unbounded());
     let seeds = Seeds::list(vec![[from[0], from[1], 0.0]]).unwrap();
-    let run = trace(&Tracer::new(&field).scheme(scheme).span(span), &seeds);
-    [run.last()[0][0], run.last()[0][1]]
+    let runs = machine.engines().iter().map(|engine| {
+        trace(&Tracer::new(&field).scheme(scheme).span(span).engine(*engine), &seeds).last()[0]
+    });
+    let ends: Vec<[f64; 3]> = runs.collect();
+    let size = ends[0].into_iter().fold(1.0, |size: f64, x| size.max(x.abs()));
+    assert_below("engines", distance(&ends, &vec![ends[0]; ends.len()]), 1e-13 * size);
+    [ends[0][0], ends[0][1]]
 }
 
 fn error(found: [f64; 2], exact: [f64; 2]) -> f64 {

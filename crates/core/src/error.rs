@@ -142,6 +142,10 @@ pub enum Error {
     #[error("the sample of the flow is not valid: {0}")]
     Sample(String),
 
+    /// A formula is not valid.
+    #[error("the formula is not valid: {0}")]
+    Formula(String),
+
     /// An axis of a grid cannot be closed to a period.
     #[error("the {axis} axis of the grid cannot be closed: {reason}")]
     PeriodicAxis {

@@ -29,10 +29,10 @@ pub use burntrace_kernels::{
 pub use control_group::ControlGroup;
 pub use error::{Error, Result};
 pub use field::{
-    Analytic, CellVelocity, Domain, Field, FieldArray, FieldFn, FieldOptions, Flow, FlowFrames,
-    FrameData, FrameSource, Frames, GridField, GridSource, InputSummary, MeshField, MeshSource,
-    NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField, PointSource, Sampled, Samples,
-    SourceError,
+    Analytic, CellVelocity, Domain, Expression, Field, FieldArray, FieldFn, FieldOptions, Flow,
+    FlowFrames, Formula, FrameData, FrameSource, Frames, GridField, GridSource, InputSummary,
+    MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField,
+    PointSource, Sampled, Samples, SourceError,
 };
 pub use floats::Floats;
 pub use inlet::{Inlet, InletShape, Pattern};

@@ -1,6 +1,6 @@
 //! The kinds of fields that the fused operation supports.
 
-use crate::{GridShape, MeshShape, PointShape};
+use crate::{FormulaShape, GridShape, MeshShape, PointShape};
 
 /// Shape of a field: the metadata that a kernel needs beside the tensors.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +11,8 @@ pub enum FieldShape {
     Points(PointShape),
     /// The cells of a mesh.
     Mesh(MeshShape),
+    /// A formula.
+    Formula(FormulaShape),
 }
 
 impl FieldShape {
@@ -20,6 +22,8 @@ impl FieldShape {
             FieldShape::Grid(grid) => grid.values_per_frame(),
             FieldShape::Points(points) => points.count,
             FieldShape::Mesh(mesh) => mesh.values,
+            // A placeholder: a formula reads no values.
+            FieldShape::Formula(_) => 1,
         }
     }
 }

@@ -18,6 +18,7 @@ mod cpu;
 #[cfg(feature = "cube")]
 mod cube;
 mod field;
+mod formula;
 mod functions;
 mod grid;
 mod mesh;
@@ -50,6 +51,7 @@ pub use cpu::{
     reuse::{Instance, SlotReuse},
 };
 pub use field::FieldShape;
+pub use formula::{FormulaNumber, FormulaShape, Function, Instruction, Operator, Program};
 pub use functions::{
     FieldTensors, GeometryTensors, IDENTITY, Launched, Log, MOTION, POSITION, Particles, TANGENTS,
     advance, locate, sample,

@@ -1,4 +1,4 @@
-//! The analytic flow of the workloads, evaluated on the host.
+//! The flows of the workloads, evaluated on the host.
 
 use std::f64::consts::{PI, TAU};
 
@@ -20,6 +20,26 @@ pub fn velocity(point: [f64; 3], t: f64) -> [f64; 3] {
     let v = [a * sx * cy - c * sx * cz, b * s2y * c2z - a * cx * sy, c * cx * sz - b * c2y * s2z];
     // The sine of pi is not quite zero in floating point.
     std::array::from_fn(|d| if point[d].fract() == 0.0 { 0.0 } else { v[d] })
+}
+
+/// The definitions and the components of [`velocity`] as formulas.
+pub const DEFINITIONS: [(&str, &str); 3] = [
+    ("a", "0.5*(1 + 0.3*sin(2*pi*t/4))"),
+    ("b", "0.25*(1 + 0.5*cos(2*pi*t/2))"),
+    ("c", "0.4*(1 + 0.4*sin(2*pi*t/3 + 1))"),
+];
+pub const COMPONENTS: [&str; 3] = [
+    "a*sin(pi*x)*cos(pi*y) - c*sin(pi*x)*cos(pi*z)",
+    "b*sin(2*pi*y)*cos(2*pi*z) - a*cos(pi*x)*sin(pi*y)",
+    "c*cos(pi*x)*sin(pi*z) - b*cos(2*pi*y)*sin(2*pi*z)",
+];
+
+/// Velocity of the double gyre with its usual parameters.
+pub fn double_gyre([x, y, _]: [f64; 3], t: f64) -> [f64; 3] {
+    let (amplitude, a) = (0.1, 0.25 * (TAU * t / 10.0).sin());
+    let (phi, slope) = (a * x * x + (1.0 - 2.0 * a) * x, 2.0 * a * x + 1.0 - 2.0 * a);
+    let u = -PI * amplitude * (PI * phi).sin() * (PI * y).cos();
+    [u, PI * amplitude * (PI * phi).cos() * (PI * y).sin() * slope, 0.0]
 }
 
 #[cfg(test)]

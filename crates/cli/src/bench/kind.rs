@@ -19,12 +19,22 @@ pub enum WorkloadKind {
     W2Stored,
     /// `W2` on axes with coordinates of their own.
     W2Axes,
+    /// `W2` with many particles.
+    W2Many,
+    /// `W2` with an operation after each step.
+    Step,
     /// Tetrahedra, linear in space and time.
     W3,
     /// `W3` with twice as many tetrahedra of the same size.
     W3Double,
     /// The cubes of `W3` as hexahedra.
     W3Hex,
+    /// `W3` with particles near a reflecting mesh boundary.
+    W3Walls,
+    /// A built-in flow, evaluated at each position.
+    Flow,
+    /// The formula of the other workloads, given as text.
+    Formula,
     /// `W2` with gradients by the seeds.
     W2Gradient,
     /// `W2` with gradients by the values of the field.
@@ -58,7 +68,7 @@ pub const GRID_SEEDS: usize = 100_000;
 
 impl WorkloadKind {
     /// All workloads.
-    pub const ALL: [WorkloadKind; 13] = [
+    pub const ALL: [WorkloadKind; 18] = [
         WorkloadKind::W1,
         WorkloadKind::W2,
         WorkloadKind::W2Sorted,
@@ -66,9 +76,14 @@ impl WorkloadKind {
         WorkloadKind::W2Saved,
         WorkloadKind::W2Stored,
         WorkloadKind::W2Axes,
+        WorkloadKind::W2Many,
+        WorkloadKind::Step,
         WorkloadKind::W3,
         WorkloadKind::W3Double,
         WorkloadKind::W3Hex,
+        WorkloadKind::W3Walls,
+        WorkloadKind::Flow,
+        WorkloadKind::Formula,
         WorkloadKind::W2Gradient,
         WorkloadKind::W2GradientValues,
         WorkloadKind::W3Gradient,
@@ -105,6 +120,11 @@ impl WorkloadKind {
             WorkloadKind::W3 => "w3",
             WorkloadKind::W3Double => "w3-double",
             WorkloadKind::W3Hex => "w3-hex",
+            WorkloadKind::W3Walls => "w3-walls",
+            WorkloadKind::W2Many => "w2-many",
+            WorkloadKind::Step => "step",
+            WorkloadKind::Flow => "flow",
+            WorkloadKind::Formula => "formula",
             WorkloadKind::W2Gradient => "w2-gradient",
             WorkloadKind::W2GradientValues => "w2-gradient-values",
             WorkloadKind::W3Gradient => "w3-gradient",
@@ -128,6 +148,13 @@ impl WorkloadKind {
                 "2,107,392 tetrahedra x 40 frames, of the same size in a box of 2"
             }
             WorkloadKind::W3Hex => "175,616 hexahedra x 40 frames, trilinear, linear in time",
+            WorkloadKind::W3Walls => "as w3, a quarter of the particles at a reflecting boundary",
+            WorkloadKind::W2Many => "as w2, with 3,000,000 particles",
+            WorkloadKind::Step => "as w2, with an operation after each step, reflecting faces",
+            WorkloadKind::Flow => "the double gyre, evaluated at each position",
+            WorkloadKind::Formula => {
+                "the flow of w1 to w3 as formulas in text, evaluated at each position"
+            }
             WorkloadKind::W2Gradient => "as w2, with gradients by the seeds",
             WorkloadKind::W2GradientValues => "as w2, with gradients by the nodes' velocities",
             WorkloadKind::W3Gradient => "as w3, with gradients by the seeds",
@@ -136,8 +163,8 @@ impl WorkloadKind {
 
     /// Whether the seeds are on a lattice and are traced for four units of time.
     pub fn is_long(self) -> bool {
-        use WorkloadKind::{W1, W3, W3Double, W3Hex};
-        matches!(self.base(), W1 | W3 | W3Double | W3Hex)
+        use WorkloadKind::{W1, W3, W3Double, W3Hex, W3Walls};
+        matches!(self.base(), W1 | W3 | W3Double | W3Hex | W3Walls)
     }
 
     /// Number of RK4 steps of a full run.
@@ -152,12 +179,14 @@ impl WorkloadKind {
 
     /// High corner of the box. The low corner is the origin.
     pub fn size(self) -> [f64; 3] {
-        if self == WorkloadKind::W3Double { [2.0, 1.0, 1.0] } else { [1.0; 3] }
+        use WorkloadKind::{Flow, W3Double};
+        if matches!(self, W3Double | Flow) { [2.0, 1.0, 1.0] } else { [1.0; 3] }
     }
 
     /// Whether its arrays are among the shared ones.
     pub fn has_data(self) -> bool {
-        !matches!(self, WorkloadKind::W3Double | WorkloadKind::W3Hex | WorkloadKind::W2Axes)
+        use WorkloadKind::*;
+        !matches!(self, W3Double | W3Hex | W3Walls | W2Axes | W2Many | Step | Flow | Formula)
     }
 
     /// Whether every step is saved.
@@ -165,9 +194,24 @@ impl WorkloadKind {
         matches!(self, WorkloadKind::W2Saved | WorkloadKind::W2Stored)
     }
 
-    /// Whether the faces of the unit cube reflect.
+    /// Whether the faces of the unit cube reflect, or the boundary of the mesh that fills it.
     pub fn reflects(self) -> bool {
-        self == WorkloadKind::W1
+        matches!(self, WorkloadKind::W1 | WorkloadKind::Step | WorkloadKind::W3Walls)
+    }
+
+    /// A velocity that is added to the field's.
+    pub fn drift(self) -> [f64; 3] {
+        if self == WorkloadKind::W3Walls { [0.05; 3] } else { [0.0; 3] }
+    }
+
+    /// A displacement after each step.
+    pub fn shift(self) -> [f64; 3] {
+        if self == WorkloadKind::Step { [2e-5, -1e-5, 1e-5] } else { [0.0; 3] }
+    }
+
+    /// The number of particles, unless they are on a lattice.
+    pub fn particles(self) -> usize {
+        if self == WorkloadKind::W2Many { 3_000_000 } else { GRID_SEEDS }
     }
 
     /// Number of cubes along each axis, each split into tetrahedra.
@@ -179,10 +223,11 @@ impl WorkloadKind {
     pub fn times(self) -> Vec<f64> {
         match self.base() {
             WorkloadKind::W1 => evenly_spaced(POINT_FRAMES, 4.0),
-            WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Hex => {
-                evenly_spaced(MESH_FRAMES, 4.0)
-            }
-            WorkloadKind::W2Steady => vec![0.0],
+            WorkloadKind::W3
+            | WorkloadKind::W3Double
+            | WorkloadKind::W3Hex
+            | WorkloadKind::W3Walls => evenly_spaced(MESH_FRAMES, 4.0),
+            WorkloadKind::W2Steady | WorkloadKind::Flow | WorkloadKind::Formula => vec![0.0],
             _ => evenly_spaced(GRID_FRAMES, 2.0),
         }
     }

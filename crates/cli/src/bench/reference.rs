@@ -8,6 +8,7 @@
 use super::{
     bins::Bins,
     buckets::Buckets,
+    kind::WorkloadKind,
     tetrahedra::Hexahedra,
     workload::{Nodes, Workload},
 };
@@ -25,6 +26,7 @@ enum Sampler<'a> {
     Nearest(Buckets),
     Tetrahedra(Bins<'a>),
     Hexahedra(&'a Hexahedra),
+    Formula(fn([f64; 3], f64) -> [f64; 3]),
 }
 
 impl<'a> Reference<'a> {
@@ -35,6 +37,7 @@ impl<'a> Reference<'a> {
             Nodes::Points(points) => Sampler::Nearest(Buckets::new(points)),
             Nodes::Tetrahedra(mesh) => Sampler::Tetrahedra(Bins::new(mesh)),
             Nodes::Hexahedra(mesh) => Sampler::Hexahedra(mesh),
+            Nodes::Formula(_, velocity) => Sampler::Formula(*velocity),
         };
         Reference { workload, sampler }
     }
@@ -63,17 +66,43 @@ impl<'a> Reference<'a> {
     /// One step of the classical Runge-Kutta method.
     fn step(&self, x: [f64; 3], t: f64) -> [f64; 3] {
         let dt = self.workload.kind.dt();
-        let from = |k: [f64; 3], h: f64| std::array::from_fn(|d| x[d] + h * k[d]);
+        let from = |k: [f64; 3], h: f64| self.within(x, std::array::from_fn(|d| x[d] + h * k[d]));
         let k1 = self.velocity(x, t);
         let k2 = self.velocity(from(k1, 0.5 * dt), t + 0.5 * dt);
         let k3 = self.velocity(from(k2, 0.5 * dt), t + 0.5 * dt);
         let k4 = self.velocity(from(k3, dt), t + dt);
         let sum = |d: usize| k1[d] + 2.0 * k2[d] + 2.0 * k3[d] + k4[d];
         let next: [f64; 3] = std::array::from_fn(|d| x[d] + dt / 6.0 * sum(d));
-        if self.workload.kind.reflects() { next.map(mirrored) } else { next }
+        if !self.workload.kind.reflects() {
+            return next;
+        }
+        let (next, shift) = (next.map(mirrored), self.workload.kind.shift());
+        std::array::from_fn(|d| mirrored(next[d] + shift[d]))
+    }
+
+    /// Where a stage at `to` samples the field: on a mesh, at the last point inside on the path from `from`.
+    fn within(&self, from: [f64; 3], to: [f64; 3]) -> [f64; 3] {
+        if self.workload.kind != WorkloadKind::W3Walls {
+            return to;
+        }
+        let inside = |d: usize| match to[d] {
+            x if x > 1.0 => (1.0 - from[d]) / (x - from[d]),
+            x if x < 0.0 => from[d] / (from[d] - x),
+            _ => 1.0,
+        };
+        let part = (0..3).map(inside).fold(1.0, f64::min);
+        std::array::from_fn(|d| (from[d] + part * (to[d] - from[d])).clamp(0.0, 1.0))
     }
 
     fn velocity(&self, x: [f64; 3], t: f64) -> [f64; 3] {
+        let (velocity, drift) = (self.sampled(x, t), self.workload.kind.drift());
+        std::array::from_fn(|d| velocity[d] + drift[d])
+    }
+
+    fn sampled(&self, x: [f64; 3], t: f64) -> [f64; 3] {
+        if let Sampler::Formula(velocity) = self.sampler {
+            return velocity(x, t);
+        }
         let Workload { times, frames, .. } = self.workload;
         let after = times.partition_point(|&frame| frame <= t).clamp(1, times.len());
         let before = after - 1;
@@ -109,6 +138,7 @@ impl<'a> Reference<'a> {
                 let weighed = nodes.into_iter().zip(weights);
                 weighed.for_each(|(node, weight)| add(node as usize, weight));
             }
+            Sampler::Formula(_) => {}
         }
         v
     }
@@ -143,7 +173,7 @@ fn mirrored(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{flow, kind::WorkloadKind, workload::Workload};
+    use super::super::{flow, workload::Workload};
     use super::*;
 
     #[test]

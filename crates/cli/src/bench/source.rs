@@ -3,9 +3,9 @@
 use super::workload::{Nodes, Workload};
 use anyhow::{Result, bail};
 use burntrace::{
-    CellKind, CellVelocity, Field, FieldOptions, Floats, FrameData, FrameSource, GridField,
-    GridSource, MeshField, MeshSource, Placement, PointField, PointSource, Precision, SourceError,
-    Weighting, burn::tensor::Device, mesh::Cells,
+    Analytic, CellKind, CellVelocity, Domain, Field, FieldOptions, Floats, FrameData, FrameSource,
+    GridField, GridSource, MeshField, MeshSource, Placement, PointField, PointSource, Precision,
+    SourceError, Weighting, burn::tensor::Device, mesh::Cells,
 };
 
 /// A field on a device, and its size in bytes there.
@@ -52,6 +52,11 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
         Nodes::Hexahedra(mesh) => {
             let cells = cells(CellKind::Hexahedron, &mesh.cells);
             on_mesh(Mesh { workload, points: &mesh.points, cells }, device, &options)
+        }
+        Nodes::Formula(flow, _) => {
+            let domain = Domain::new([0.0; 3], workload.kind.size())?;
+            let field = Analytic::new((**flow).clone(), device, precision).with_domain(domain);
+            Ok(OnDevice { bytes: 0, field: Box::new(field) })
         }
     }
 }

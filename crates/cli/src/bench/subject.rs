@@ -3,7 +3,9 @@
 use super::{kind::WorkloadKind, source::OnDevice, workload::Workload};
 use anyhow::{Result, anyhow};
 use burntrace::{
-    BoundaryCondition, Field, SaveAt, Seeds, Span, Summary, Tracer, burn::tensor::TensorData, io,
+    BoundaryCondition, Domain, Field, SaveAt, Seeds, Span, Summary, Tracer,
+    burn::tensor::{Tensor, TensorData},
+    io,
 };
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,7 +32,18 @@ pub fn tracer(kind: WorkloadKind, field: &dyn Field, steps: u64) -> Tracer<'_> {
     let wall = if kind.reflects() { BoundaryCondition::Reflect } else { BoundaryCondition::Exit };
     let span = Span { t0: Some(0.0), dt: Some(kind.dt()), steps: Some(steps), t1: None };
     let save = if kind.saves_steps() { SaveAt::EverySteps(1) } else { SaveAt::End };
-    Tracer::new(field).all_faces(wall).span(span).save(save)
+    let tracer = Tracer::new(field).span(span).save(save);
+    match kind {
+        WorkloadKind::W3Walls => {
+            let around = Domain { low: [-1.0; 3], high: [2.0; 3] };
+            tracer.domain(around).mesh_wall(wall).drift(kind.drift())
+        }
+        WorkloadKind::Step => tracer.all_faces(wall).each_step(move |step| {
+            let beside = (&step.after.device(), step.after.dtype());
+            step.after + Tensor::from_data([kind.shift()], beside)
+        }),
+        _ => tracer.all_faces(wall),
+    }
 }
 
 /// A folder for the store of a run, which is removed with its content at the end.

@@ -6,7 +6,8 @@ use super::{
     random,
     tetrahedra::{Hexahedra, Tetrahedra},
 };
-use anyhow::Result;
+use anyhow::{Context, Result};
+use burntrace::{Flow, Formula};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -27,6 +28,8 @@ pub enum Nodes {
     Tetrahedra(Tetrahedra),
     /// Nodes of hexahedra that fill the box.
     Hexahedra(Hexahedra),
+    /// None: the velocity is a formula, which the library evaluates, and the reference as a function.
+    Formula(Box<Flow>, fn([f64; 3], f64) -> [f64; 3]),
 }
 
 /// A workload with its field on the host.
@@ -46,10 +49,18 @@ impl Workload {
             (WorkloadKind::W1, Some(folder)) => Nodes::Points(data::points(folder)?),
             (WorkloadKind::W1, None) => Nodes::Points(scattered()),
             (WorkloadKind::W3, Some(folder)) => Nodes::Tetrahedra(data::tetrahedra(folder)?),
-            (WorkloadKind::W3 | WorkloadKind::W3Double, _) => {
+            (WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Walls, _) => {
                 Nodes::Tetrahedra(Tetrahedra::new(kind.cubes()))
             }
             (WorkloadKind::W3Hex, _) => Nodes::Hexahedra(Hexahedra::new(kind.cubes())),
+            (WorkloadKind::Flow, _) => {
+                let flow = Flow::named("double-gyre").context("the flow is not known")?;
+                Nodes::Formula(flow.into(), flow::double_gyre)
+            }
+            (WorkloadKind::Formula, _) => {
+                let formula = Formula::parse(flow::COMPONENTS, &flow::DEFINITIONS)?;
+                Nodes::Formula(Flow::Formula(formula).into(), flow::velocity)
+            }
             (WorkloadKind::W2Axes, _) => Nodes::Grid(unevenly_spaced(NODES)),
             _ => Nodes::Grid(evenly_spaced(NODES, 1.0)),
         };
@@ -73,9 +84,9 @@ impl Workload {
                 (None, Some(folder)) => data::lattice(folder)?,
                 (None, None) => lattice(),
             };
-            return Ok(self.scaled_to_box(seeds));
+            return Ok(self.at_walls(self.scaled_to_box(seeds)));
         }
-        let count = count.unwrap_or(GRID_SEEDS);
+        let count = count.unwrap_or(self.kind.particles());
         let mut seeds = match data {
             Some(folder) if count <= GRID_SEEDS => data::seeds(folder)?,
             _ => random(count),
@@ -84,7 +95,15 @@ impl Workload {
         if self.kind == WorkloadKind::W2Sorted {
             seeds.sort_by_key(|&seed| morton_code(seed));
         }
-        Ok(seeds)
+        Ok(self.scaled_to_box(seeds))
+    }
+
+    /// Moves every fourth seed to within 0.01 of the high wall along x, if the workload is about walls.
+    fn at_walls(&self, mut seeds: Vec<[f64; 3]>) -> Vec<[f64; 3]> {
+        if self.kind == WorkloadKind::W3Walls {
+            seeds.iter_mut().step_by(4).for_each(|x| x[0] = 1.0 - 0.01 * x[0]);
+        }
+        seeds
     }
 
     /// Scales positions in the unit cube to the box.
@@ -103,6 +122,7 @@ impl Nodes {
             Nodes::Points(points) => points.len(),
             Nodes::Tetrahedra(mesh) => mesh.points.len(),
             Nodes::Hexahedra(mesh) => mesh.points.len(),
+            Nodes::Formula(..) => 0,
         }
     }
 
@@ -112,6 +132,7 @@ impl Nodes {
             Nodes::Points(points) => points.clone(),
             Nodes::Tetrahedra(mesh) => mesh.points.clone(),
             Nodes::Hexahedra(mesh) => mesh.points.clone(),
+            Nodes::Formula(..) => Vec::new(),
             Nodes::Grid(axis) => {
                 let n = axis.len();
                 let position = |i: usize| [axis[i % n], axis[i / n % n], axis[i / (n * n)]];

@@ -1,7 +1,7 @@
 //! The velocity field: from files or from a formula.
 
-use super::KeyError;
 use super::keys::{Keys, Kinds, Section};
+use super::{KeyError, flow::GivenFlow};
 use burntrace::io;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
@@ -74,10 +74,10 @@ pub struct FileField {
     pub interpolation: Interpolation,
 }
 
-/// A field from a built-in formula.
+/// A field from a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowField {
-    pub flow: String,
+    pub flow: GivenFlow,
     pub sample: Option<Sample>,
 }
 

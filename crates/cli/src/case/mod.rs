@@ -5,6 +5,7 @@ mod names;
 mod condition;
 mod error;
 mod field;
+mod flow;
 mod inflow;
 mod keys;
 mod motion;
@@ -23,6 +24,7 @@ pub use error::KeyError;
 pub use field::{
     CellVelocity, Field, FieldSource, FileField, FlowField, Interpolation, OutsideTime, Sample,
 };
+pub use flow::{GivenFlow, OwnFormula};
 pub use inflow::{Inlet, InletShape, Pattern, Source, SourceRate};
 pub use keys::Kinds;
 pub use motion::{Diffusivity, Tolerance, Walk};

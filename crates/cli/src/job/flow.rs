@@ -1,14 +1,15 @@
 //! The fields of a case that are formulas.
 
 use super::{description::FieldOrigin, domain, field::TracedInput, input::FieldInput};
-use crate::case::{self, Case, FlowField, Misuse};
+use crate::case::{self, Case, FlowField, GivenFlow, Misuse, OwnFormula};
 use anyhow::Result;
-use burntrace::{Analytic, Domain, Flow, FlowFrames, device::OpenDevice};
+use burntrace::{Analytic, Domain, Flow, FlowFrames, Formula, device::OpenDevice};
 
 /// Opens the formula of a case, or samples it onto a grid.
 pub(super) fn open(case: &Case, given: &FlowField) -> Result<(TracedInput, FieldOrigin)> {
     let (flow, domain) = flow_of(case, &given.flow)?;
-    let origin = FieldOrigin::Flow { name: given.flow.clone(), sampled: given.sample.is_some() };
+    let origin =
+        FieldOrigin::Flow { name: given.flow.to_string(), sampled: given.sample.is_some() };
     let input = match &given.sample {
         Some(sample) => {
             TracedInput::Frames(FieldInput::Grid(Box::new(flow_frames(flow, domain, sample)?)))
@@ -18,16 +19,39 @@ pub(super) fn open(case: &Case, given: &FlowField) -> Result<(TracedInput, Field
     Ok((input, origin))
 }
 
-/// A flow by its name, and its domain in a case.
-fn flow_of(case: &Case, name: &str) -> Result<(Flow, Domain)> {
-    let flow = Flow::named(name).ok_or_else(|| {
-        Misuse::error(format!(
-            "`field.flow` is {name:?}, which is not a built-in flow; give one of {}",
-            Flow::NAMES.join(", ")
-        ))
-    })?;
+/// A flow, and its domain in a case.
+fn flow_of(case: &Case, given: &GivenFlow) -> Result<(Flow, Domain)> {
+    let flow = match given {
+        GivenFlow::Named(name) => Flow::named(name).ok_or_else(|| {
+            Misuse::error(format!(
+                "`field.flow` is {name:?}, which is not a built-in flow; give one of {}, or formulas, such as {{ u \
+                 = \"-y\", v = \"x\" }}",
+                Flow::NAMES.join(", ")
+            ))
+        })?,
+        GivenFlow::Formula(formula) => {
+            if case.domain.low.is_none() || case.domain.high.is_none() {
+                return Err(Misuse::error(
+                    "`field.flow` is a formula, which has no domain of its own; give [domain] with low and high, for \
+                     example low = [-1, -1, 0] and high = [1, 1, 0] (equal numbers on an axis without motion)",
+                ));
+            }
+            Flow::Formula(own(formula)?)
+        }
+    };
     let domain = domain(case, flow.domain())?;
     Ok((flow, domain))
+}
+
+fn own(given: &OwnFormula) -> Result<Formula> {
+    let OwnFormula { u, v, w, constants } = given;
+    let constants: Vec<(&str, String)> =
+        constants.iter().map(|(name, value)| (name.as_str(), value.to_string())).collect();
+    let constants: Vec<(&str, &str)> =
+        constants.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let [u, v, w] = [u, v, w].map(ToString::to_string);
+    Formula::parse([&u, &v, &w], &constants)
+        .map_err(|error| Misuse::error(format!("field.flow: {error}")))
 }
 
 fn flow_frames(flow: Flow, domain: Domain, sample: &case::Sample) -> Result<FlowFrames> {

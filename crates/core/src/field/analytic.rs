@@ -3,8 +3,10 @@
 use super::{
     domain::{AXES, Domain},
     flows::Flow,
+    formula::Formula,
     frames::TimeAxis,
     interface::Field,
+    sampled::Sampled,
     source::{FrameData, FrameSource, GridSource, SourceError},
 };
 use crate::{Error, Floats, OutsideTime, Placement, Precision, Result, TimeInterpolation};
@@ -14,9 +16,9 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 #[derive(Clone, Debug)]
 pub struct Analytic {
     flow: Flow,
-    domain: Domain,
-    device: Device,
-    precision: Precision,
+    /// The flow's formula, without the components along flat axes.
+    formula: Formula,
+    sampled: Sampled,
 }
 
 /// Maximum number of nodes of a sampled flow along an axis, which single precision can number.
@@ -30,13 +32,19 @@ impl Analytic {
     /// Vulkan has sines in single precision only: on Vulkan, results in double precision may be
     /// inaccurate, without a warning.
     pub fn new(flow: Flow, device: &Device, precision: Precision) -> Self {
-        Analytic { domain: flow.domain(), flow, device: device.clone(), precision }
+        let domain = flow.domain();
+        Analytic::of(flow, domain, device, precision)
     }
 
     /// Replaces the domain, for example by an [unbounded](Domain::unbounded) one.
-    pub fn with_domain(mut self, domain: Domain) -> Self {
-        self.domain = domain;
-        self
+    pub fn with_domain(self, domain: Domain) -> Self {
+        Analytic::of(self.flow, domain, &self.sampled.device, self.sampled.precision)
+    }
+
+    fn of(flow: Flow, domain: Domain, device: &Device, precision: Precision) -> Self {
+        let formula = flow.formula().without([0, 1, 2].map(|d| domain.is_flat(d)));
+        let sampled = formula.sampled(domain, device, precision);
+        Analytic { flow, formula, sampled }
     }
 
     /// The flow.
@@ -65,40 +73,29 @@ impl Analytic {
     }
 }
 
-impl Analytic {
-    /// Velocity `[n, 3]` at positions `[n, 3]`, and at one time or a time for each of them.
-    fn at(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
-        let velocity = self.flow.velocity_at(position, times);
-        if (0..3).all(|d| !self.domain.is_flat(d)) {
-            return velocity;
-        }
-        let columns = (0..3).map(|d| {
-            let column = velocity.clone().narrow(1, d, 1);
-            if self.domain.is_flat(d) { column.zeros_like() } else { column }
-        });
-        Tensor::cat(columns.collect(), 1)
-    }
-}
-
 impl Field for Analytic {
     fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-        self.at(position, &[time])
+        self.formula.velocity_at(&position, &[time])
     }
 
     fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>> {
-        Some(self.at(position, times))
+        Some(self.formula.velocity_at(&position, times))
     }
 
     fn domain(&self) -> Domain {
-        self.domain
+        self.sampled.domain
     }
 
     fn device(&self) -> Device {
-        self.device.clone()
+        self.sampled.device.clone()
     }
 
     fn precision(&self) -> Precision {
-        self.precision
+        self.sampled.precision
+    }
+
+    fn sampled(&self) -> Option<&Sampled> {
+        Some(&self.sampled)
     }
 }
 

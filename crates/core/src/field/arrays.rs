@@ -47,6 +47,11 @@ pub(crate) struct ArrayLanes {
 }
 
 impl ArrayLanes {
+    /// A velocity and nothing else.
+    pub fn velocity_alone() -> Self {
+        ArrayLanes { has_velocity: true, arrays: Vec::new() }
+    }
+
     /// # Errors
     ///
     /// [`Error::Arrays`] for two arrays of one name, one without a name or components, or if there is

@@ -4,7 +4,7 @@ mod formulas;
 #[cfg(test)]
 mod tests;
 
-use super::domain::Domain;
+use super::{Expression, Formula, domain::Domain};
 use burn::tensor::Tensor;
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -143,6 +143,8 @@ pub enum Flow {
         /// Shear rate g.
         rate: f64,
     },
+    /// A formula of one's own, in an unbounded domain.
+    Formula(Formula),
 }
 
 impl Flow {
@@ -194,7 +196,7 @@ impl Flow {
         })
     }
 
-    /// The name of the flow.
+    /// The name of the flow; `formula` for one's own.
     pub fn name(&self) -> &'static str {
         match self {
             Flow::Uniform { .. } => "uniform",
@@ -211,6 +213,7 @@ impl Flow {
             Flow::Stommel { .. } => "stommel",
             Flow::Saddle { .. } => "saddle",
             Flow::Shear { .. } => "shear",
+            Flow::Formula(_) => "formula",
         }
     }
 
@@ -218,6 +221,7 @@ impl Flow {
     /// planar flows.
     pub fn domain(&self) -> Domain {
         let (low, high) = match *self {
+            Flow::Formula(_) => return Domain::unbounded(),
             Flow::Uniform { .. } => ([0.0; 3], [1.0; 3]),
             Flow::LinearInTime { .. } => ([-10.0; 3], [10.0; 3]),
             Flow::Rotation { centre: [x, y], .. } => {
@@ -254,8 +258,42 @@ impl Flow {
             Flow::StationaryEddy { .. } | Flow::MovingEddy { .. } | Flow::DecayingEddy { .. } => {
                 false
             }
+            Flow::Formula(ref formula) => formula.is_steady(),
             _ => true,
         }
+    }
+
+    /// The velocity as a formula.
+    pub fn formula(&self) -> Formula {
+        let velocity = match *self {
+            Flow::Uniform { velocity } => velocity.map(Expression::from),
+            Flow::LinearInTime { a, b } => formulas::linear_in_time(a, b),
+            Flow::StationaryEddy { speed, coriolis } => {
+                formulas::eddy(speed.into(), 0.0.into(), coriolis)
+            }
+            Flow::MovingEddy { speed, current, coriolis } => {
+                formulas::eddy((speed - current).into(), current.into(), coriolis)
+            }
+            Flow::DecayingEddy { speed, current, coriolis, decay, current_decay } => {
+                let decayed = |x: f64, rate: f64| (Expression::time() * -rate).exp() * x;
+                let current_now = decayed(current, current_decay);
+                formulas::eddy(decayed(speed - current, decay), current_now, coriolis)
+            }
+            Flow::DoubleGyre { amplitude, epsilon, omega } => {
+                formulas::double_gyre(amplitude, (Expression::time() * omega).sin() * epsilon)
+            }
+            Flow::Rotation { centre, rate } => formulas::rotation(centre, rate),
+            Flow::TaylorGreen => formulas::taylor_green(),
+            Flow::Abc { a, b, c } => formulas::abc(a, b, c),
+            Flow::Hill { radius, speed } => formulas::hill(radius, speed),
+            Flow::Peninsula { speed, centre, radius } => formulas::peninsula(speed, centre, radius),
+            Flow::Stommel { side, strength, layer } => formulas::stommel(side, strength, layer),
+            Flow::Saddle { rate } => formulas::saddle(rate),
+            Flow::Shear { rate } => formulas::shear(rate),
+            Flow::Formula(ref formula) => return formula.clone(),
+        };
+        // Built-in flows are short.
+        Formula::new(velocity).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Velocity `[n, 3]` at positions `[n, 3]` and a time.
@@ -264,48 +302,6 @@ impl Flow {
     ///
     /// If the positions have another shape.
     pub fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-        self.velocity_at(position, &[time])
-    }
-
-    /// Velocity `[n, 3]` at positions `[n, 3]`, and at one time or a time for each of them.
-    pub(super) fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
-        let everywhere = |velocity: &dyn Fn(f64) -> [f64; 3]| {
-            formulas::everywhere(&position, times.iter().map(|time| velocity(*time)))
-        };
-        match *self {
-            Flow::Uniform { velocity } => everywhere(&|_| velocity),
-            Flow::LinearInTime { a, b } => {
-                everywhere(&|time| std::array::from_fn(|d| a[d] + b[d] * time))
-            }
-            Flow::StationaryEddy { speed, coriolis } => {
-                everywhere(&|time| formulas::eddy(speed, 0.0, coriolis * time))
-            }
-            Flow::MovingEddy { speed, current, coriolis } => {
-                everywhere(&|time| formulas::eddy(speed - current, current, coriolis * time))
-            }
-            Flow::DecayingEddy { speed, current, coriolis, decay, current_decay } => {
-                everywhere(&|time| {
-                    let oscillation = (speed - current) * (-decay * time).exp();
-                    let current = current * (-current_decay * time).exp();
-                    formulas::eddy(oscillation, current, coriolis * time)
-                })
-            }
-            Flow::DoubleGyre { amplitude, epsilon, omega } => {
-                let walls = times.iter().map(|time| epsilon * (omega * time).sin());
-                formulas::double_gyre(position, amplitude, walls)
-            }
-            Flow::Rotation { centre, rate } => formulas::rotation(position, centre, rate),
-            Flow::TaylorGreen => formulas::taylor_green(position),
-            Flow::Abc { a, b, c } => formulas::abc(position, a, b, c),
-            Flow::Hill { radius, speed } => formulas::hill(position, radius, speed),
-            Flow::Peninsula { speed, centre, radius } => {
-                formulas::peninsula(position, speed, centre, radius)
-            }
-            Flow::Stommel { side, strength, layer } => {
-                formulas::stommel(position, side, strength, layer)
-            }
-            Flow::Saddle { rate } => formulas::saddle(position, rate),
-            Flow::Shear { rate } => formulas::shear(position, rate),
-        }
+        self.formula().velocity_at(&position, &[time])
     }
 }

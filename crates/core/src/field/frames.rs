@@ -63,6 +63,12 @@ pub(crate) struct TimeAxis {
 }
 
 impl TimeAxis {
+    /// A single frame at time 0, for all times.
+    pub fn steady() -> Self {
+        let clock = Clock { frames: 1, ..Clock::default() };
+        TimeAxis { times: vec![0.0], outside: OutsideTime::Hold, clock: clock.into() }
+    }
+
     pub fn new(times: Vec<f64>, outside: OutsideTime, in_time: TimeInterpolation) -> Result<Self> {
         if times.is_empty() {
             return Err(Error::Empty("the source has no frames"));

@@ -8,7 +8,7 @@ use burn::tensor::{Bool, Device, Tensor};
 ///
 /// Implement this trait, or pass a closure to [`FieldFn`](crate::FieldFn), to trace a field of your
 /// own, for example a formula or a neural network. The tensor engine traces it on any device and
-/// can differentiate through it. The fused engine traces [`GridField`](crate::GridField),
+/// can differentiate through it. The fused engine traces formulas ([`Analytic`](crate::Analytic)), [`GridField`](crate::GridField),
 /// [`MeshField`](crate::MeshField) and [`PointField`](crate::PointField).
 ///
 /// Fields are `Send` and `Sync`, so that a tracer can move to another thread.

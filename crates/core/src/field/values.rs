@@ -26,6 +26,13 @@ pub(crate) struct ValueLayout {
     pub is_plain: bool,
 }
 
+impl ValueLayout {
+    /// Of a field without values.
+    pub fn none() -> Self {
+        ValueLayout { given: 0, order: None, flat: [false; 3], is_plain: false }
+    }
+}
+
 impl Sampled {
     /// The field with other velocities `[frames, values, 3]`, in the order of its source.
     ///

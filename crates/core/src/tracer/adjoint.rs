@@ -33,7 +33,7 @@ impl Tracer<'_> {
                 refuse("gradients are tracked; use those of the positions by the seeds")
             }
             Engine::Tensor => refuse(
-                "the tensor engine has none; use a field on a grid, a mesh or points with the fused engine, \
+                "the tensor engine has none; use a formula or a field on a grid, a mesh or points with the fused engine, \
                  or differences of auxiliary seeds",
             ),
             _ if self.reuses_slots() => refuse(

@@ -352,7 +352,9 @@ impl<'a> Tracer<'a> {
 
     fn choose_engine(&self, is_tracked: bool) -> Result<Engine> {
         let obstacle = if self.field.sampled().is_none() {
-            Some("the field is not on a grid, a mesh or points, which the fused operation needs")
+            Some(
+                "the field is not on a grid, a mesh or points, nor a formula: the fused operation needs one of them",
+            )
         } else if is_tracked || self.field.device().is_autodiff() {
             self.without_adjoint()
         } else {

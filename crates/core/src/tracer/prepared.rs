@@ -387,7 +387,7 @@ mod tests {
     fn prepared_run_has_the_plan_and_engine_of_its_tracer() {
         let field = field();
         let seeds = Seeds::list(vec![[0.5, 0.5, 0.0]]).unwrap();
-        let tracer = tracer(&field);
+        let tracer = tracer(&field).engine(Engine::Tensor);
         let prepared = tracer.prepare(&seeds).unwrap();
         assert_eq!(prepared.engine(), Engine::Tensor);
         let (own, direct) = (prepared.plan().unwrap(), tracer.plan(&seeds).unwrap());

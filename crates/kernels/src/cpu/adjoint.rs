@@ -155,7 +155,8 @@ impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
 impl<F: Real, D: Direction<F>> Derivation<'_, F, D> {
     fn run_scheme<S: Differentiable<F>, M: Method>(self, sampler: &S) {
         let segment = self.taken.segment;
-        let context = SegmentContext::<F>::new::<M>(segment, self.data.launch(sampler.region()));
+        let context =
+            SegmentContext::<F>::new::<M>(segment, self.data.launch(sampler.region()), sampler);
         let shared = Shared {
             context: &context,
             exact: self.data.launch_dual(sampler.region()),

@@ -30,11 +30,12 @@ impl<F: Real> Dual<F> {
     }
 
     /// A function of the number, from its value and its derivative there.
-    fn map(self, value: F, slope: F) -> Self {
+    pub(super) fn map(self, value: F, slope: F) -> Self {
         Dual { value, slopes: self.slopes.map(|x| if x == F::zero() { x } else { slope * x }) }
     }
 
-    fn with(self, other: Self, value: F, [a, b]: [F; 2]) -> Self {
+    /// A function of two numbers, from its value and its derivatives there.
+    pub(super) fn with(self, other: Self, value: F, [a, b]: [F; 2]) -> Self {
         let slopes = std::array::from_fn(|i| a * self.slopes[i] + b * other.slopes[i]);
         Dual { value, slopes }
     }

@@ -5,6 +5,7 @@ mod adapt;
 pub(crate) mod adjoint;
 mod arrays;
 pub(crate) mod dual;
+mod formula;
 mod frame_pair;
 mod grid;
 pub(crate) mod lanes;
@@ -83,7 +84,7 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
         let launch = self.data.launch(sampler.region());
-        let context = step::SegmentContext::<F>::new::<M>(self.segment, launch);
+        let context = step::SegmentContext::<F>::new::<M>(self.segment, launch, sampler);
         let advance = |arrays: Arrays<F>, steps: &Range<usize>| {
             tiles(arrays).for_each(|arrays| {
                 lanes::dispatch(tile::Tile::<F, S, M>::new(

@@ -1,10 +1,15 @@
 //! The numbers of a CPU.
 
-use super::lanes::{self, Task};
-use crate::physics::prelude::host::Float;
+use super::{
+    formula::Angle,
+    lanes::{self, Task},
+};
+use crate::{FormulaNumber, physics::prelude::host::Float};
 
 /// The float types of fields and positions.
-pub trait Real: Float<Stored = Self> + burn::tensor::Element + bytemuck::Pod + Send + Sync {
+pub trait Real:
+    Float<Stored = Self> + FormulaNumber + Angle + burn::tensor::Element + bytemuck::Pod + Send + Sync
+{
     /// Runs a task with the widest vectors that the processor supports; see
     /// [`dispatch`](lanes::dispatch).
     fn dispatch(task: impl Task<Self>);

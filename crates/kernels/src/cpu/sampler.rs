@@ -3,12 +3,14 @@
 use super::{
     Real,
     adjoint::Differentiable,
+    formula::FormulaSampler,
     frame_pair::FramePair,
     grid::{Cells, GridSampler, Nodes},
     lanes::Lanes,
     launch::Region,
     mesh::{AnyTypes, Bricks, General, Mesh, MeshSampler, Simplices},
     points::{InverseDistance, Nearest},
+    step::FramePairs,
 };
 use crate::{
     FieldShape, MeshForm, MeshShape, Placement, Weighting, physics::region::host::CellHint,
@@ -37,6 +39,23 @@ pub(crate) trait Sampler<F: Real>: Sync {
         pair: &FramePair<F>,
         hint: &mut Self::Hint,
     ) -> L::Four;
+
+    /// Whether several particles are sampled at once by `sample_together`, which needs no hints.
+    const TOGETHER: bool = false;
+
+    /// Computes what all samples of whole steps share. Called once for a sampler, before them.
+    fn prepare(&self, _steps: &mut [FramePairs<F>]) {}
+
+    /// As `sample`, for `G` particles.
+    #[inline(always)]
+    fn sample_together<L: Lanes<F>, const G: usize>(
+        &self,
+        positions: &[L::Four; G],
+        pair: &FramePair<F>,
+    ) -> [L::Four; G] {
+        let mut hint = Self::Hint::default();
+        positions.map(|position| self.sample::<L>(position, pair, &mut hint))
+    }
 
     /// Whether the field can end within its box. If not, of the methods below only `recall` and
     /// `note` are called.
@@ -121,6 +140,7 @@ impl<F: Real> FieldArrays<'_, F> {
                     work.run(MeshSampler::new(self, mesh, frames, cells))
                 }
             },
+            FieldShape::Formula(formula) => work.run(FormulaSampler::new(self, *formula)),
         }
     }
 }

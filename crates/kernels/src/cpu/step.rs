@@ -46,14 +46,19 @@ pub(super) struct SegmentContext<'a, F: Real> {
 }
 
 impl<'a, F: Real> SegmentContext<'a, F> {
-    pub fn new<M: Method>(segment: &'a Segment, launch: Launch<'a, F>) -> Self {
+    pub fn new<M: Method>(
+        segment: &'a Segment,
+        launch: Launch<'a, F>,
+        sampler: &impl Sampler<F>,
+    ) -> Self {
         let last = M::TABLEAU.stages - 1;
         let nodes = std::array::from_fn(|s| F::of(M::TABLEAU.c[s.min(last)].value()));
         let steps = segment.steps.iter().enumerate();
         let full_step = |(j, step): (usize, &Step)| {
             stage_frame_pairs(&launch, &nodes, j, [F::zero(), F::of(step.h)])
         };
-        let pairs = steps.map(full_step).collect();
+        let mut pairs: Vec<FramePairs<F>> = steps.map(full_step).collect();
+        sampler.prepare(&mut pairs);
         SegmentContext {
             nodes,
             segment,
@@ -267,23 +272,39 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
     /// one particle waits for its values from memory, the others are computed.
     #[inline(always)]
     fn any_stage<L: Lanes<F, Four = V>, const N: usize>(&mut self) {
-        for g in 0..G {
-            let mut stage = self.from.at[g];
-            for r in 0..N {
-                let a = M::TABLEAU.a[N][r];
-                if !a.is_zero() {
-                    let a = V::splat(F::of(a.value()) * self.h);
-                    stage = self.k.as_ref()[r][g].fma(a, stage);
-                }
+        if S::TOGETHER {
+            let mut at = self.from.at;
+            // By index: a call might not be inlined.
+            #[allow(clippy::needless_range_loop)]
+            for g in 0..G {
+                at[g] = self.stage_position::<L, N>(g);
             }
-            let at = self.context.walls.wrap::<L>(stage);
-            self.k.as_mut()[N][g] =
-                self.sampler.sample::<L>(at, &self.pairs[N], &mut self.hints[g]);
+            self.k.as_mut()[N] = self.sampler.sample_together::<L, G>(&at, &self.pairs[N]);
+        } else {
+            for g in 0..G {
+                let at = self.stage_position::<L, N>(g);
+                self.k.as_mut()[N][g] =
+                    self.sampler.sample::<L>(at, &self.pairs[N], &mut self.hints[g]);
+            }
         }
         // Stored only if they change: a copy of all samples costs a seventh of a step.
         if self.context.adds {
             self.k.as_mut()[N] = self.context.add(self.k.as_ref()[N]);
         }
+    }
+
+    /// Where stage `N` of particle `g` samples the field.
+    #[inline(always)]
+    fn stage_position<L: Lanes<F, Four = V>, const N: usize>(&self, g: usize) -> V {
+        let mut stage = self.from.at[g];
+        for r in 0..N {
+            let a = M::TABLEAU.a[N][r];
+            if !a.is_zero() {
+                let a = V::splat(F::of(a.value()) * self.h);
+                stage = self.k.as_ref()[r][g].fma(a, stage);
+            }
+        }
+        self.context.walls.wrap::<L>(stage)
     }
 
     #[inline(always)]

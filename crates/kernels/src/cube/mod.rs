@@ -1,6 +1,7 @@
 //! The fused step on a CubeCL device: one thread per particle, all steps of a segment in one
 //! launch, the particle's state in registers.
 
+mod formula;
 mod frame_pair;
 mod grid;
 pub(crate) mod launch;

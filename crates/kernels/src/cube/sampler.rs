@@ -1,8 +1,8 @@
 //! How a field is read: one file for each kind of field, all named here.
 
-use super::{Vec4, cubecl, frame_pair::FramePair, grid, launch::Launch, mesh, points};
+use super::{Vec4, cubecl, formula, frame_pair::FramePair, grid, launch::Launch, mesh, points};
 use crate::{
-    FieldShape, Placement, Spacing, Weighting,
+    FieldShape, FormulaShape, Placement, Spacing, Weighting,
     physics::{faces::device::wrap, region::device::CellHint},
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -20,6 +20,7 @@ pub(crate) enum FieldKind {
         is_square: bool,
     },
     Mesh(MeshKind),
+    Formula(FormulaShape),
 }
 
 impl FieldKind {
@@ -33,6 +34,7 @@ impl FieldKind {
                 }
             },
             FieldShape::Mesh(mesh) => FieldKind::Mesh(MeshKind::of(mesh)),
+            FieldShape::Formula(formula) => FieldKind::Formula(*formula),
         }
     }
 
@@ -57,6 +59,22 @@ impl FieldKind {
         match self {
             FieldKind::Mesh(mesh) => mesh,
             _ => MeshKind::NONE,
+        }
+    }
+
+    pub fn is_formula(self) -> bool {
+        matches!(self, FieldKind::Formula(_))
+    }
+
+    /// The programs of a formula.
+    ///
+    /// # Panics
+    ///
+    /// For other fields.
+    pub fn formula(self) -> FormulaShape {
+        match self {
+            FieldKind::Formula(formula) => formula,
+            _ => panic!("the field is not a formula"),
         }
     }
 
@@ -110,6 +128,8 @@ pub(super) fn sample<F: Float>(
         grid::sample::<F>(launch, position, pair)
     } else if comptime!(launch.form.kind.is_mesh()) {
         mesh::sample::<F>(launch, position, pair, &mut hint.mesh)
+    } else if comptime!(launch.form.kind.is_formula()) {
+        formula::sample::<F>(launch, position, pair)
     } else {
         points::sample::<F>(launch, position, pair, &mut hint.points)
     }

@@ -13,6 +13,8 @@ pub(crate) struct Features {
     pub surfaces: bool,
     /// Whether the field is on a mesh.
     pub mesh: bool,
+    /// Whether the field is a formula.
+    pub formula: bool,
     /// Whether the field has a single frame.
     pub steady: bool,
     pub outside: Outside,
@@ -41,6 +43,7 @@ impl Features {
     pub fn new(shape: &FieldShape, segment: &Segment) -> Self {
         Features {
             mesh: matches!(shape, FieldShape::Mesh(_)),
+            formula: matches!(shape, FieldShape::Formula(_)),
             steady: segment.clock.frame_intervals.is_empty(),
             outside: segment.clock.outside,
             in_time: segment.clock.in_time,

@@ -5,12 +5,12 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod frames {
     use crate::physics::tables::{
-        FRAME_INTERVALS, FRAME_SIZE, FRAMES, INTERVAL_COUNT, STEP_INTERVALS,
+        FRAME_INTERVALS, FRAME_SIZE, FRAMES, INTERVAL_COUNT, STEP_INTERVALS, STEPS,
     };
     use crate::{Outside, TimeInterpolation};
 
     /// Offsets of the two frames in the velocities, and their weights. A frame of weight zero need
-    /// not be read.
+    /// not be read. For a formula, the sum of the weights is the time.
     pub(crate) struct FramePair<F: Float> {
         pub first: usize,
         pub second: usize,
@@ -31,7 +31,9 @@ pub(crate) mod frames {
 
     /// The frames and weights `offset` after the start of step `j`.
     pub(crate) fn frame_pair<F: Float>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
-        if comptime!(launch.features.steady) {
+        if comptime!(launch.features.formula) {
+            time::<F>(launch, j, offset)
+        } else if comptime!(launch.features.steady) {
             FramePair::<F> {
                 first: 0usize,
                 second: 0usize,
@@ -40,6 +42,17 @@ pub(crate) mod frames {
             }
         } else {
             unsteady::<F>(launch, j, offset)
+        }
+    }
+
+    /// The time, with what single precision cannot hold in the second weight.
+    fn time<F: Float>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
+        let rests = FRAME_INTERVALS + 2 * launch.int(STEPS) as usize;
+        FramePair::<F> {
+            first: 0usize,
+            second: 0usize,
+            first_weight: launch.float(FRAME_INTERVALS + 2 * j),
+            second_weight: launch.float(rests + j) + offset,
         }
     }
 

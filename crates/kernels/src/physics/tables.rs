@@ -31,7 +31,8 @@ pub(crate) const CONTROL_MIN: usize = CONTROL + 2;
 pub(crate) const CONTROL_MAX: usize = CONTROL + 3;
 /// Less than any number of a run.
 pub(crate) const LOWEST: usize = CONTROL + 4;
-/// The frame intervals, then two numbers per step: time since the frame, length.
+/// The frame intervals, then two numbers per step: time since the frame, length. For a formula, which has no
+/// intervals, the time of each step in single precision, its length, and then what those times lack.
 pub(crate) const FRAME_INTERVALS: usize = LOWEST + 1;
 
 /// Offsets in the integer buffer.
@@ -124,7 +125,7 @@ impl Tables {
     pub fn new((shape, groups): (&FieldShape, usize), segment: &Segment, row: usize) -> Self {
         let mut tables = Tables::of_field(shape);
         tables.ints[FRAME_SIZE] *= groups as i32;
-        tables.put_segment(segment);
+        tables.put_segment(segment, matches!(shape, FieldShape::Formula(_)));
         tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
         let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
         tables.put_patches(&segment.boundary.patches, after.unwrap_or_default());
@@ -155,7 +156,7 @@ impl Tables {
     }
 
     /// Steps, times, and what is added to the field.
-    fn put_segment(&mut self, segment: &Segment) {
+    fn put_segment(&mut self, segment: &Segment, is_formula: bool) {
         let Tables { floats, ints } = self;
         floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
         floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
@@ -163,7 +164,12 @@ impl Tables {
             floats[CONTROL..LOWEST].copy_from_slice(&[relative, absolute, min_step, max_step]);
         }
         floats.extend(&segment.clock.frame_intervals);
-        floats.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
+        let single = |time: f64| f64::from(time as f32);
+        let since = |time: f64| if is_formula { single(time) } else { time };
+        floats.extend(segment.steps.iter().flat_map(|step| [since(step.since), step.h]));
+        if is_formula {
+            floats.extend(segment.steps.iter().map(|step| step.since - single(step.since)));
+        }
         ints[STEPS] = segment.steps.len() as i32;
         ints[FIRST_STEP] = segment.first_step;
         ints[FIRST_SLOT] = segment.first_slot as i32;
@@ -324,6 +330,14 @@ impl Layout {
             FieldShape::Grid(grid) => Layout::of_grid(grid),
             FieldShape::Points(points) => Layout::of_points(points),
             FieldShape::Mesh(mesh) => Layout::of_mesh(mesh),
+            FieldShape::Formula(_) => Layout {
+                origin: [0.0; 3],
+                per_length: [0.0; 3],
+                nodes: [1; 3],
+                strides: [1; 3],
+                reach: 0.0,
+                half_power: 0.0,
+            },
         }
     }
 

@@ -1,0 +1,129 @@
+//! Velocities as formulas of position and time.
+
+mod compile;
+mod expression;
+mod parse;
+mod tensor;
+#[cfg(test)]
+mod tests;
+
+pub use expression::Expression;
+
+use super::{
+    arrays::ArrayLanes,
+    domain::Domain,
+    frames::TimeAxis,
+    layout::{FrameTraits, LANES},
+    sampled::Sampled,
+    values::ValueLayout,
+};
+use crate::{Error, Precision, Result};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burntrace_kernels::{FieldShape, FieldTensors, FormulaShape, Program};
+use compile::Compiled;
+
+/// A velocity as a formula of x, y, z and the time t.
+///
+/// The fused operation evaluates it on CPUs, four particles at a time, and makes it a part of the kernel on
+/// other devices. What depends on the time alone is evaluated in f64 on CPUs.
+///
+/// ```
+/// use burntrace_core::{Expression, Formula};
+///
+/// let [x, y] = [Expression::x(), Expression::y()];
+/// let rotation = Formula::new([-y, x, 0.0.into()])?;
+/// assert_eq!(rotation, Formula::parse(["-y", "x", "0"], &[])?);
+/// # Ok::<(), burntrace_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Formula {
+    velocity: [Expression; 3],
+    compiled: Compiled,
+}
+
+impl PartialEq for Formula {
+    /// Whether the two are computed in the same way.
+    fn eq(&self, other: &Self) -> bool {
+        self.compiled == other.compiled
+    }
+}
+
+impl Formula {
+    /// The velocity u, v, w in length per time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Formula`] if it has more than about a thousand operations.
+    pub fn new(velocity: [Expression; 3]) -> Result<Self> {
+        let compiled = Compiled::new(&velocity)?;
+        Ok(Formula { velocity, compiled })
+    }
+
+    /// Reads u, v and w as text, for example `["-y", "x", "0"]`.
+    ///
+    /// A formula is made of numbers, `x`, `y`, `z`, `t`, `pi`, the operators `+ - * / ^`, parentheses, and functions:
+    /// `sin`, `cos`, `tan`, `asin`, `acos`, `atan`, `atan2(y, x)`, `sinh`, `cosh`, `tanh`, `exp`, `log` (natural),
+    /// `log10`, `sqrt`, `abs`, `floor`, `min`, `max`, `pow`, `hypot`, and `if(a < b, yes, no)` with `<`, `<=`, `>` or
+    /// `>=`. Angles are in radians. `definitions` are further names with their formulas, which may use one another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Formula`], with the place of what is wrong.
+    pub fn parse(velocity: [&str; 3], definitions: &[(&str, &str)]) -> Result<Self> {
+        Formula::new(parse::velocity(velocity, definitions)?)
+    }
+
+    /// Whether the velocity is independent of time.
+    pub fn is_steady(&self) -> bool {
+        self.compiled.clock.outputs.is_empty()
+    }
+
+    /// The formula with components that are 0.
+    pub(super) fn without(&self, axes: [bool; 3]) -> Self {
+        if !axes.contains(&true) {
+            return self.clone();
+        }
+        let kept = |d: usize| if axes[d] { 0.0.into() } else { self.velocity[d].clone() };
+        // It has no more operations than before.
+        Formula::new([0, 1, 2].map(kept)).unwrap_or_else(|_| self.clone())
+    }
+
+    /// Velocity `[n, 3]` at positions `[n, 3]`, and at one time or a time for each of them.
+    pub(super) fn velocity_at(&self, position: &Tensor<2>, times: &[f64]) -> Tensor<2> {
+        tensor::velocity(&self.compiled, position, times)
+    }
+
+    /// The input of the fused operation.
+    pub(super) fn sampled(&self, domain: Domain, device: &Device, precision: Precision) -> Sampled {
+        let Compiled { velocity, clock, .. } = self.compiled;
+        let constants = self.compiled.constants();
+        let count = constants.len();
+        let dtype = precision.dtype();
+        Sampled {
+            tensors: FieldTensors {
+                velocity: Tensor::zeros([2, LANES], (device, dtype)),
+                groups: 1,
+                coordinates: Tensor::from_data(precision.data(constants, [count]), (device, dtype)),
+                index: Tensor::from_data(TensorData::new(vec![0_i32], [1]), (device, DType::I32)),
+                shape: FieldShape::Formula(FormulaShape { velocity, clock }),
+            },
+            stream: None,
+            time: TimeAxis::steady(),
+            domain,
+            origin: [0.0; 3],
+            device: device.clone(),
+            precision,
+            traits: FrameTraits::default(),
+            layout: ValueLayout::none(),
+            lanes: ArrayLanes::velocity_alone(),
+        }
+    }
+}
+
+/// An error in a formula.
+fn fail<T>(problem: impl Into<String>) -> Result<T> {
+    Err(Error::Formula(problem.into()))
+}
+
+/// Maximum number of values of a program, as a number of operations.
+const MAX_OPERATIONS: usize = Program::MAX_VALUES;
