@@ -13,8 +13,7 @@ use burntrace::io::{
     self, SeriesInfo,
     series::{ArrayEntry, BoundaryInfo, MeshInfo, NamedFaces},
 };
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::Write;
 use std::path::Path;
 
 pub fn execute(args: &InfoArgs) -> Result<()> {
@@ -31,16 +30,14 @@ pub fn execute(args: &InfoArgs) -> Result<()> {
         && Path::new(only).join(sweep::DEFINITION).is_file()
     {
         let (text, json) = sweep::describe(Path::new(only))?;
-        return print(&if args.json { format!("{json:#}\n") } else { text });
+        return args.output.print(|| json, || text);
     }
     if let Some(folder) = args.files.iter().map(Folder::at).find(RunInfo::is_run) {
         return describe_run(args, folder);
     }
     let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
-    match args.json {
-        true => print(&format!("{:#}\n", serde_json::to_value(&info)?)),
-        false => print(&text(&info)),
-    }
+    let json = serde_json::to_value(&info)?;
+    args.output.print(|| json, || text(&info))
 }
 
 /// Describes a run instead of a field.
@@ -54,14 +51,7 @@ fn describe_run(args: &InfoArgs, folder: Folder) -> Result<()> {
         )));
     }
     let info = RunInfo::of(folder)?;
-    match args.json {
-        true => print(&format!("{:#}\n", info.json())),
-        false => print(&info.text()),
-    }
-}
-
-fn print(text: &str) -> Result<()> {
-    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+    args.output.print(|| info.json(), || info.text())
 }
 
 pub fn files(names: &[String]) -> io::Files {
@@ -145,14 +135,12 @@ fn text(info: &SeriesInfo) -> String {
     }
     line("use", uses(info));
     line("frames", frames(info));
-    line(
-        "memory",
-        format!(
-            "{}B on a device in f32, {}B in f64",
-            with_prefix(info.device_bytes_f32 as f64),
-            with_prefix(info.device_bytes_f64 as f64)
-        ),
-    );
+    // Without a velocity, the size of a frame is unknown.
+    if info.device_bytes_f64 > 0 {
+        let [f32, f64] =
+            [info.device_bytes_f32, info.device_bytes_f64].map(|bytes| with_prefix(bytes as f64));
+        line("memory", format!("{f32}B on a device in f32, {f64}B in f64"));
+    }
     for note in &info.notes {
         line("note", note.clone());
     }

@@ -17,6 +17,7 @@ mod motion;
 mod named_patches;
 mod netcdf;
 mod obstacles;
+mod output;
 mod patch_seeds;
 mod points;
 mod profile;
