@@ -4,14 +4,14 @@ use crate::{
     args::InfoArgs,
     case::Misuse,
     folder::Folder,
-    format::{counted, is_or_are, twelve_digits, with_prefix},
+    format::{bytes, counted, is_or_are, twelve_digits},
     run_info::RunInfo,
     sweep,
 };
 use anyhow::Result;
 use burntrace::io::{
     self, SeriesInfo,
-    series::{ArrayEntry, BoundaryInfo, MeshInfo, NamedFaces},
+    series::{ArrayEntry, BoundaryInfo, MeshInfo, NamedFaces, TimesFrom},
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -138,8 +138,8 @@ fn text(info: &SeriesInfo) -> String {
     // Without a velocity, the size of a frame is unknown.
     if info.device_bytes_f64 > 0 {
         let [f32, f64] =
-            [info.device_bytes_f32, info.device_bytes_f64].map(|bytes| with_prefix(bytes as f64));
-        line("memory", format!("{f32}B on a device in f32, {f64}B in f64"));
+            [info.device_bytes_f32, info.device_bytes_f64].map(|count| bytes(count as f64));
+        line("memory", format!("{f32} on a device in f32, {f64} in f64"));
     }
     for note in &info.notes {
         line("note", note.clone());
@@ -229,6 +229,10 @@ fn frames(info: &SeriesInfo) -> String {
         n => format!("{n} of {} files", info.files_found),
     };
     match (info.times.first(), info.times.last(), &info.times_from) {
+        (Some(_), Some(_), Some(TimesFrom::SingleFrame)) => format!("{count}, steady"),
+        (Some(first), Some(last), Some(from)) if first == last => {
+            format!("{count}, t = {}, time from {from}", twelve_digits(*first))
+        }
         (Some(first), Some(last), Some(from)) => {
             let [first, last] = [first, last].map(|time| twelve_digits(*time));
             let origin = info.time_origin.as_ref();

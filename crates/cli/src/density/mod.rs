@@ -62,7 +62,7 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
             None => {}
         }
         if shows_text {
-            print(&density, &written)?;
+            print(&request, &density, &written)?;
         }
         described.push(describe(&density, &written));
     }
@@ -156,7 +156,7 @@ fn describe(density: &SavedDensity, written: &[PathBuf]) -> Value {
     })
 }
 
-fn print(density: &SavedDensity, written: &[PathBuf]) -> Result<()> {
+fn print(request: &DensityRequest, density: &SavedDensity, written: &[PathBuf]) -> Result<()> {
     let SavedDensity { estimate, values, save, time } = density;
     let mut out = std::io::stdout().lock();
     writeln!(out, "save {save}, t = {}", twelve_digits(*time))?;
@@ -171,7 +171,8 @@ fn print(density: &SavedDensity, written: &[PathBuf]) -> Result<()> {
         [extreme(values, f64::min), extreme(values, f64::max)].map(|x| x.unwrap_or(f64::NAN));
     writeln!(out, "density    {min:.6e} to {max:.6e}")?;
     if let Some(integral) = estimate.integral {
-        writeln!(out, "integral   {integral:.6}")?;
+        let over = if request.is_slice() { " over the slice" } else { "" };
+        writeln!(out, "integral   {integral:.6}{over}")?;
     }
     for path in written {
         writeln!(out, "written    {}", path.display())?;

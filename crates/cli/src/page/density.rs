@@ -1,6 +1,7 @@
 //! The density on a page: from the store, or else from the particles.
 
 use crate::{
+    format::{six_digits, twelve_digits},
     notes, pictures,
     results::{AXES, Layer, Results, layer},
 };
@@ -16,22 +17,32 @@ const VALUES: usize = 4_000_000;
 /// Number of nodes along each side of an estimated density.
 const NODES: usize = 96;
 
-/// The density over time: those that `burntrace density` stored, else estimates from the particles.
-pub fn slice(results: &Results) -> Option<Slice> {
-    match stored(results) {
-        Ok(Some(slice)) => return Some(slice),
-        Ok(None) => {}
-        Err(reason) => notes::note(format!(
-            "the page has densities from the particles, as those in the store cannot be shown: {reason:#}"
-        )),
-    }
-    match estimated(results) {
-        Ok(slice) => slice,
-        Err(reason) => {
-            notes::note(format!("the page has no density: {reason:#}"));
-            None
+/// The density over time: what `burntrace density` stored at several saves, else estimates from the particles.
+/// A single stored density is added to these.
+pub fn slices(results: &Results) -> Vec<Slice> {
+    let stored = stored(results).unwrap_or_else(|reason| {
+        notes::note(format!(
+            "the page does not have the densities in the store: {reason:#}; it has estimates from the particles"
+        ));
+        None
+    });
+    let is_single = |slice: &Slice| slice.times.len() == 1 && results.tracks.num_saves() > 1;
+    match stored {
+        Some(slice) if is_single(&slice) => {
+            estimated_or_note(results).into_iter().chain([with_time(slice, results)]).collect()
         }
+        Some(slice) => vec![slice],
+        None => estimated_or_note(results).into_iter().collect(),
     }
+}
+
+/// A slice that does not follow the time, with its time in the title.
+fn with_time(mut slice: Slice, results: &Results) -> Slice {
+    if let Some(time) = slice.times.pop() {
+        let text = format!(", t = {} {}", twelve_digits(time), results.units().time);
+        slice.raster.title += text.trim_end();
+    }
+    slice
 }
 
 /// The densities in the store. `None` if it has none.
@@ -67,7 +78,7 @@ fn stored(results: &Results) -> Result<Option<Slice>> {
         }
     }
     slice.raster.title = title(results, &image, (normal_axis, slice.position));
-    if saves.len() < times.len() {
+    if 1 < saves.len() && saves.len() < times.len() {
         notes::note(format!(
             "the page shows the density of {} of {} saves, which are those in the store; add the others with \
              `burntrace density {} --save all`, with the options of these",
@@ -105,7 +116,7 @@ fn title(results: &Results, image: &Image, (axis, position): (usize, f64)) -> St
 
 /// A title with the position of a slice.
 fn at(results: &Results, axis: usize, position: f64) -> String {
-    let position = crate::format::six_digits(position);
+    let position = six_digits(position);
     let unit = results.units().length;
     format!("density at {} = {position} {unit}", AXES[axis]).trim_end().into()
 }
@@ -117,6 +128,14 @@ fn evenly(saves: &[usize], max: usize) -> Vec<usize> {
         _ if saves.len() <= max => saves.to_vec(),
         _ => (0..max).map(|i| saves[i * (saves.len() - 1) / (max - 1)]).collect(),
     }
+}
+
+/// [`estimated`], or a note.
+fn estimated_or_note(results: &Results) -> Option<Slice> {
+    estimated(results).unwrap_or_else(|reason| {
+        notes::note(format!("the page has no density: {reason:#}"));
+        None
+    })
 }
 
 /// Densities of the particles, on the plane of a flat domain or on the plane normal to z with most particles.

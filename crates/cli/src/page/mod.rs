@@ -62,7 +62,7 @@ pub fn write(
         title: results.name(),
         trajectories,
         statuses: Some(Statuses { names: status_names(), codes }),
-        slices: density::slice(results).into_iter().collect(),
+        slices: density::slices(results),
         sections: sections(results, &statistics),
         histograms: pictures::residence(results, &statistics).into_iter().collect(),
     };

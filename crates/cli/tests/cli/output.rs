@@ -164,6 +164,12 @@ fn the_page_has_the_densities_of_the_store() {
     assert_eq!((&stored["counts"], &stored["unit"]), (&json!([8, 5]), &json!("1/m²")));
     assert_eq!((&stored["title"], &stored["normal_axis"]), (&json!("density"), &json!(2)));
     assert!(notes.contains("density of 2 of 5 saves") && notes.contains("--save all"), "{notes}");
+    // One save is shown beside estimates that follow the time.
+    density(&["--save", "2", "--nodes", "9x5"]);
+    let (estimated_again, notes) = slice(&[]);
+    assert_eq!((&estimated_again, &*notes), (&estimated, ""));
+    let page = std::fs::read_to_string(path.join("run/page.html")).unwrap();
+    assert!(page.contains("\"title\":\"density, t = 0.4 s\""));
     // All saves, without a note.
     density(&["--save", "all", "--nodes", "8x5"]);
     let (stored, notes) = slice(&[]);
