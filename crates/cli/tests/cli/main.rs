@@ -32,3 +32,4 @@ mod seeds;
 mod sources;
 mod sweep;
 mod unfinished;
+mod workflows;
