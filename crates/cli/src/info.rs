@@ -4,7 +4,7 @@ use crate::{
     args::InfoArgs,
     case::Misuse,
     folder::Folder,
-    format::{bytes, counted, is_or_are, twelve_digits},
+    format::{bytes, counted, is_or_are, six_digits, twelve_digits},
     run_info::RunInfo,
     sweep,
 };
@@ -128,6 +128,10 @@ fn text(info: &SeriesInfo) -> String {
     };
     let velocity = info.velocity.as_ref().map_or("ambiguous".into(), |v| v.to_string());
     line("velocity", format!("{velocity}{along}"));
+    if let Some(speed) = info.max_speed {
+        let frame = if info.times.len() > 1 { " in the first frame" } else { "" };
+        line("speed", format!("up to {}{frame}", six_digits(speed)));
+    }
     let first = [(info.hidden, "hidden"), (info.not_finite, "not finite (see field.not_finite)")];
     let counted = first.into_iter().filter_map(|(count, what)| Some((count?, what)));
     for (count, what) in counted.filter(|(count, _)| *count > 0) {
@@ -230,14 +234,13 @@ fn frames(info: &SeriesInfo) -> String {
     };
     match (info.times.first(), info.times.last(), &info.times_from) {
         (Some(_), Some(_), Some(TimesFrom::SingleFrame)) => format!("{count}, steady"),
-        (Some(first), Some(last), Some(from)) if first == last => {
-            format!("{count}, t = {}, time from {from}", twelve_digits(*first))
-        }
         (Some(first), Some(last), Some(from)) => {
             let [first, last] = [first, last].map(|time| twelve_digits(*time));
+            let times =
+                if first == last { first.to_string() } else { format!("{first} to {last}") };
             let origin = info.time_origin.as_ref();
             let origin = origin.map_or(String::new(), |origin| format!("; {origin}"));
-            format!("{count}, t = {first} to {last}, times from {from}{origin}")
+            format!("{count}, t = {times}, times from {from}{origin}")
         }
         _ => count,
     }

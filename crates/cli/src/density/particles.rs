@@ -56,7 +56,7 @@ impl SavedParticles {
     }
 }
 
-/// A coordinate rounded to a power of 10 of a thousandth of an extent or less.
+/// A coordinate rounded to the power of 10 up to a thousandth of an extent.
 fn rounded(x: f64, extent: f64) -> f64 {
     let step = 10f64.powf((extent / 1000.0).log10().floor());
     match step.is_normal() {
@@ -73,7 +73,7 @@ mod tests {
     fn coordinates_are_rounded_by_the_extent() {
         assert_eq!(rounded(29.413_124, 44.0), 29.41);
         assert_eq!(rounded(5_200_012.345_6, 50.0), 5_200_012.35);
-        assert_eq!(rounded(-1.234_56e-6, 1e-5), -1.235e-6);
+        assert_eq!(rounded(-1.234_56e-6, 2e-5), -1.23e-6);
         assert_eq!(rounded(0.123_456, 0.0), 0.123_456);
     }
 }

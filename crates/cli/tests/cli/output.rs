@@ -133,11 +133,38 @@ fn notes_are_in_the_document_and_not_in_quiet_output() {
     let notes = document(path, &plan)["notes"].to_string();
     assert!(notes.contains("`field.file_dt` has no effect"), "{notes}");
     assert_silent(path, &[&plan[..], &["-q"]].concat());
+    let bench =
+        ["bench", "--devices", "flex", "--workload", "w1", "--particles", "100", "--steps", "2"];
+    assert_silent(
+        path,
+        &[&bench[..], &["--repeats", "1", "--json", "bench.json", "--quiet"]].concat(),
+    );
+    assert!(path.join("bench.json").is_file());
     // Errors remain.
     let none = ["density", "run", "--save", "last", "-q"];
     assert_refused(&burntrace(path, &none), 2, &["has no active particles"]);
     let differs = ["compare", "run", "run", "--tolerance=-1", "-q"];
     assert_refused(&burntrace(path, &differs), 2, &["give a length of 0 or more"]);
+}
+
+/// Lines that are not known are left out.
+#[test]
+fn info_prints_speed_and_memory_of_a_velocity_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2 2 1\n\
+        ORIGIN 0 0 0\nSPACING 1 1 1\nPOINT_DATA 4\nVECTORS u float\n3 4 0 0 0 0 1 0 0 0 nan 0\n\
+        VECTORS w float\n9 0 0 9 0 0 9 0 0 9 0 0\n";
+    std::fs::write(folder.path().join("two.vtk"), file).unwrap();
+    let info = |args: &[&str]| {
+        text(&burntrace(folder.path(), &[&["info", "two.vtk"], args].concat()).stdout)
+    };
+    let ambiguous = info(&[]);
+    assert!(ambiguous.contains("velocity   ambiguous"), "{ambiguous}");
+    assert!(!ambiguous.contains("memory") && !ambiguous.contains("speed"), "{ambiguous}");
+    let named = info(&["--velocity", "u"]);
+    assert!(named.contains("speed      up to 5\n"), "{named}");
+    assert!(named.contains("memory     64 B on a device in f32, 128 B in f64"), "{named}");
+    assert!(named.contains("frames     1 file, steady\n"), "{named}");
 }
 
 /// The page has the densities of the store, at their times, instead of estimates from the particles.
