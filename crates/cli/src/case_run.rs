@@ -223,12 +223,5 @@ fn within_segment(folder: &Folder) -> String {
 
 /// Prints the output of a completed run.
 pub fn print_report(report: &Printed, output: OutputArgs) -> Result<()> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    if output.json {
-        writeln!(out, "{:#}", report.json)?;
-    } else if !output.quiet {
-        write!(out, "{}", report.text)?;
-    }
-    Ok(())
+    output.print(|| report.json.clone(), || report.text.clone())
 }

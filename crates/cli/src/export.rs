@@ -7,7 +7,6 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::io::{self, Rows, Selection};
-use std::io::Write;
 use std::path::Path;
 
 pub fn execute(args: &ExportArgs) -> Result<()> {
@@ -26,13 +25,10 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
         _ => error.into(),
     })?;
     let what = if args.to == ExportFormat::Vtp { "points" } else { "rows" };
-    let mut out = std::io::stdout().lock();
-    match (args.output.json, args.output.quiet) {
-        (true, _) => writeln!(out, "{:#}", serde_json::json!({ "file": path, what: count }))?,
-        (false, true) => {}
-        (false, false) => writeln!(out, "{}: {count} {what}", path.display())?,
-    }
-    Ok(())
+    args.output.print(
+        || serde_json::json!({ "file": path, what: count }),
+        || format!("{}: {count} {what}\n", path.display()),
+    )
 }
 
 /// Refuses a folder, a link or a device: the file is written beside it and takes its place.

@@ -1,11 +1,12 @@
 //! `burntrace ftle`.
 
 use crate::{
-    args::{FtleArgs, ResultArgs},
+    args::{FtleArgs, OutputArgs},
     case::{Misuse, SeedShape, Seeds},
     figure_dir::FigureDir,
     folder::DOMAIN,
     format::twelve_digits,
+    notes,
     results::{Layer, Results, layer, tensors},
 };
 use anyhow::Result;
@@ -13,7 +14,6 @@ use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
 use burntrace::{FLOW_MAP_GRADIENT, FieldArray, GridPlacement, Status, device::OpenDevice, io};
 use burntrace_plot::{Raster, picture};
 use serde_json::json;
-use std::io::Write;
 use std::path::PathBuf;
 
 pub fn execute(args: &FtleArgs) -> Result<()> {
@@ -192,6 +192,7 @@ fn image(ftle: &Ftle, values: &[f64], time: f64) -> io::Image {
         directions: None,
         arrays: vec![("ftle".into(), values.to_vec())],
         facts: vec![("TimeValue".into(), time), ("flow_time".into(), ftle.time())],
+        ..io::Image::default()
     }
 }
 
@@ -209,16 +210,15 @@ fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> 
 }
 
 fn print(
-    output: ResultArgs,
+    output: OutputArgs,
     (ftle, gradient): (&Ftle, &str),
     values: &[f64],
     written: &[PathBuf],
 ) -> Result<()> {
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let (min, max) = (finite().reduce(f64::min), finite().reduce(f64::max));
-    let mut out = std::io::stdout().lock();
-    if output.json {
-        let found = json!({
+    let json = || {
+        json!({
             "nodes": ftle.lattice().counts(),
             "time": ftle.time(),
             "gradient": gradient,
@@ -226,22 +226,19 @@ fn print(
             "greatest": max,
             "missing": ftle.missing(),
             "files": written,
-        });
-        writeln!(out, "{found:#}")?;
-        return Ok(());
-    }
-    if output.quiet {
-        return Ok(());
-    }
-    let [nx, ny, nz] = ftle.lattice().counts();
-    writeln!(out, "nodes      {nx} x {ny} x {nz}, {} undefined", ftle.missing())?;
-    writeln!(out, "time       {}", twelve_digits(ftle.time()))?;
-    writeln!(out, "gradient   {gradient}")?;
-    if let (Some(min), Some(max)) = (min, max) {
-        writeln!(out, "FTLE       {min:.6} to {max:.6}")?;
-    }
-    for path in written {
-        writeln!(out, "written    {}", path.display())?;
-    }
-    Ok(())
+            "notes": notes::take(),
+        })
+    };
+    let text = || {
+        let [nx, ny, nz] = ftle.lattice().counts();
+        let mut text = format!("nodes      {nx} x {ny} x {nz}, {} undefined\n", ftle.missing());
+        text += &format!("time       {}\n", twelve_digits(ftle.time()));
+        text += &format!("gradient   {gradient}\n");
+        if let (Some(min), Some(max)) = (min, max) {
+            text += &format!("FTLE       {min:.6} to {max:.6}\n");
+        }
+        written.iter().for_each(|path| text += &format!("written    {}\n", path.display()));
+        text
+    };
+    output.print(json, text)
 }

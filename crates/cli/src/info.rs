@@ -4,17 +4,16 @@ use crate::{
     args::InfoArgs,
     case::Misuse,
     folder::Folder,
-    format::{counted, is_or_are, twelve_digits, with_prefix},
+    format::{bytes, counted, is_or_are, six_digits, twelve_digits},
     run_info::RunInfo,
     sweep,
 };
 use anyhow::Result;
 use burntrace::io::{
     self, SeriesInfo,
-    series::{ArrayEntry, BoundaryInfo, MeshInfo, NamedFaces},
+    series::{ArrayEntry, BoundaryInfo, MeshInfo, NamedFaces, TimesFrom},
 };
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::Write;
 use std::path::Path;
 
 pub fn execute(args: &InfoArgs) -> Result<()> {
@@ -31,16 +30,14 @@ pub fn execute(args: &InfoArgs) -> Result<()> {
         && Path::new(only).join(sweep::DEFINITION).is_file()
     {
         let (text, json) = sweep::describe(Path::new(only))?;
-        return print(&if args.json { format!("{json:#}\n") } else { text });
+        return args.output.print(|| json, || text);
     }
     if let Some(folder) = args.files.iter().map(Folder::at).find(RunInfo::is_run) {
         return describe_run(args, folder);
     }
     let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
-    match args.json {
-        true => print(&format!("{:#}\n", serde_json::to_value(&info)?)),
-        false => print(&text(&info)),
-    }
+    let json = serde_json::to_value(&info)?;
+    args.output.print(|| json, || text(&info))
 }
 
 /// Describes a run instead of a field.
@@ -54,14 +51,7 @@ fn describe_run(args: &InfoArgs, folder: Folder) -> Result<()> {
         )));
     }
     let info = RunInfo::of(folder)?;
-    match args.json {
-        true => print(&format!("{:#}\n", info.json())),
-        false => print(&info.text()),
-    }
-}
-
-fn print(text: &str) -> Result<()> {
-    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+    args.output.print(|| info.json(), || info.text())
 }
 
 pub fn files(names: &[String]) -> io::Files {
@@ -138,6 +128,10 @@ fn text(info: &SeriesInfo) -> String {
     };
     let velocity = info.velocity.as_ref().map_or("ambiguous".into(), |v| v.to_string());
     line("velocity", format!("{velocity}{along}"));
+    if let Some(speed) = info.max_speed {
+        let frame = if info.times.len() > 1 { " in the first frame" } else { "" };
+        line("speed", format!("up to {}{frame}", six_digits(speed)));
+    }
     let first = [(info.hidden, "hidden"), (info.not_finite, "not finite (see field.not_finite)")];
     let counted = first.into_iter().filter_map(|(count, what)| Some((count?, what)));
     for (count, what) in counted.filter(|(count, _)| *count > 0) {
@@ -145,14 +139,12 @@ fn text(info: &SeriesInfo) -> String {
     }
     line("use", uses(info));
     line("frames", frames(info));
-    line(
-        "memory",
-        format!(
-            "{}B on a device in f32, {}B in f64",
-            with_prefix(info.device_bytes_f32 as f64),
-            with_prefix(info.device_bytes_f64 as f64)
-        ),
-    );
+    // Without a velocity, the size of a frame is unknown.
+    if info.device_bytes_f64 > 0 {
+        let [f32, f64] =
+            [info.device_bytes_f32, info.device_bytes_f64].map(|count| bytes(count as f64));
+        line("memory", format!("{f32} on a device in f32, {f64} in f64"));
+    }
     for note in &info.notes {
         line("note", note.clone());
     }
@@ -241,11 +233,14 @@ fn frames(info: &SeriesInfo) -> String {
         n => format!("{n} of {} files", info.files_found),
     };
     match (info.times.first(), info.times.last(), &info.times_from) {
+        (Some(_), Some(_), Some(TimesFrom::SingleFrame)) => format!("{count}, steady"),
         (Some(first), Some(last), Some(from)) => {
             let [first, last] = [first, last].map(|time| twelve_digits(*time));
+            let times =
+                if first == last { first.to_string() } else { format!("{first} to {last}") };
             let origin = info.time_origin.as_ref();
             let origin = origin.map_or(String::new(), |origin| format!("; {origin}"));
-            format!("{count}, t = {first} to {last}, times from {from}{origin}")
+            format!("{count}, t = {times}, times from {from}{origin}")
         }
         _ => count,
     }

@@ -1,6 +1,6 @@
 //! Input, output, waiting times and memory of a run.
 
-use crate::{checkpoint::Spent, format::with_prefix, job::LoadedField, machine, shared::Shared};
+use crate::{checkpoint::Spent, format::bytes, job::LoadedField, machine, shared::Shared};
 use std::time::Instant;
 
 /// The sources of a run's I/O statistics.
@@ -65,11 +65,11 @@ impl IoStats {
 
 impl std::fmt::Display for IoStats {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [read, written] = [self.read, self.written].map(|bytes| with_prefix(bytes as f64));
+        let [read, written] = [self.read, self.written].map(|count| bytes(count as f64));
         let waiting = 100.0 * self.waiting_share();
-        write!(f, "read {read}B, written {written}B, waiting {waiting:.1}%")?;
+        write!(f, "read {read}, written {written}, waiting {waiting:.1}%")?;
         match self.memory {
-            Some(memory) => write!(f, ", memory {}B", with_prefix(memory as f64)),
+            Some(memory) => write!(f, ", memory {}", bytes(memory as f64)),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! The log file of a run.
 
-use crate::{case::Misuse, profile};
+use crate::{case::Misuse, notes, profile};
 use anyhow::{Context, Result};
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
@@ -117,7 +117,7 @@ fn lock(file: &File, path: &Path) -> Result<()> {
 /// Writes warnings to standard error and to the log.
 pub fn warn<'a>(warnings: impl IntoIterator<Item = &'a String>) {
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        notes::warning(warning);
         tracing::warn!("{warning}");
     }
 }
@@ -129,7 +129,7 @@ pub fn warn_once<'a>(
 ) {
     for warning in warnings {
         if printed.insert(warning.clone()) {
-            eprintln!("warning: {warning}");
+            notes::warning(warning);
         }
         tracing::warn!("{warning}");
     }

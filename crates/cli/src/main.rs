@@ -53,7 +53,6 @@ mod verify;
 mod view;
 mod watch;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 /// Exit code of a command that failed.
@@ -64,7 +63,10 @@ const MISUSED: u8 = 2;
 fn main() -> ExitCode {
     silence_wayland();
     compilations::observe();
-    let cli = args::Cli::parse();
+    let (cli, quiet) = args::Cli::read();
+    if quiet {
+        notes::be_quiet();
+    }
     let result = match cli.command {
         args::Command::Demo(demo) => demo::execute(&demo),
         args::Command::Init(init) => init::execute(&init),

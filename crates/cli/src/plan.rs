@@ -1,9 +1,12 @@
 //! `burntrace plan`.
 
-use crate::{args::PlanArgs, case, devices, job, log, notes::Notes};
+use crate::{
+    args::PlanArgs,
+    case, devices, job, log,
+    notes::{self, Notes},
+};
 use anyhow::Result;
 use burntrace::{Frames, Plan};
-use std::io::Write;
 use std::path::Path;
 
 pub fn execute(args: &PlanArgs) -> Result<()> {
@@ -15,15 +18,11 @@ pub fn execute(args: &PlanArgs) -> Result<()> {
     }
     let file = std::path::absolute(&args.case)?;
     job::check(&case)?;
-    let device = devices::open(&case.run.device, Notes { quiet: args.json })?;
+    let device =
+        devices::open(&case.run.device, Notes { quiet: args.output.json || args.output.quiet })?;
     let sizes = job::sizes(&case, file.parent().unwrap_or(Path::new("/")))?;
     let plan = job::plan(&case, &sizes, &device)?;
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{:#}", json(&plan))?,
-        false => writeln!(out, "{plan}")?,
-    }
-    Ok(())
+    args.output.print(|| json(&plan), || format!("{plan}\n"))
 }
 
 fn json(plan: &Plan) -> serde_json::Value {
@@ -45,5 +44,6 @@ fn json(plan: &Plan) -> serde_json::Value {
         "device": plan.device_bytes(),
         "there": { "host": plan.memory().host, "device": plan.memory().device },
         "items": items.collect::<Vec<_>>(),
+        "notes": notes::take(),
     })
 }

@@ -6,6 +6,7 @@ use crate::{
     format::{csv_cell, twelve_digits},
     info,
     job::{ArrayFiles, has_array, interpolation_of},
+    notes,
 };
 use anyhow::{Context, Result};
 use burntrace::{
@@ -17,7 +18,7 @@ use burntrace::{
         series::{Association, FileContents},
     },
 };
-use std::io::Write;
+use serde_json::json;
 
 /// Arrays that VTK adds, which are not quantities.
 const FLAGS: [&str; 2] = ["vtkGhostType", "vtkGhostLevels"];
@@ -152,29 +153,61 @@ fn sample(field: &dyn Field, rows: &[Row], device: &OpenDevice) -> Result<Vec<Co
     Ok(columns)
 }
 
-/// Writes comma-separated values; components are `name:0`, `name:1`, as in ParaView.
-fn write_table(args: &ProbeArgs, rows: &[Row], columns: &[Column]) -> Result<()> {
-    let mut text = String::from("x,y,z,time");
-    for (FieldArray { name, components }, _) in columns {
-        let names = (0..*components).map(|c| match components {
-            1 => name.clone(),
-            _ => format!("{name}:{c}"),
-        });
-        names.for_each(|name| text += &format!(",{}", csv_cell(&name)));
-    }
-    text.push('\n');
-    for (row, ([x, y, z], time)) in rows.iter().enumerate() {
-        text += &format!("{x},{y},{z},{time}");
-        for (FieldArray { components, .. }, values) in columns {
-            let values = &values[components * row..components * (row + 1)];
-            values.iter().for_each(|value| text += &format!(",{value}"));
+/// Names of the columns; components are `name:0`, `name:1`, as in ParaView.
+fn names(columns: &[Column]) -> Vec<String> {
+    let of_array = |FieldArray { name, components }: &FieldArray| -> Vec<String> {
+        match components {
+            1 => vec![name.clone()],
+            _ => (0..*components).map(|c| format!("{name}:{c}")).collect(),
         }
+    };
+    let own = ["x", "y", "z", "time"].map(String::from);
+    own.into_iter().chain(columns.iter().flat_map(|(array, _)| of_array(array))).collect()
+}
+
+/// The numbers of a row.
+fn numbers<'a>(
+    row: usize,
+    rows: &'a [Row],
+    columns: &'a [Column],
+) -> impl Iterator<Item = f64> + 'a {
+    let (position, time) = rows[row];
+    let values = columns.iter().flat_map(move |(FieldArray { components, .. }, values)| {
+        values[components * row..components * (row + 1)].iter().copied()
+    });
+    position.into_iter().chain([time]).chain(values)
+}
+
+/// Writes or prints the table.
+fn write_table(args: &ProbeArgs, rows: &[Row], columns: &[Column]) -> Result<()> {
+    let names = names(columns);
+    if let Some(path) = &args.out {
+        std::fs::write(path, csv(&names, rows, columns))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        let json = || {
+            json!({
+                "file": path, "columns": names, "count": rows.len(), "notes": notes::take(),
+            })
+        };
+        return args.output.print(json, String::new);
+    }
+    let json = || {
+        let table: Vec<Vec<f64>> =
+            (0..rows.len()).map(|row| numbers(row, rows, columns).collect()).collect();
+        json!({ "columns": names, "rows": table, "count": rows.len(), "notes": notes::take() })
+    };
+    args.output.print(json, || csv(&names, rows, columns))
+}
+
+/// The table as comma-separated values.
+fn csv(names: &[String], rows: &[Row], columns: &[Column]) -> String {
+    let names: Vec<String> = names.iter().map(|name| csv_cell(name)).collect();
+    let mut text = names.join(",") + "\n";
+    for row in 0..rows.len() {
+        let cells: Vec<String> =
+            numbers(row, rows, columns).map(|number| number.to_string()).collect();
+        text += &cells.join(",");
         text.push('\n');
     }
-    match &args.out {
-        Some(path) => {
-            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-        }
-        None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
-    }
+    text
 }

@@ -3,6 +3,7 @@
 //! Phases are spans of `burntrace::phase!`. A layer of the log's subscriber keeps their times; without
 //! `--profile` there is no layer, and the spans are disabled.
 
+use crate::notes;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -187,11 +188,11 @@ pub fn write() -> Result<()> {
     let path = profile.path.display();
     fill(&profile.path, &record).with_context(|| format!("cannot write {path}"))?;
     if record.dropped > 0 {
-        eprintln!(
-            "warning: {path} lacks the last {} phases: a trace holds up to {MAX_EVENTS}; the table of the \
+        notes::warning(format!(
+            "{path} lacks the last {} phases: a trace holds up to {MAX_EVENTS}; the table of the \
              summary counts all",
             record.dropped
-        );
+        ));
     }
     Ok(())
 }

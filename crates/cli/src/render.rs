@@ -1,10 +1,11 @@
 //! `burntrace render`.
 
 use crate::{
-    args::RenderArgs,
+    args::{RenderArgs, lines_of},
     case::Misuse,
     figure_dir::FigureDir,
-    folder, page,
+    folder, notes,
+    page::{self, WrittenPage},
     pictures::{self, FigureOptions, MAX_SAVES},
     results::{Results, SampleLimits, sample_trajectories, walls},
 };
@@ -14,7 +15,7 @@ use burntrace_plot::{
     animation::{self, Animation},
     picture::{Style, View},
 };
-use std::io::Write;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Default number of tracks in pictures and in animations.
@@ -27,9 +28,11 @@ pub fn execute(args: &RenderArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
     let out = args.out.clone().unwrap_or_else(|| args.run.clone());
     let views = views(args, &results)?;
-    let mut written = Vec::new();
+    let mut rendered = Rendered::default();
     if args.html {
-        written.push(page::write(&results, &out, args.particles, args.page_bytes)?);
+        let page = page::write(&results, &out, args.particles, args.page_bytes)?;
+        rendered.files.push(page.path.clone());
+        rendered.page = Some(page);
     }
     if args.gif || args.mp4 {
         let particles = args.particles.unwrap_or(MOVING_PARTICLES);
@@ -38,27 +41,54 @@ pub fn execute(args: &RenderArgs) -> Result<()> {
         if !args.no_walls {
             walls::add(&results, &mut trajectories);
         }
-        written.extend(animations(&trajectories, views[0], &out, args)?);
+        rendered.files.extend(animations(&trajectories, views[0], &out, args)?);
     }
-    if written.is_empty() {
-        let figures = FigureDir::at(&out.join("pictures"), args.svg)?;
-        let options = FigureOptions {
-            style: &args.style,
-            track_style: style(args),
-            views: &views,
-            particles: args.particles.unwrap_or(PARTICLES),
-            walls: !args.no_walls,
-        };
-        let statistics = results.statistics(&[], false)?;
-        let (made, missing) = pictures::make(&results, &statistics, &options, figures)?;
-        written.extend(made.into_iter().map(|figure| figure.path));
-        missing.iter().for_each(|missing| eprintln!("not shown: {missing}"));
+    if rendered.files.is_empty() {
+        rendered = pictures(args, &results, &views, &out)?;
     }
-    let mut stdout = std::io::stdout().lock();
-    for path in written {
-        writeln!(stdout, "{}", path.display())?;
+    args.output.print(|| rendered.json(), || lines_of(&rendered.files))
+}
+
+/// What was rendered.
+#[derive(Default)]
+struct Rendered {
+    files: Vec<PathBuf>,
+    page: Option<WrittenPage>,
+    /// Captions of the pictures.
+    captions: Vec<String>,
+    /// Which pictures are missing, and why.
+    not_shown: Vec<String>,
+}
+
+impl Rendered {
+    fn json(&self) -> Value {
+        json!({
+            "files": self.files,
+            "captions": self.captions,
+            "page": self.page.as_ref().map(WrittenPage::json),
+            "not_shown": self.not_shown,
+            "notes": notes::take(),
+        })
     }
-    Ok(())
+}
+
+/// Writes the pictures of the run.
+fn pictures(args: &RenderArgs, results: &Results, views: &[View], out: &Path) -> Result<Rendered> {
+    let figures = FigureDir::at(&out.join("pictures"), args.svg)?;
+    let options = FigureOptions {
+        style: &args.style,
+        track_style: style(args),
+        views,
+        particles: args.particles.unwrap_or(PARTICLES),
+        walls: !args.no_walls,
+    };
+    let statistics = results.statistics(&[], false)?;
+    let (made, not_shown) = pictures::make(results, &statistics, &options, figures)?;
+    if !args.output.quiet {
+        not_shown.iter().for_each(|missing| eprintln!("not shown: {missing}"));
+    }
+    let (files, captions) = made.into_iter().map(|figure| (figure.path, figure.caption)).unzip();
+    Ok(Rendered { files, captions, not_shown, ..Rendered::default() })
 }
 
 /// The views of the tracks, with the angles that are given; at least one.

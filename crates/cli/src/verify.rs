@@ -3,41 +3,43 @@
 use crate::{args::VerifyArgs, checkpoint::restart_hint, folder::Folder};
 use anyhow::{Result, bail};
 use burntrace::io::tracks::{self, Verification};
-use std::io::Write;
 use std::path::Path;
 
 pub fn execute(args: &VerifyArgs) -> Result<()> {
     let folder = Folder::at(&args.run);
     let store = folder.tracks()?;
     let found = tracks::verify(&store)?;
-    if args.output.json {
-        writeln!(std::io::stdout().lock(), "{:#}", json(&store, &found))?;
-    }
-    let (store, files) = (store.display(), found.files);
-    if !found.damage.is_empty() {
-        let damage: String = found.damage.iter().map(|error| format!("\n  {error}")).collect();
-        let count = found.damage.len();
-        let remedy = match folder.path("case.toml").exists() {
-            true => format!("\nwithout a copy of them, {}", restart_hint(&folder)),
-            false => String::new(),
-        };
-        bail!("{count} of {files} files in {store} are damaged or missing:{damage}{remedy}");
-    }
-    if args.output.quiet || args.output.json {
+    args.output.print(|| json(&store, &found), || text(&store, &found))?;
+    if found.damage.is_empty() {
         return Ok(());
     }
-    let bytes = found.bytes;
-    let mut out = std::io::stdout().lock();
-    match found.is_complete {
-        true => writeln!(out, "{store} is intact: {files} files, {bytes} bytes")?,
-        false => writeln!(
-            out,
-            "{store} is intact: {files} files, {bytes} bytes, {} of {} saves; later saves of this \
-             unfinished run have no checksums yet",
-            found.saves, found.planned_saves
-        )?,
+    let damage: String = found.damage.iter().map(|error| format!("\n  {error}")).collect();
+    let remedy = match folder.path("case.toml").exists() {
+        true => format!("\nwithout a copy of them, {}", restart_hint(&folder)),
+        false => String::new(),
+    };
+    bail!(
+        "{} of {} files in {} are damaged or missing:{damage}{remedy}",
+        found.damage.len(),
+        found.files,
+        store.display()
+    );
+}
+
+/// A line about an intact store; nothing about a damaged one, which is an error.
+fn text(store: &Path, found: &Verification) -> String {
+    if !found.damage.is_empty() {
+        return String::new();
     }
-    Ok(())
+    let (store, files, bytes) = (store.display(), found.files, found.bytes);
+    let saves = match found.is_complete {
+        true => String::new(),
+        false => format!(
+            ", {} of {} saves; later saves of this unfinished run have no checksums yet",
+            found.saves, found.planned_saves
+        ),
+    };
+    format!("{store} is intact: {files} files, {bytes} bytes{saves}\n")
 }
 
 /// The result as JSON, for intact and for damaged stores.

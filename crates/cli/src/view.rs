@@ -1,8 +1,8 @@
 //! `burntrace view`: the page of a run, in the browser.
 
-use crate::{args::ViewArgs, page, results::Results};
+use crate::{args::ViewArgs, notes, page, results::Results};
 use anyhow::{Context, Result};
-use std::io::Write;
+use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,12 +12,16 @@ const WAIT: Duration = Duration::from_secs(2);
 pub fn execute(args: &ViewArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
     let out = args.out.as_ref().unwrap_or(&args.run);
-    let path = page::write(&results, out, args.particles, args.page_bytes)?;
-    writeln!(std::io::stdout().lock(), "{}", path.display())?;
+    let page = page::write(&results, out, args.particles, args.page_bytes)?;
+    let path = &page.path;
+    args.output.print(
+        || json!({ "files": [path], "page": page.json(), "notes": notes::take() }),
+        || format!("{}\n", path.display()),
+    )?;
     if args.no_open {
         return Ok(());
     }
-    open(&path).with_context(|| {
+    open(path).with_context(|| {
         format!(
             "no browser opened {}; open the file yourself, name a browser in the variable BROWSER, or give \
              --no-open",

@@ -20,6 +20,8 @@ pub struct Image {
     pub arrays: Vec<(String, Vec<f64>)>,
     /// Field data: a name and one value, e.g. a time or an integral.
     pub facts: Vec<(String, f64)>,
+    /// Unit of the arrays; empty if unknown. Image data have none.
+    pub unit: String,
 }
 
 /// Writes image data with binary f64 arrays.
@@ -108,6 +110,7 @@ mod tests {
             directions: None,
             arrays: vec![("a < b".into(), values.clone()), ("density".into(), values.clone())],
             facts: vec![("integral".into(), 0.999)],
+            unit: String::new(),
         };
         write_image(&image, &path).unwrap();
         let file = burntrace_vtk::open(&path).unwrap();

@@ -1,6 +1,6 @@
 //! Arguments of `burntrace export`.
 
-use super::ResultArgs;
+use super::OutputArgs;
 use burntrace::{Status, io::Rows};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub output: ResultArgs,
+    pub output: OutputArgs,
 }
 
 /// Formats of exported tracks.

@@ -1,11 +1,13 @@
 //! The command line.
 
 mod export;
+mod output;
 mod program;
 mod results;
 mod sweep;
 
 pub use export::{ExportArgs, ExportFormat, ExportRows};
+pub use output::{OutputArgs, lines_of};
 pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
 pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, RenderArgs, ReportArgs, StyleArgs,
@@ -14,7 +16,7 @@ pub use results::{
 pub use sweep::SweepArgs;
 
 use crate::case::Case;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Trace particles through velocity fields.
@@ -29,6 +31,16 @@ use std::path::PathBuf;
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// Parses the command line. Also returns whether to print only errors.
+    pub fn read() -> (Cli, bool) {
+        let mut matches = Cli::command().get_matches();
+        let is_quiet = |of: &ArgMatches| matches!(of.try_get_one("quiet"), Ok(Some(true)));
+        let quiet = matches.subcommand().is_some_and(|(_, of)| is_quiet(of));
+        (Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit()), quiet)
+    }
 }
 
 #[derive(Subcommand)]
@@ -102,9 +114,8 @@ pub struct InfoArgs {
     /// Unsupported cells of a mesh: refuse the file, or ignore the cells
     #[arg(long, default_value = "error", value_parser = ["error", "skip"])]
     pub other_cells: String,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]
@@ -173,9 +184,8 @@ pub struct PlanArgs {
     /// Set a key of the case, such as `run.memory=3GiB`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]
@@ -204,6 +214,8 @@ pub struct ProbeArgs {
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]
@@ -218,9 +230,8 @@ pub struct CompareArgs {
     /// Write a row for each particle to this CSV file
     #[arg(long, value_name = "FILE")]
     pub particles: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]
@@ -228,36 +239,13 @@ pub struct VerifyArgs {
     /// Folder of a run; it may be unfinished
     pub run: PathBuf,
     #[command(flatten)]
-    pub output: ResultArgs,
-}
-
-/// Output options of a command that evaluates a run.
-#[derive(Args, Clone, Copy)]
-pub struct ResultArgs {
-    /// Print only errors
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Output options of a run.
-#[derive(Args, Clone, Copy)]
-pub struct OutputArgs {
-    /// Print only errors
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// Print the summary as JSON
-    #[arg(long)]
-    pub json: bool,
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]
 pub struct DevicesArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]
@@ -265,9 +253,8 @@ pub struct DoctorArgs {
     /// Folder in which to measure the speed of the disk; default: the working directory
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
     /// Print the answer of one device as JSON; `doctor` calls itself with it for each device
     #[arg(long, value_name = "DEVICE", hide = true)]
     pub check: Option<String>,
@@ -319,4 +306,7 @@ pub struct BenchArgs {
     /// Compare with an earlier JSON file; fail if a speed fell by more than its spread
     #[arg(long, value_name = "OLD.json")]
     pub compare: Option<PathBuf>,
+    /// Print only errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }

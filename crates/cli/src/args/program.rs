@@ -1,5 +1,6 @@
 //! Arguments of the commands that write case files, pages, completions and manual pages.
 
+use super::OutputArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -41,6 +42,8 @@ pub struct ViewArgs {
     /// Output folder; default: the folder of the run
     #[arg(long)]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]

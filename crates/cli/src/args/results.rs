@@ -1,6 +1,6 @@
 //! Arguments of the commands that evaluate runs.
 
-use super::ResultArgs;
+use super::OutputArgs;
 use burntrace::analysis::density::Kernel;
 use burntrace_plot::{
     color::ColorMap,
@@ -56,6 +56,8 @@ pub struct RenderArgs {
     /// Output folder; default: the folder of the run
     #[arg(long)]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
     #[command(flatten)]
     pub style: StyleArgs,
 }
@@ -116,9 +118,8 @@ pub struct ReportArgs {
     /// re-used
     #[arg(long)]
     pub particles: bool,
-    /// Print the report as JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]
@@ -185,9 +186,8 @@ pub struct DensityArgs {
     /// Duration of the animation in seconds
     #[arg(long, default_value_t = 8.0)]
     pub seconds: f64,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
     #[command(flatten)]
     pub style: StyleArgs,
 }
@@ -257,7 +257,7 @@ pub struct FtleArgs {
     #[arg(long)]
     pub device: Option<String>,
     #[command(flatten)]
-    pub output: ResultArgs,
+    pub output: OutputArgs,
     #[command(flatten)]
     pub style: StyleArgs,
 }

@@ -1,5 +1,6 @@
 //! Arguments of `burntrace sweep`.
 
+use super::OutputArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -29,15 +30,11 @@ pub struct SweepArgs {
     /// Number of CPU threads; overrides the case
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Probability of confidence intervals
-    #[arg(long, default_value_t = 0.95)]
-    pub confidence: f64,
-    /// Print only errors
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// Print the results as JSON
+    /// Probability of confidence intervals; default: that of the sweep in the folder, else 0.95
     #[arg(long)]
-    pub json: bool,
+    pub confidence: Option<f64>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// A part of the runs of a sweep: every `count`th one, from number `index` on.

@@ -155,7 +155,9 @@ pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
         let text = format!("{}\n", serde_json::to_string_pretty(&report)?);
         std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    write!(std::io::stdout().lock(), "{}", text(&report))?;
+    if !args.quiet {
+        write!(std::io::stdout().lock(), "{}", text(&report))?;
+    }
     match report.results.iter().filter(|record| record.problem.is_some()).count() {
         0 => Ok(()),
         failed => bail!("{failed} of {} devices gave no result", report.results.len()),

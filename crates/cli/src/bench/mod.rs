@@ -22,7 +22,7 @@ mod table;
 mod tetrahedra;
 mod workload;
 
-use crate::args::BenchArgs;
+use crate::{args::BenchArgs, notes};
 use anyhow::{Context, Result, bail};
 use check::Check;
 use kind::WorkloadKind;
@@ -51,10 +51,12 @@ pub fn execute(args: &BenchArgs) -> Result<()> {
         write(path, &table::markdown(&report))?;
     }
     let comparison = old.map(|old| old.against(&report));
-    let mut out = std::io::stdout().lock();
-    write!(out, "{}", table::text(&report))?;
-    if let Some(comparison) = &comparison {
-        write!(out, "\n{}", comparison.text)?;
+    if !args.quiet {
+        let mut out = std::io::stdout().lock();
+        write!(out, "{}", table::text(&report))?;
+        if let Some(comparison) = &comparison {
+            write!(out, "\n{}", comparison.text)?;
+        }
     }
     judge(&report, comparison.as_ref())
 }
@@ -98,7 +100,7 @@ fn set_ratios(group: &mut [Record]) {
 
 /// Shows the current stage on a terminal, replacing the previous one.
 fn stage(what: &str) {
-    if std::io::stderr().is_terminal() {
+    if std::io::stderr().is_terminal() && !notes::is_quiet() {
         eprint!("\r\x1b[K{what}");
     }
 }

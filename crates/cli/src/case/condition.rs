@@ -18,15 +18,26 @@ pub enum Condition {
 const OUTLET: &str = "outlet";
 
 /// Every name.
-const NAMES: [&str; BoundaryCondition::ALL.len() + 1] = {
-    let mut names = [OUTLET; BoundaryCondition::ALL.len() + 1];
-    let mut i = 0;
+const NAMES: [&str; 7] = names(true);
+
+/// The names of conditions at the boundary of a mesh, at patches and at obstacles.
+const SURFACE_NAMES: [&str; 5] = names(false);
+
+/// The names, with those of conditions that only faces of the domain have, or without them.
+const fn names<const N: usize>(of_faces: bool) -> [&'static str; N] {
+    let mut names = [OUTLET; N];
+    let (mut i, mut count) = (0, 0);
     while i < BoundaryCondition::ALL.len() {
-        names[i] = BoundaryCondition::ALL[i].name();
+        let condition = BoundaryCondition::ALL[i];
+        if of_faces || !condition.is_of_faces() {
+            names[count] = condition.name();
+            count += 1;
+        }
         i += 1;
     }
+    assert!(count + 1 == N);
     names
-};
+}
 
 impl Default for Condition {
     fn default() -> Self {
@@ -45,13 +56,32 @@ impl From<Condition> for BoundaryCondition {
 
 impl<'de> Deserialize<'de> for Condition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        if name == OUTLET {
-            return Ok(Condition::Outlet);
-        }
-        let of = BoundaryCondition::ALL.into_iter().find(|condition| condition.name() == name);
-        of.map(Condition::Of).ok_or_else(|| D::Error::unknown_variant(&name, &NAMES))
+        named(&String::deserialize(deserializer)?, &NAMES)
     }
+}
+
+/// The condition with a name, else an error that offers `names`.
+fn named<E: Error>(name: &str, names: &'static [&'static str]) -> Result<Condition, E> {
+    if name == OUTLET {
+        return Ok(Condition::Outlet);
+    }
+    let of = BoundaryCondition::ALL.into_iter().find(|condition| condition.name() == name);
+    of.map(Condition::Of).ok_or_else(|| E::unknown_variant(name, names))
+}
+
+/// The condition at the boundary of a mesh, at a patch or at an obstacle. An unknown name is an error that
+/// offers those that are possible there; those of faces are refused later, with the reason.
+pub struct OnSurface(pub Condition);
+
+impl<'de> Deserialize<'de> for OnSurface {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        named(&String::deserialize(deserializer)?, &SURFACE_NAMES).map(OnSurface)
+    }
+}
+
+/// Reads the condition at the boundary of a mesh.
+pub fn on_surface<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Condition, D::Error> {
+    OnSurface::deserialize(deserializer).map(|OnSurface(condition)| condition)
 }
 
 /// Reads the conditions at the low and the high face of an axis: a list of both, or one for both.
@@ -89,6 +119,26 @@ impl Serialize for Condition {
 #[cfg(test)]
 mod tests {
     use crate::case::from_text;
+
+    #[test]
+    fn only_possible_conditions_are_offered() {
+        let message = |sections: &str| {
+            let text = format!("[field]\nflow = \"saddle\"\n{sections}\n");
+            from_text(&text, &[]).unwrap_err()
+        };
+        let body = "kind = \"sphere\"\ncentre = [0.0, 0.0, 0.0]\nradius = 1.0";
+        for sections in [
+            "[boundary]\nmesh = \"stop\"",
+            "[[patch]]\nname = \"a\"\nwall = \"stop\"",
+            &format!("[[obstacle]]\n{body}\nsurface = \"stop\""),
+        ] {
+            let message = message(sections);
+            let offered = ["reflect", "slide", "stick", "exit", "outlet"];
+            assert!(offered.iter().all(|name| message.contains(name)), "{message}");
+            assert!(!message.contains("periodic") && !message.contains("clamp"), "{message}");
+        }
+        assert!(message("[boundary]\nx = \"stop\"").contains("\"periodic\""));
+    }
 
     #[test]
     fn a_condition_stands_for_both_faces() {

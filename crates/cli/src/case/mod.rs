@@ -226,6 +226,7 @@ pub struct Boundary {
     pub y: [Condition; 2],
     #[serde(deserialize_with = "condition::both_faces")]
     pub z: [Condition; 2],
+    #[serde(deserialize_with = "condition::on_surface")]
     pub mesh: Condition,
 }
 

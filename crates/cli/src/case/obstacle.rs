@@ -1,7 +1,7 @@
 //! Solid bodies and vessels in the domain.
 
 use super::keys::{Keys, Kinds, Section};
-use super::{Condition, KeyError};
+use super::{Condition, KeyError, condition::OnSurface};
 use burntrace::BoundaryCondition;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -25,10 +25,12 @@ impl Section for Obstacle {
         let kind = keys.kind::<ObstacleShape>()?;
         keys.allow(&["allowed", "surface"]);
         keys.check()?;
+        let reflect = OnSurface(Condition::Of(BoundaryCondition::Reflect));
+        let OnSurface(surface) = keys.or("surface", reflect)?;
         Ok(Obstacle {
             shape: ObstacleShape::read(kind, keys)?,
             allowed: keys.or_default("allowed")?,
-            surface: keys.or("surface", Condition::Of(BoundaryCondition::Reflect))?,
+            surface,
         })
     }
 }

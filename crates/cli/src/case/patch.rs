@@ -1,7 +1,7 @@
 //! Patches of the boundary of a mesh.
 
 use super::keys::{Keys, Section};
-use super::{Condition, KeyError};
+use super::{Condition, KeyError, condition::OnSurface};
 use burntrace::io::NamedFaces;
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ impl Section for Patch {
                 ));
             }
         };
-        let (name, wall) = (keys.get("name")?, keys.get("wall")?);
+        let (name, OnSurface(wall)) = (keys.get("name")?, keys.get("wall")?);
         Ok(Patch { name, faces, low: keys.get("low")?, high: keys.get("high")?, wall })
     }
 }

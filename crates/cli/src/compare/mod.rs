@@ -6,7 +6,7 @@ mod particles;
 mod positions;
 mod text;
 
-use crate::{args::CompareArgs, case::Misuse, results::Results};
+use crate::{args::CompareArgs, case::Misuse, notes, results::Results};
 use anyhow::{Result, bail};
 use ends::{EndComparison, RunEnds};
 use particles::ParticleDistances;
@@ -14,7 +14,6 @@ use positions::PositionComparison;
 pub use positions::{between, median};
 use serde::Serialize;
 use serde_json::Value;
-use std::io::Write;
 
 /// All differences between two runs.
 #[derive(Serialize)]
@@ -26,6 +25,7 @@ struct Comparison {
     /// `None` for runs with different numbers of slots, whose particles have no counterparts.
     ends: Option<EndComparison>,
     positions: Option<PositionComparison>,
+    notes: Vec<String>,
 }
 
 pub fn execute(args: &CompareArgs) -> Result<()> {
@@ -49,11 +49,8 @@ pub fn execute(args: &CompareArgs) -> Result<()> {
         Some(path) => distances.write(path, &ends)?,
         None => {}
     }
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{:#}", serde_json::to_value(&comparison)?)?,
-        false => write!(out, "{}", text::of(&comparison))?,
-    }
+    let json = serde_json::to_value(&comparison)?;
+    args.output.print(|| json, || text::of(&comparison))?;
     args.tolerance.map_or(Ok(()), |tolerance| judge(&comparison, tolerance))
 }
 
@@ -72,7 +69,7 @@ fn compare(
     let ends = has_counterparts.then(|| ends::compare(ends));
     let positions = has_counterparts.then(|| positions::compare(tracks, distances)).transpose()?;
     let runs = [0, 1].map(|i| runs[i].folder.root.display().to_string());
-    Ok(Comparison { runs, case, slots, ends, positions })
+    Ok(Comparison { runs, case, slots, ends, positions, notes: notes::take() })
 }
 
 /// Fails if the runs differ by more than a tolerance.

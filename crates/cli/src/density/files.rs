@@ -29,8 +29,9 @@ pub fn write(
     let mut facts = vec![("TimeValue".to_string(), density.time)];
     facts.extend(density.estimate.integral.map(|integral| ("integral".to_string(), integral)));
     let arrays = vec![("density".to_string(), density.values.clone())];
+    let unit = results.units().per_space(request.axes.dimension());
     let path = folder.join(format!("{}.vti", density.name()));
-    let image = io::Image { arrays, facts, ..image };
+    let image = io::Image { arrays, facts, unit, ..image };
     io::write_image(&image, &path)?;
     results.tracks.put_density(density.save, &image)?;
     Ok(path)

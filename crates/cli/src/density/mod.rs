@@ -16,7 +16,8 @@ pub use resolution::estimate_or_widen;
 pub use saved_density::SavedDensity;
 
 use crate::{
-    args::DensityArgs, case::Misuse, figure_dir::FigureDir, format::twelve_digits, results::Results,
+    args::DensityArgs, case::Misuse, figure_dir::FigureDir, format::twelve_digits, notes,
+    results::Results,
 };
 use anyhow::Result;
 use picture::Drawable;
@@ -39,6 +40,7 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
     let mut figures = FigureDir::at(&folder, false)?;
     let (mut described, mut series) = (Vec::new(), Series::default());
     let is_series = saves.len() > 1;
+    let shows_text = !args.output.json && !args.output.quiet;
     for save in saves {
         let Some(particles) = particles(&results, save, args, (is_series, request.is_number))?
         else {
@@ -59,8 +61,8 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
             }
             None => {}
         }
-        if !args.json {
-            print(&density, &written)?;
+        if shows_text {
+            print(&request, &density, &written)?;
         }
         described.push(describe(&density, &written));
     }
@@ -70,20 +72,23 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
              ended particles with --ended",
         ));
     }
-    let pictures = series.draw(args, &mut figures)?;
-    for (index, path) in pictures {
+    for (index, path) in series.draw(args, &mut figures)? {
         match index {
             Some(index) => add_file(&mut described[index], &path),
             None => described.iter_mut().for_each(|save| add_file(save, &path)),
         }
-        if !args.json {
+        if shows_text {
             writeln!(std::io::stdout().lock(), "written    {}", path.display())?;
         }
     }
-    if args.json {
-        writeln!(std::io::stdout().lock(), "{:#}", Value::Array(described))?;
-    }
-    Ok(())
+    add_notes(&mut described);
+    args.output.print(|| Value::Array(described), String::new)
+}
+
+/// Adds the notes on all saves, such as those without particles.
+fn add_notes(described: &mut [Value]) {
+    let notes = notes::take();
+    described.iter_mut().for_each(|save| save["notes"] = json!(notes));
 }
 
 /// Adds a file to the description of a save.
@@ -120,7 +125,7 @@ fn particles(
     if !is_series {
         return Err(Misuse::error(format!("{problem}; {remedy}")));
     }
-    eprintln!("note: {problem}; it is skipped");
+    notes::note(format!("{problem}; it is skipped"));
     Ok(None)
 }
 
@@ -151,7 +156,7 @@ fn describe(density: &SavedDensity, written: &[PathBuf]) -> Value {
     })
 }
 
-fn print(density: &SavedDensity, written: &[PathBuf]) -> Result<()> {
+fn print(request: &DensityRequest, density: &SavedDensity, written: &[PathBuf]) -> Result<()> {
     let SavedDensity { estimate, values, save, time } = density;
     let mut out = std::io::stdout().lock();
     writeln!(out, "save {save}, t = {}", twelve_digits(*time))?;
@@ -166,7 +171,8 @@ fn print(density: &SavedDensity, written: &[PathBuf]) -> Result<()> {
         [extreme(values, f64::min), extreme(values, f64::max)].map(|x| x.unwrap_or(f64::NAN));
     writeln!(out, "density    {min:.6e} to {max:.6e}")?;
     if let Some(integral) = estimate.integral {
-        writeln!(out, "integral   {integral:.6}")?;
+        let over = if request.is_slice() { " over the slice" } else { "" };
+        writeln!(out, "integral   {integral:.6}{over}")?;
     }
     for path in written {
         writeln!(out, "written    {}", path.display())?;

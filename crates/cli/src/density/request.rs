@@ -96,8 +96,8 @@ impl DensityRequest {
         let [low, high] = results.domain;
         let mut grid = Lattice { counts: counts(&[], axes, low, high)?, low, high };
         if axes == Axes::XYZ {
-            let height =
-                particles.densest(2).unwrap_or(0.5 * (low[2] + high[2])).max(low[2]).min(high[2]);
+            let height = particles.densest(2, high[2] - low[2]);
+            let height = height.unwrap_or(0.5 * (low[2] + high[2])).max(low[2]).min(high[2]);
             (grid.low[2], grid.high[2]) = (height, height);
             grid.counts = [256, 256, 1];
         }
@@ -115,6 +115,16 @@ impl DensityRequest {
             has_given_bandwidth: false,
             has_default_nodes: true,
         })
+    }
+
+    /// Whether the nodes are on a plane or a line across the space of the density, whose integral is not
+    /// that over the domain.
+    pub fn is_slice(&self) -> bool {
+        match &self.target {
+            Target::Grid(grid) => (0..3).any(|d| self.axes.active()[d] && grid.counts[d] == 1),
+            Target::Plane(_) => self.axes.dimension() == 3,
+            Target::Points(_) => false,
+        }
     }
 
     /// Limits the number of nodes along each side of a grid. Returns the position of a slice normal to z.

@@ -9,7 +9,7 @@ use crate::{
     bounds::bounding_box,
     case::Misuse,
     format::{three_digits, twelve_digits},
-    log,
+    log, notes,
 };
 use anyhow::Result;
 use burntrace::{
@@ -42,21 +42,21 @@ pub fn estimate(
         let pitches = [0, 1, 2].map(|d| if nodes.counts[d] > 1 { nodes.pitch(d) } else { 0.0 });
         let widths = [0, 1, 2].map(|d| estimate.bandwidth[d].max(pitches[d]));
         let widths = widths.map(three_digits);
-        eprintln!(
-            "note: t = {}: the bandwidth {:?} is below the distance of the nodes, and {widths:?} is used; give \
+        notes::note(format!(
+            "t = {}: the bandwidth {:?} is below the distance of the nodes, and {widths:?} is used; give \
              more --nodes, or a smaller grid with --low and --high",
             twelve_digits(particles.time),
             estimate.bandwidth.map(three_digits),
-        );
+        ));
         let density = request.density.clone().bandwidth(Bandwidth::PerAxis(widths));
         return request.estimate_with(&density, particles, device).map_err(Misuse::of);
     }
     let nodes = around(particles, request, nodes, &estimate);
-    eprintln!(
-        "note: the nodes extend around the particles from {:?} to {:?}, as nodes over the whole domain would be \
+    notes::note(format!(
+        "the nodes extend around the particles from {:?} to {:?}, as nodes over the whole domain would be \
          too far apart for the bandwidth; give --nodes, --low and --high to choose them",
         nodes.low, nodes.high
-    );
+    ));
     request.target = Target::Grid(nodes);
     let estimate = estimate_with_note(request, particles, device)?;
     log::warn(check::kernels(request, &estimate).iter());
@@ -71,11 +71,11 @@ fn estimate_with_note(
 ) -> Result<Estimate> {
     let (estimate, chosen) = estimate_or_widen(request, particles, device)?;
     if let Some(Chosen { problem, widths }) = chosen {
-        eprintln!(
-            "note: t = {}: {problem}; the bandwidth {widths:?} is used, which along such an axis is the largest one \
+        notes::note(format!(
+            "t = {}: {problem}; the bandwidth {widths:?} is used, which along such an axis is the largest one \
              of other axes, or 2 % of the domain; give another one with --bandwidth",
             twelve_digits(particles.time),
-        );
+        ));
     }
     Ok(estimate)
 }

@@ -1,7 +1,7 @@
 //! Pictures of the densities of several saves, with the same colours.
 
 use super::picture::Drawable;
-use crate::{args::DensityArgs, case::Misuse, figure_dir::FigureDir, format::six_digits};
+use crate::{args::DensityArgs, case::Misuse, figure_dir::FigureDir, format::six_digits, notes};
 use anyhow::Result;
 use burntrace_plot::{
     Raster, animation,
@@ -77,9 +77,9 @@ impl Series {
             }
         }
         let [from, to] = [low, high.into()].map(six_digits);
-        eprintln!(
-            "note: the colours of all pictures go from {from} to {to}; give others with --range"
-        );
+        notes::note(format!(
+            "the colours of all pictures go from {from} to {to}; give others with --range"
+        ));
         Style { range: Range::Given([low, high.into()]), ..style }
     }
 

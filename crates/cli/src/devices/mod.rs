@@ -7,18 +7,16 @@ pub use auto::open;
 use crate::args::DevicesArgs;
 use anyhow::Result;
 use burntrace::device::{self, OpenDevice, Unusable};
-use std::io::Write;
 
 pub fn execute(args: &DevicesArgs) -> Result<()> {
     let (usable, unusable) = device::list();
     let auto = auto_name()?;
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        writeln!(out, "{:#}", json(&usable, &unusable, &auto))?;
-        return Ok(());
-    }
-    writeln!(out, "device     f64   description")?;
-    for usable in &usable {
+    args.output.print(|| json(&usable, &unusable, &auto), || text(&usable, &unusable, &auto))
+}
+
+fn text(usable: &[OpenDevice], unusable: &[Unusable], auto: &str) -> String {
+    let mut text = String::from("device     f64   description\n");
+    for usable in usable {
         let f64 = if usable.has_f64 { "yes" } else { "no" };
         let mut notes = usable.description.clone();
         if usable.is_software {
@@ -27,12 +25,12 @@ pub fn execute(args: &DevicesArgs) -> Result<()> {
         if usable.name == auto {
             notes += "  <- auto";
         }
-        writeln!(out, "{:<10} {:<5} {notes}", usable.name, f64)?;
+        text += &format!("{:<10} {:<5} {notes}\n", usable.name, f64);
     }
-    for unusable in &unusable {
-        writeln!(out, "{:<10} {:<5} not usable: {}", unusable.name, "-", unusable.reason)?;
+    for unusable in unusable {
+        text += &format!("{:<10} {:<5} not usable: {}\n", unusable.name, "-", unusable.reason);
     }
-    Ok(())
+    text
 }
 
 /// The device that `auto` takes, or would take first if none has been measured.

@@ -16,7 +16,6 @@ pub use devices::{DeviceReport, is_cpu};
 use limits::Limits;
 use serde::Serialize;
 use speed::Speeds;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Everything that `doctor` finds.
@@ -74,11 +73,8 @@ pub fn execute(args: &DoctorArgs) -> Result<()> {
         advice: Vec::new(),
     };
     diagnosis.advice = advice::of(&diagnosis);
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{:#}", serde_json::to_value(&diagnosis)?)?,
-        false => write!(out, "{}", text::of(&diagnosis))?,
-    }
+    let json = serde_json::to_value(&diagnosis)?;
+    args.output.print(|| json, || text::of(&diagnosis))?;
     let wrong: Vec<&str> =
         diagnosis.devices.iter().filter(|of| !of.is_right()).map(|of| of.name.as_str()).collect();
     match wrong[..] {

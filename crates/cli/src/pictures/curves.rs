@@ -24,7 +24,10 @@ pub fn counts(results: &Results, statistics: &TrackStatistics) -> Option<NamedCu
         series.push(curve("Ended", statistics, |save| Some(save.ended as f64)));
     }
     if saves.iter().any(|save| save.waiting > 0) {
-        series.push(curve("Waiting", statistics, |save| Some(save.waiting as f64)));
+        // Slots of sources are empty before their first particle, and after one that is not followed.
+        let is_of_slots = results.tracks.num_instances().is_some();
+        let name = if is_of_slots { "Waiting or empty slots" } else { "Waiting" };
+        series.push(curve(name, statistics, |save| Some(save.waiting as f64)));
     }
     let curves = Curves {
         axes: [time(results), axis("number of particles", String::new())],
@@ -72,21 +75,33 @@ pub fn dispersion(results: &Results, statistics: &TrackStatistics) -> Option<Nam
         length => format!("{length}²"),
     };
     let total = |xyz: Option<[f64; 3]>| xyz.map(|xyz| xyz.iter().sum());
+    let displacement = |s: &SaveStatistics| total(s.mean_square_displacement);
+    let mut series = vec![
+        curve("Displacement since the release", statistics, displacement),
+        curve("Distance from the centroid", statistics, |s| total(s.variance)),
+    ];
+    // Where slots are re-used, fewer and fewer pairs are left.
+    let has_pairs = results.tracks.num_instances().is_none();
+    if has_pairs {
+        series.push(curve("Distance within pairs", statistics, |s| total(s.pair_dispersion)));
+    }
     let curves = Curves {
         axes: [time(results), axis("mean square", square)],
         log: [false; 2],
-        series: vec![
-            curve("Displacement since the release", statistics, |s| {
-                total(s.mean_square_displacement)
-            }),
-            curve("Distance from the centroid", statistics, |s| total(s.variance)),
-            curve("Distance within pairs", statistics, |s| total(s.pair_dispersion)),
-        ],
+        series,
         bands: Vec::new(),
         title: "dispersion".into(),
     };
-    let caption = "Dispersion of the active particles: mean-square distance from the release \
-                   position, from the centroid, and within pairs of neighbouring slots.";
+    let caption = match has_pairs {
+        true => {
+            "Dispersion of the active particles: mean-square distance from the release position, from the \
+             centroid, and within pairs of neighbouring slots."
+        }
+        false => {
+            "Dispersion of the active particles: mean-square distance from the release position and from the \
+             centroid."
+        }
+    };
     Some(NamedCurves { name: "dispersion", caption, curves })
 }
 

@@ -8,7 +8,7 @@ use crate::{
     density::{self, DensityRequest, SavedDensity, SavedParticles},
     figure_dir::FigureDir,
     format::count,
-    results::{Results, SampleLimits, sample_trajectories, walls},
+    results::{Results, SampleLimits, num_located, sample_trajectories, walls},
 };
 use anyhow::{Context, Result};
 use burntrace::{Status, analysis::statistics::TrackStatistics};
@@ -84,8 +84,15 @@ fn add_tracks(
     options: &FigureOptions,
     figures: &mut FigureDir,
 ) -> Result<Vec<String>> {
-    let limits = SampleLimits { particles: options.particles, saves: MAX_SAVES };
+    let (particles, reuses_slots) = slots_of(results, options.particles)?;
+    let limits = SampleLimits { particles, saves: MAX_SAVES };
     let mut trajectories = sample_trajectories(results, limits)?.trajectories;
+    let caption = caption(&trajectories, reuses_slots);
+    let mut style = options.track_style.clone();
+    if reuses_slots && style.title.is_none() {
+        let (shown, all) = (trajectories.particles.len(), trajectories.run_size[0]);
+        style.title = Some(format!("Tracks in {} of {} slots", count(shown), count(all)));
+    }
     if options.walls {
         walls::add(results, &mut trajectories);
     }
@@ -99,23 +106,34 @@ fn add_tracks(
             0 => "tracks".into(),
             _ => format!("tracks-{}", name_of(view)),
         };
-        let made =
-            picture::tracks(&trajectories, view, &options.track_style).map_err(Misuse::of)?;
+        let made = picture::tracks(&trajectories, view, &style).map_err(Misuse::of)?;
         figures.add(&name, &made)?;
-        captions.push(caption(&trajectories));
+        captions.push(caption.clone());
     }
     Ok(captions)
 }
 
+/// The number of slots with about as many tracks as given, at least one; and whether slots are re-used.
+fn slots_of(results: &Results, tracks: usize) -> Result<(usize, bool)> {
+    let slots = num_located(results)?;
+    let instances = results.tracks.num_instances().unwrap_or(0);
+    match instances > slots {
+        true => Ok(((tracks as u128 * slots as u128 / instances as u128).max(1) as usize, true)),
+        false => Ok((tracks, false)),
+    }
+}
+
 /// Which tracks are shown.
-fn caption(trajectories: &Trajectories) -> String {
+fn caption(trajectories: &Trajectories, reuses_slots: bool) -> String {
     let (shown, all) = (trajectories.particles.len(), trajectories.run_size[0]);
     let [shown, all, not_located] = [shown, all, trajectories.not_located].map(count);
+    let tracks = match reuses_slots {
+        true => format!("Tracks of the particles in {shown} of {all} slots, one after another"),
+        false => format!("Tracks of {shown} of {all} particles"),
+    };
     match trajectories.not_located {
-        0 => format!("Tracks of {shown} of {all} particles."),
-        _ => format!(
-            "Tracks of {shown} of {all} particles; a further {not_located} seeds were not located."
-        ),
+        0 => format!("{tracks}."),
+        _ => format!("{tracks}; a further {not_located} seeds were not located."),
     }
 }
 

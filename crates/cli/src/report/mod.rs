@@ -9,7 +9,7 @@ mod text;
 pub use run_rows::{field as field_in_words, of as run_rows};
 
 use crate::{
-    args::{ReportArgs, StyleArgs},
+    args::{ReportArgs, StyleArgs, lines_of},
     case::Misuse,
     figure_dir::FigureDir,
     pictures::{self, FigureOptions},
@@ -18,11 +18,7 @@ use crate::{
 };
 use anyhow::Result;
 use data::RunReport;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// Probability of confidence intervals in the report of a sweep.
-const CONFIDENCE: f64 = 0.95;
 
 /// Maximum number of tracks in a report.
 const PARTICLES: usize = 200;
@@ -37,28 +33,20 @@ pub fn execute(args: &ReportArgs) -> Result<()> {
         false => args.groups.iter().map(|text| group(text)).collect::<Result<_>>()?,
     };
     let report = make(&results, groups, args.particles)?;
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        writeln!(out, "{:#}", report.json())?;
-    } else {
-        report.written.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
-    }
-    Ok(())
+    args.output.print(|| report.json(), || lines_of(&report.written))
 }
 
 /// Makes tables and report of the sweep in a folder again.
 fn of_sweep(args: &ReportArgs) -> Result<()> {
-    if args.particles || args.json || !args.groups.is_empty() {
+    if args.particles || !args.groups.is_empty() {
         return Err(Misuse::error(format!(
-            "{} is the folder of a sweep, whose report has no --groups, --particles and --json; give the folder of \
-             one of its runs, or read report.json",
+            "{} is the folder of a sweep, whose report has no --groups and --particles; give the folder of one of its \
+             runs, or omit them",
             args.run.display()
         )));
     }
-    let mut out = std::io::stdout().lock();
-    let written = sweep::again(&args.run, CONFIDENCE)?;
-    written.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;
-    Ok(())
+    let made = sweep::again(&args.run)?;
+    args.output.print(|| made.json, || lines_of(&made.files))
 }
 
 /// Makes the report of the run in a folder. Returns the paths of the report and of its main

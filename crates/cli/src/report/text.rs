@@ -206,7 +206,10 @@ fn arrays(report: &RunReport, text: &mut String) {
             let deviation = array.variance.map(f64::sqrt);
             let [mean, deviation, min, max] =
                 &[array.mean, deviation, array.min, array.max].map(number);
-            row(text, &[&index, &time, &name, &array.count.to_string(), mean, deviation, min, max]);
+            row(
+                text,
+                &[&index, &time, &name, &count(array.count as usize), mean, deviation, min, max],
+            );
         }
     }
 }
@@ -257,7 +260,10 @@ fn case(report: &RunReport, text: &mut String) {
 
 fn dispersion_row(text: &mut String, save: usize, time: f64, all: &GroupStatistics) {
     let statistics = &all.saves[save];
-    let total = |xyz: Option<[f64; 3]>| number(xyz.map(|xyz| xyz.iter().sum()));
+    let sum = |xyz: Option<[f64; 3]>| xyz.map(|xyz| xyz.iter().sum::<f64>());
+    // A square below the rounding error of positions is 0.
+    let error = f64::EPSILON * sum(statistics.variance).unwrap_or(0.0);
+    let total = |xyz| number(sum(xyz).map(|x| if x < error { 0.0 } else { x }));
     row(
         text,
         &[

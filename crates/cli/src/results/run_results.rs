@@ -8,7 +8,7 @@ use crate::{
     folder::Folder,
     format::twelve_digits,
     log,
-    notes::Notes,
+    notes::{self, Notes},
 };
 use anyhow::Result;
 use burntrace::{device::OpenDevice, io};
@@ -58,7 +58,7 @@ impl Results {
     /// Prints a note on standard error if the run is unfinished.
     pub fn note_unfinished(self) -> Results {
         if let Some(note) = self.unfinished() {
-            eprintln!("note: {}: {note}", self.folder.root.display());
+            notes::note(format!("{}: {note}", self.folder.root.display()));
         }
         self
     }

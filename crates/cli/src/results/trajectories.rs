@@ -218,6 +218,20 @@ impl Rows {
         }
     }
 
+    /// The mean speed of a particle from its release to its first save; NaN if it is not known.
+    fn speed_since_release(
+        &self,
+        state: &ParticleState,
+        image: [i32; 3],
+        clock: &ParticleTimes,
+    ) -> f64 {
+        let age = clock.age(state);
+        let release = self.ends.release(state.slot, state.generation);
+        release.filter(|_| age > 0.0 && image == [0; 3]).map_or(f64::NAN, |release| {
+            length([0, 1, 2].map(|d| state.position[d] - release[d])) / age
+        })
+    }
+
     /// Adds a particle at the current save. Particles must be added in the order of the columns.
     fn add(
         &mut self,
@@ -238,7 +252,10 @@ impl Rows {
         let before = last.filter(|before| is_there && before.generation == state.generation);
         let speed = match velocity.filter(|_| is_active) {
             Some(velocity) => length(velocity),
-            None => before.map_or(f64::NAN, |before| speed(&before, &now)),
+            None => match before {
+                Some(before) => speed(&before, &now),
+                None => self.speed_since_release(state, image, clock),
+            },
         };
         let if_there = |x: f64| if is_there { x as f32 } else { f32::NAN };
         self.position.push(if is_there { state.position } else { [f64::NAN; 3] });

@@ -4,7 +4,7 @@ use super::run_results::Results;
 use crate::{
     case::{Allowed, Case, Obstacle, ObstacleShape},
     format::count,
-    job,
+    job, notes,
 };
 use anyhow::Result;
 use burntrace::{MeshSource, io, mesh::Mesh};
@@ -29,13 +29,15 @@ pub fn add(results: &Results, trajectories: &mut Trajectories) {
                 let is_wall = obstacle.allowed == Allowed::Inside;
                 trajectories.surfaces.push(Surface { triangles, is_wall });
             }
-            Err(error) => eprintln!("note: obstacle {} is not drawn: {error:#}", number + 1),
+            Err(error) => {
+                notes::note(format!("obstacle {} is not drawn: {error:#}", number + 1));
+            }
         }
     }
     match mesh(case) {
         Ok(Some(mesh)) => add_walls(&mesh, results.domain, trajectories),
         Ok(None) => {}
-        Err(error) => eprintln!("note: the walls of the mesh are not drawn: {error:#}"),
+        Err(error) => notes::note(format!("the walls of the mesh are not drawn: {error:#}")),
     }
 }
 

@@ -64,7 +64,7 @@ pub fn make(evaluation: &Evaluation, mut figures: FigureDir) -> Result<(Vec<Figu
 
 /// The pictures of quantities that change over time: file names, curves and captions.
 fn over_time(evaluation: &Evaluation, shown: &[Ensemble]) -> Result<Vec<(String, Curves, String)>> {
-    let percent = 100.0 * evaluation.confidence;
+    let percent = 100.0 * evaluation.sweep.definition.confidence;
     let bands = format!("thin lines are limits of the {percent} % confidence interval of the mean");
     let mut made = Vec::new();
     let axes = Results::open(&evaluation.sweep.runs[shown[0].runs[0]].folder.root)?.axes();

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Name of the file with the definition, in the folder of the sweep.
 pub const DEFINITION: &str = "sweep.json";
 
-/// The definition of a sweep. It does not change while runs are added.
+/// The definition of a sweep. Only its confidence changes while runs are added.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Definition {
     /// The version of burntrace that started the sweep.
@@ -24,6 +24,14 @@ pub struct Definition {
     pub case: String,
     pub vary: Vec<Vary>,
     pub zip: bool,
+    /// Probability of confidence intervals. It does not change the runs.
+    #[serde(default = "usual_confidence")]
+    pub confidence: f64,
+}
+
+/// The probability of confidence intervals if none is given.
+fn usual_confidence() -> f64 {
+    0.95
 }
 
 /// A sweep in its folder.
@@ -56,13 +64,13 @@ impl Sweep {
     /// The sweep of a command line: a new one, or the one in the folder if it has the same definition.
     pub fn open(args: &SweepArgs) -> Result<Sweep> {
         let definition = Definition::of(args)?;
-        let sweep = Sweep::of(args.out.clone(), definition)?;
+        let mut sweep = Sweep::of(args.out.clone(), definition)?;
         for (run, values) in sweep.runs.iter().zip(sweep.value_texts()) {
             let context = || format!("{} ({values})", run.name());
             job::check(&run.case).with_context(context).map_err(misuse)?;
             job::check_folder(&run.case, Path::new("/")).with_context(context).map_err(misuse)?;
         }
-        sweep.claim()?;
+        sweep.claim(args.confidence)?;
         Ok(sweep)
     }
 
@@ -107,9 +115,9 @@ impl Sweep {
         })
     }
 
-    /// Writes the definition into the folder, or compares it with the one that is there. Several
-    /// processes may do so at the same time.
-    fn claim(&self) -> Result<()> {
+    /// Writes the definition into the folder, or compares it with the one that is there, and keeps its
+    /// confidence unless another one is given. Several processes may do so at the same time.
+    fn claim(&mut self, confidence: Option<f64>) -> Result<()> {
         let path = self.root.join(DEFINITION);
         let root = self.root.display();
         if self.root.join("case.toml").exists() || self.root.join("tracks").exists() {
@@ -118,10 +126,8 @@ impl Sweep {
             )));
         }
         folder::make(&self.root)?;
-        let part = self.root.join(format!("{DEFINITION}.part-{}", std::process::id()));
-        let text = format!("{}\n", serde_json::to_string_pretty(&self.definition)?);
+        let part = self.definition.write_part(&self.root)?;
         let failed = || format!("cannot write {}", path.display());
-        std::fs::write(&part, text).with_context(failed)?;
         // A link is refused if the name is there, unlike a renamed file.
         let linked = std::fs::hard_link(&part, &path);
         std::fs::remove_file(&part).with_context(failed)?;
@@ -131,13 +137,26 @@ impl Sweep {
             Err(error) => return Err(error).with_context(failed),
         }
         let before = Definition::read(&path)?.unwrap_or_else(|| self.definition.clone());
-        match before.change(&self.definition) {
-            None => Ok(()),
-            Some(change) => Err(Misuse::error(format!(
+        if let Some(change) = before.change(&self.definition) {
+            return Err(Misuse::error(format!(
                 "{root} contains another sweep: {change}; give the same command to go on with it, or another \
                  folder with --out"
-            ))),
+            )));
         }
+        let kept = before.confidence;
+        self.definition = before;
+        match confidence.filter(|given| *given != kept) {
+            Some(given) => self.keep_confidence(given),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces the confidence of the definition in the folder.
+    fn keep_confidence(&mut self, confidence: f64) -> Result<()> {
+        let _lock = self.lock()?;
+        self.definition.confidence = confidence;
+        let (part, path) = (self.definition.write_part(&self.root)?, self.root.join(DEFINITION));
+        std::fs::rename(part, &path).with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Holds off other processes that would write tables and reports of this sweep at the same time,
@@ -174,7 +193,16 @@ impl Definition {
             case: text,
             vary: args.vary.iter().map(|text| Vary::parse(text)).collect::<Result<_>>()?,
             zip: args.zip,
+            confidence: args.confidence.unwrap_or_else(usual_confidence),
         })
+    }
+
+    /// Writes the definition to a file of this process beside its final one, and returns the path.
+    fn write_part(&self, root: &Path) -> Result<PathBuf> {
+        let part = root.join(format!("{DEFINITION}.part-{}", std::process::id()));
+        let text = format!("{}\n", serde_json::to_string_pretty(self)?);
+        std::fs::write(&part, text).with_context(|| format!("cannot write {}", part.display()))?;
+        Ok(part)
     }
 
     /// The definition in a file, if there is one.

@@ -3,7 +3,7 @@
 use super::{
     definition::Sweep,
     ensemble::{self, Ensemble, RunSeries},
-    report,
+    report::{self, Report},
     runs::Outcome,
     table::{self, Row},
 };
@@ -25,7 +25,6 @@ pub struct Evaluation<'a> {
     pub sweep: &'a Sweep,
     pub rows: Vec<Row>,
     pub ensembles: Vec<Ensemble>,
-    pub confidence: f64,
 }
 
 impl Evaluation<'_> {
@@ -38,10 +37,10 @@ impl Evaluation<'_> {
 /// Writes the tables, and the report unless other tasks have runs left or the case wants none.
 pub fn write(sweep: &Sweep, outcome: &Outcome, args: &SweepArgs) -> Result<Written> {
     let _lock = sweep.lock()?;
-    let (evaluation, mut written) = tables(sweep, &outcome.failed, args.confidence)?;
+    let (evaluation, mut written) = tables(sweep, &outcome.failed)?;
     let left = sweep.runs.len() - evaluation.finished();
     if sweep.wants_report && evaluation.finished() > 0 && (args.task.is_none() || left == 0) {
-        written.extend(report::make(&evaluation)?);
+        written.extend(report::make(&evaluation)?.files);
     }
     let mut text = files_text(&written);
     if left > 0 {
@@ -61,22 +60,22 @@ pub fn write(sweep: &Sweep, outcome: &Outcome, args: &SweepArgs) -> Result<Writt
 }
 
 /// Makes tables and report of the sweep in a folder again.
-pub fn again(root: &Path, confidence: f64) -> Result<Vec<PathBuf>> {
+pub fn again(root: &Path) -> Result<Report> {
     let sweep = Sweep::in_folder(root)?;
     let _lock = sweep.lock()?;
-    let (evaluation, mut written) = tables(&sweep, &BTreeMap::new(), confidence)?;
+    let (evaluation, mut files) = tables(&sweep, &BTreeMap::new())?;
     if evaluation.finished() == 0 {
         anyhow::bail!("none of the {} runs in {} is finished", sweep.runs.len(), root.display());
     }
-    written.extend(report::make(&evaluation)?);
-    Ok(written)
+    let report = report::make(&evaluation)?;
+    files.extend(report.files);
+    Ok(Report { files, ..report })
 }
 
 /// Evaluates the finished runs, and writes the tables.
 fn tables<'a>(
     sweep: &'a Sweep,
     failed: &BTreeMap<usize, String>,
-    confidence: f64,
 ) -> Result<(Evaluation<'a>, Vec<PathBuf>)> {
     let rows = table::rows(sweep, failed);
     let series: Result<Vec<Option<RunSeries>>> = sweep
@@ -90,9 +89,9 @@ fn tables<'a>(
         .collect();
     let series = series?;
     let mut written = vec![table::write_runs(sweep, &rows, &series)?];
-    let ensembles = ensemble::ensembles(sweep, &series, confidence);
+    let ensembles = ensemble::ensembles(sweep, &series, sweep.definition.confidence);
     written.push(table::write_ensembles(sweep, &ensembles)?);
-    Ok((Evaluation { sweep, rows, ensembles, confidence }, written))
+    Ok((Evaluation { sweep, rows, ensembles }, written))
 }
 
 /// The written files in lines.

@@ -17,15 +17,13 @@ pub use info::describe;
 use crate::{args::SweepArgs, case::Misuse, ranks::Rank};
 use anyhow::{Result, bail};
 use runs::Outcome;
-use std::io::Write;
 use std::time::Instant;
 
 pub fn execute(args: &SweepArgs) -> Result<()> {
     let start = Instant::now();
-    if !(args.confidence > 0.0 && args.confidence < 1.0) {
+    if let Some(given) = args.confidence.filter(|given| !(*given > 0.0 && *given < 1.0)) {
         return Err(Misuse::error(format!(
-            "--confidence {}: give a probability above 0 and below 1, such as 0.95",
-            args.confidence
+            "--confidence {given}: give a probability above 0 and below 1, such as 0.95"
         )));
     }
     if args.task.is_none() {
@@ -34,14 +32,10 @@ pub fn execute(args: &SweepArgs) -> Result<()> {
     let sweep = Sweep::open(args)?;
     let is_own = |run: &usize| args.task.is_none_or(|task| run % task.count == task.index);
     let own: Vec<usize> = (0..sweep.runs.len()).filter(is_own).collect();
-    let outcome = runs::all(&sweep, &own, args.quiet)?;
+    let outcome = runs::all(&sweep, &own, args.output.quiet)?;
     let written = evaluation::write(&sweep, &outcome, args)?;
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{:#}", written.json)?,
-        false if args.quiet => {}
-        false => write!(out, "{}{}", outcome.text(&sweep, start.elapsed()), written.text)?,
-    }
+    let text = || format!("{}{}", outcome.text(&sweep, start.elapsed()), written.text);
+    args.output.print(|| written.json.clone(), text)?;
     fail(&sweep, &outcome)
 }
 

@@ -9,31 +9,39 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::analysis::ensemble::Spread;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Maximum number of runs, and of ensembles, in tables of the report.
 const ROWS: usize = 50;
 
-/// Writes `report.md`, `report.json` and pictures. Returns their paths.
-pub fn make(evaluation: &Evaluation) -> Result<Vec<PathBuf>> {
+/// A written report.
+pub struct Report {
+    /// The content of `report.json`.
+    pub json: Value,
+    /// The written files.
+    pub files: Vec<PathBuf>,
+}
+
+/// Writes `report.md`, `report.json` and pictures.
+pub fn make(evaluation: &Evaluation) -> Result<Report> {
     let folder = Folder::at(&evaluation.sweep.root);
     let figures = FigureDir::at(&folder.path("pictures"), false)?;
     let (figures, missing) = curves::make(evaluation, figures)?;
     let json = json!({
         "burntrace": env!("CARGO_PKG_VERSION"),
         "sweep": evaluation.sweep.definition,
-        "confidence": evaluation.confidence,
+        "confidence": evaluation.sweep.definition.confidence,
         "finished": evaluation.finished(),
         "ensembles": evaluation.ensembles,
         "not_shown": missing,
     });
     folder.write("report.json", &format!("{json:#}\n"))?;
     folder.write("report.md", &markdown(evaluation, &figures, &missing))?;
-    let mut written = vec![folder.path("report.md"), folder.path("report.json")];
-    written.extend(figures.into_iter().map(|figure| figure.path));
-    Ok(written)
+    let mut files = vec![folder.path("report.md"), folder.path("report.json")];
+    files.extend(figures.into_iter().map(|figure| figure.path));
+    Ok(Report { json, files })
 }
 
 fn markdown(evaluation: &Evaluation, figures: &[Figure], missing: &[String]) -> String {
@@ -59,7 +67,7 @@ fn markdown(evaluation: &Evaluation, figures: &[Figure], missing: &[String]) -> 
         line(format!("| `{}` | {} |", vary.key, values(&vary.values)));
     }
     line("\n## Mean over runs at the last common save\n".into());
-    let percent = 100.0 * evaluation.confidence;
+    let percent = 100.0 * evaluation.sweep.definition.confidence;
     line(format!(
         "Runs that differ only in seeds of random numbers are independent samples: the mean of a quantity over \
          them, its standard deviation from run to run, and the {percent} % confidence interval of the mean by \

@@ -118,7 +118,8 @@ fn run_is_extended_by_the_further_frames_of_its_series() {
     let refused = burntrace(path, &extend);
     assert_refused(&refused, 2, &["u_021.vtk", "is new", "--accept-changes"]);
     assert!(!text(&refused.stderr).contains("resume"), "{}", text(&refused.stderr));
-    let output = burntrace(path, &[&extend[..], &["--accept-changes"]].concat());
+    let accept = ["run", "--extend", "first", "--out", "longer", "--accept-changes"];
+    let output = burntrace(path, &accept);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("accepted with --accept-changes"));
     assert_same(path, ["whole", "longer"]);

@@ -12,6 +12,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// The text of a block `toml file=NAME` of a page of the guide.
+pub fn case_of(page: &str, name: &str) -> String {
+    let text = std::fs::read_to_string(root().join("docs/guide").join(page)).unwrap();
+    let note = format!("file={name}");
+    blocks(&text).into_iter().find(|block| block.note == note).unwrap().text
+}
+
 /// A fenced block of a page.
 struct Block<'a> {
     line: usize,

@@ -327,14 +327,14 @@ fn keys_without_effect_and_domains_beyond_the_field_are_said() {
     std::fs::write(folder.path().join("case.toml"), case).unwrap();
     let set = |low: &str, high: &str| {
         let domain = format!("domain={{low={low},high={high}}}");
-        burntrace(folder.path(), &["run", "case.toml", "--quiet", "--overwrite", "--set", &domain])
+        burntrace(folder.path(), &["run", "case.toml", "--overwrite", "--set", &domain])
     };
     let apart = set("[1e3, 1e3, 1e3]", "[2e3, 2e3, 2e3]");
     assert_refused(&apart, 2, &["the domain extends from 1000 to 2000 along x", "overlaps"]);
     let partly = set("[-1e3, -1e3, -1e3]", "[1e3, 1e3, 1e3]");
     assert!(text(&partly.stderr).contains("% of the domain is outside the field"));
     // The file has its own time.
-    let args = ["run", "case.toml", "--quiet", "--overwrite", "--set", "field.file_dt=0.5"];
+    let args = ["run", "case.toml", "--overwrite", "--set", "field.file_dt=0.5"];
     let unused = text(&burntrace(folder.path(), &args).stderr);
     assert!(unused.contains("`field.file_dt` has no effect: times are from TimeValue"), "{unused}");
 }
@@ -494,8 +494,7 @@ fn warnings_and_notes_are_in_the_summary() {
     let path = folder.path();
     assert!(run(path, &["--quiet"]).status.success());
     assert_eq!(summary(path)["warnings"], serde_json::json!([]));
-    let args =
-        ["--quiet", "--overwrite", "--set", "trace.path=fused", "--set", "field.file_dt=0.5"];
+    let args = ["--overwrite", "--set", "trace.path=fused", "--set", "field.file_dt=0.5"];
     let output = run(path, &args);
     let warnings = summary(path)["warnings"].clone();
     let expected = [
@@ -505,6 +504,9 @@ fn warnings_and_notes_are_in_the_summary() {
     assert_eq!(warnings, serde_json::json!(expected));
     let printed = text(&output.stderr);
     assert!(expected.iter().all(|warning| printed.contains(warning)), "{printed}");
+    let quiet = run(path, &[&["--quiet"], &args[..]].concat());
+    assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
+    assert_eq!(summary(path)["warnings"], serde_json::json!(expected));
     // The note that a formula is slow.
     let case = "[field]\nflow = \"saddle\"\n[domain]\nlow = [-1.0, -1.0, 0.0]\n\
         high = [1.0, 1.0, 0.0]\n[seeds]\nkind = \"list\"\npoints = [[0.1, 0.1, 0.0]]\n\

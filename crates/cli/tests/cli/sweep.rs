@@ -162,7 +162,39 @@ fn tasks_share_the_runs_and_the_last_one_reports() {
     let info = text(&burntrace(path, &["info", "s"]).stdout);
     assert!(info.contains("5 runs: 5 finished\nkeys       walk.seed = 1, 2, 3, 4, 5\n"), "{info}");
     assert_refused(&burntrace(path, &["render", "s"]), 2, &["contains a sweep", "s/run_0000"]);
-    assert_refused(&burntrace(path, &["report", "s", "--json"]), 2, &["the folder of a sweep"]);
+    let printed = burntrace(path, &["report", "s", "--json"]);
+    let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!(printed, json(&path.join("s/report.json")));
+    assert!(burntrace(path, &["report", "s", "--quiet"]).stdout.is_empty());
+    let with_particles = burntrace(path, &["report", "s", "--particles"]);
+    assert_refused(&with_particles, 2, &["the folder of a sweep"]);
+}
+
+#[test]
+fn a_sweep_keeps_its_confidence() {
+    let folder = folder_with(&CASE.replace("\"never\"", "\"auto\""));
+    let path = folder.path();
+    let confidence = |args: &[&str]| {
+        let output = burntrace(path, args);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let report = std::fs::read_to_string(path.join("s/report.md")).unwrap();
+        let of_table = json(&path.join("s/report.json"))["confidence"].as_f64().unwrap();
+        assert!(report.contains(&format!("{} % confidence", 100.0 * of_table)), "{report}");
+        of_table
+    };
+    let sweep = ["sweep", "case.toml", "--out", "s", "-q", "--vary", "walk.seed=1..3"];
+    assert_eq!(confidence(&[&sweep[..], &["--confidence", "0.5"]].concat()), 0.5);
+    assert_eq!(confidence(&["report", "s", "-q"]), 0.5);
+    assert_eq!(confidence(&sweep), 0.5);
+    assert_eq!(confidence(&[&sweep[..], &["--confidence", "0.75"]].concat()), 0.75);
+    assert_eq!(confidence(&["report", "s", "-q"]), 0.75);
+    // A sweep of an earlier version has none.
+    let mut definition = json(&path.join("s/sweep.json"));
+    definition.as_object_mut().unwrap().remove("confidence");
+    std::fs::write(path.join("s/sweep.json"), definition.to_string()).unwrap();
+    assert_eq!(confidence(&["report", "s", "-q"]), 0.95);
+    let wrong = [&sweep[..], &["--confidence", "1"]].concat();
+    assert_refused(&burntrace(path, &wrong), 2, &["--confidence 1: give a probability"]);
 }
 
 #[test]

@@ -88,6 +88,10 @@ pub struct SeriesInfo {
     /// [`inspect`](super::inspect()).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_finite: Option<usize>,
+    /// Maximum speed in the first file, of velocities that are finite and not hidden; only from
+    /// [`inspect`](super::inspect()).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_speed: Option<f64>,
     /// Bytes of all selected frames on a device in single precision, with the first of the
     /// interpolations; 0 if the frames cannot be read. An estimate for meshes.
     pub device_bytes_f32: u64,
@@ -190,6 +194,7 @@ impl SeriesInfo {
             velocity_axes: Vec::new(),
             hidden: None,
             not_finite: None,
+            max_speed: None,
             device_bytes_f32: 0,
             device_bytes_f64: 0,
             time_origin: None,
@@ -266,13 +271,16 @@ impl SeriesInfo {
         }
     }
 
-    /// Counts the velocities of the first frame that are hidden or not finite.
+    /// Counts the velocities of the first frame that are hidden or not finite, and finds the maximum speed.
     pub(super) fn add_frame(&mut self, frame: &FrameData) {
         let is_hidden = |i: usize| frame.hidden().is_some_and(|hidden| hidden[i]);
         let is_finite = |i: usize| frame.velocity.vector(i).iter().all(|x| x.is_finite());
         let values = 0..frame.velocity.len() / 3;
         self.hidden = Some(values.clone().filter(|i| is_hidden(*i)).count());
-        self.not_finite = Some(values.filter(|i| !is_hidden(*i) && !is_finite(*i)).count());
+        self.not_finite = Some(values.clone().filter(|i| !is_hidden(*i) && !is_finite(*i)).count());
+        let speed = |i: usize| frame.velocity.vector(i).iter().map(|v| v * v).sum::<f64>().sqrt();
+        let speeds = values.filter(|i| !is_hidden(*i) && is_finite(*i)).map(speed);
+        self.max_speed = speeds.reduce(f64::max);
     }
 
     /// Adds the bounds and the number of points.

@@ -43,7 +43,10 @@ impl Tracks {
             ["time"].into_iter().chain(names.iter().map(String::as_str)).collect();
         let folder = self.folder().join("density");
         let cf = self.manifest().cf();
-        let attributes = json!({ "long_name": "density of the particles" });
+        let mut attributes = json!({ "long_name": "density of the particles" });
+        if !image.unit.is_empty() {
+            attributes["units"] = image.unit.as_str().into();
+        }
         let (is_new, mut has_changed) =
             describe(&folder, &metadata("float64", &shape, &chunk, &dims, attributes))?;
         for (name, d) in names.iter().zip(AXES) {
@@ -65,6 +68,54 @@ impl Tracks {
         }
         Ok(true)
     }
+
+    /// The saves that have a density.
+    pub fn density_saves(&self) -> Vec<usize> {
+        let chunk = |save: usize| self.folder().join(format!("density/c.{save}.0.0.0"));
+        (0..self.num_saves()).filter(|save| chunk(*save).is_file()).collect()
+    }
+
+    /// The density at a save, as [`put_density`](Tracks::put_density) stored it.
+    ///
+    /// # Errors
+    ///
+    /// If the save has no density, or a file cannot be read or is damaged.
+    pub fn density(&self, save: usize) -> Result<Image> {
+        let axes = [0, 1, 2].map(|d| read(&self.folder().join(NAMES[d + 1]).join("c.0")));
+        let [x, y, z] = axes;
+        let axes = [x?, y?, z?];
+        let path = self.folder().join(format!("density/c.{save}.0.0.0"));
+        let values = read(&path)?;
+        let counts = axes.each_ref().map(Vec::len);
+        let nodes: usize = counts.iter().product();
+        if nodes == 0 || values.len() != nodes {
+            return Err(Error::Store {
+                path,
+                found: format!("{} values at {nodes} nodes", values.len()),
+                expected: "one for each; compute it again with `burntrace density`".into(),
+            });
+        }
+        let step = |along: &Vec<f64>| match along[..] {
+            [first, .., last] => (last - first) / (along.len() - 1) as f64,
+            _ => 0.0,
+        };
+        let attributes = read_json(&self.folder().join("density").join(METADATA))?;
+        Ok(Image {
+            counts,
+            origin: axes.each_ref().map(|along| along[0]),
+            spacing: axes.each_ref().map(step),
+            arrays: vec![("density".into(), values)],
+            unit: attributes["attributes"]["units"].as_str().unwrap_or_default().into(),
+            ..Image::default()
+        })
+    }
+}
+
+/// The numbers in a file.
+fn read(path: &Path) -> Result<Vec<f64>> {
+    let bytes = std::fs::read(path).map_err(Error::system("read", path))?;
+    let numbers = bytes.as_chunks::<8>().0;
+    Ok(numbers.iter().map(|number| f64::from_le_bytes(*number)).collect())
 }
 
 /// The metadata of the arrays of densities in a store, by name.

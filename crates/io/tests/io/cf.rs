@@ -91,6 +91,31 @@ fn densities_are_listed_and_the_store_stays_intact() {
 }
 
 #[test]
+fn a_density_is_read_as_it_was_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracks = store(folder.path());
+    assert!(tracks.density_saves().is_empty());
+    let image = Image {
+        counts: [3, 2, 1],
+        origin: [1.0, -1.0, 0.5],
+        spacing: [0.25, 2.0, 0.0],
+        arrays: vec![("density".into(), vec![1.0, 2.0, f64::MAX, 0.0, 5.5, 1e-300])],
+        unit: "1/mm2".into(),
+        ..Image::default()
+    };
+    for save in [3, 1] {
+        assert!(tracks.put_density(save, &image).unwrap());
+    }
+    assert_eq!(tracks.density_saves(), [1, 3]);
+    assert_eq!(tracks.density(3).unwrap(), image);
+    assert_eq!(read(&folder.path().join("density/zarr.json"))["attributes"]["units"], "1/mm2");
+    assert!(tracks.density(0).unwrap_err().to_string().contains("c.0.0.0.0"));
+    std::fs::write(folder.path().join("density/c.1.0.0.0"), [0; 40]).unwrap();
+    let error = tracks.density(1).unwrap_err().to_string();
+    assert!(error.contains("5 values at 6 nodes"), "{error}");
+}
+
+#[test]
 fn attributes_follow_the_cf_conventions() {
     let folder = tempfile::tempdir().unwrap();
     let tracks = store(folder.path());

@@ -36,9 +36,33 @@ impl ColorScale {
     /// The colour scale of values in a style. Without values, the range is the one of the style,
     /// or 0 to 1.
     pub(crate) fn new(values: impl Iterator<Item = f32> + Clone, style: &Style) -> Self {
+        let robust = |full, log| robust_range(valid(values.clone(), log), full, log);
+        Self::with_robust(values.clone(), style, robust)
+    }
+
+    /// The same for tracks: outliers are those of the drawn lines, given as values and lengths, so that the
+    /// colours are those of moving particles if most are at rest.
+    pub(crate) fn of_lines(
+        values: impl Iterator<Item = f32> + Clone,
+        lines: Vec<(f32, f64)>,
+        style: &Style,
+    ) -> Self {
+        let total: f64 = lines.iter().map(|(_, length)| length).sum();
+        Self::with_robust(values.clone(), style, |full, log| match total > 0.0 {
+            true => robust_range_of_lines(lines, full, log),
+            false => robust_range(valid(values, log), full, log),
+        })
+    }
+
+    /// The colour scale with a function for [`Range::Robust`], of the range of all values and of whether the
+    /// scale is logarithmic.
+    fn with_robust(
+        values: impl Iterator<Item = f32> + Clone,
+        style: &Style,
+        robust: impl FnOnce([f64; 2], bool) -> [f64; 2],
+    ) -> Self {
         let log = style.scale == Scale::Log;
-        let is_valid = |value: &f32| value.is_finite() && (!log || *value > 0.0);
-        let valid = values.clone().filter(is_valid);
+        let valid = valid(values.clone(), log);
         let full = valid
             .clone()
             .map(f64::from)
@@ -47,12 +71,12 @@ impl ColorScale {
         let is_filled = style.range == Range::Filled;
         let has_missing = values
             .clone()
-            .any(|value| if is_filled { !value.is_finite() } else { !is_valid(&value) });
+            .any(|value| if is_filled { !value.is_finite() } else { !is_valid(value, log) });
         let range = match style.range {
             Range::Given(range) => range,
             Range::Full => full,
             Range::Filled => filled_range(valid, full, log),
-            Range::Robust => robust_range(valid, full, log),
+            Range::Robust => robust(full, log),
         };
         let range = match (log, style.range) {
             (false, _) | (_, Range::Given(_)) => range,
@@ -120,6 +144,19 @@ fn widened_log([low, high]: [f64; 2]) -> [f64; 2] {
     }
 }
 
+/// Whether a value can have a colour.
+fn is_valid(value: f32, log: bool) -> bool {
+    value.is_finite() && (!log || value > 0.0)
+}
+
+/// The values that can have a colour.
+fn valid(
+    values: impl Iterator<Item = f32> + Clone,
+    log: bool,
+) -> impl Iterator<Item = f32> + Clone {
+    values.filter(move |value| is_valid(*value, log))
+}
+
 /// The range of [`Range::Filled`].
 fn filled_range(values: impl Iterator<Item = f32>, [low, high]: [f64; 2], log: bool) -> [f64; 2] {
     if low < 0.0 || low > high {
@@ -143,6 +180,30 @@ fn robust_range(values: impl Iterator<Item = f32> + Clone, full: [f64; 2], log: 
         f64::from(*sample.select_nth_unstable_by(index, f32::total_cmp).1)
     };
     let inner = [quantile(0.02), quantile(0.98)];
+    inner_or_full(inner, full, log)
+}
+
+/// The range of [`Range::Robust`] for lines, by quantiles of their length.
+fn robust_range_of_lines(mut lines: Vec<(f32, f64)>, full: [f64; 2], log: bool) -> [f64; 2] {
+    lines.retain(|(value, _)| is_valid(*value, log));
+    lines.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
+    let total: f64 = lines.iter().map(|(_, length)| length).sum();
+    let quantile = |fraction: f64| {
+        let mut length = 0.0;
+        let is_beyond = |(_, own): &&(f32, f64)| {
+            length += own;
+            length >= fraction * total
+        };
+        lines.iter().find(is_beyond).or(lines.last()).map(|(value, _)| f64::from(*value))
+    };
+    match (quantile(0.02), quantile(0.98)) {
+        (Some(low), Some(high)) => inner_or_full([low, high], full, log),
+        _ => full,
+    }
+}
+
+/// The range between quantiles if it is much narrower than the full range, else the full range.
+fn inner_or_full(inner: [f64; 2], full: [f64; 2], log: bool) -> [f64; 2] {
     let width = |[low, high]: [f64; 2]| if log { (high / low).ln() } else { high - low };
     let is_narrow = width(inner) < 2.0 / 3.0 * width(full);
     if is_narrow && inner[0] < inner[1] { inner } else { full }
@@ -168,6 +229,27 @@ mod tests {
         );
         let full = scale_of(&values, &Style { range: Range::Full, ..Style::default() });
         assert_eq!((full.range, full.extends), ([0.0, 1000.0], [false, false]));
+    }
+
+    #[test]
+    fn colors_of_tracks_are_those_of_moving_particles() {
+        // 990 particles nearly at rest, and ten that move at speeds from 1 to 10.
+        let mut values: Vec<f32> = (0..990).map(|i| 1e-5 * i as f32).collect();
+        values.extend((1..=10).map(|i| i as f32));
+        let style = Style::default();
+        assert!(scale_of(&values, &style).range[1] < 0.01);
+        let of_lines = |lines: Vec<(f32, f64)>| {
+            ColorScale::of_lines(values.iter().copied(), lines, &style).range
+        };
+        let lines = || values.iter().map(|value| (*value, f64::from(*value)));
+        assert_eq!(of_lines(lines().collect()), [0.0, 10.0]);
+        // A short line at a high speed is an outlier.
+        let length = |value: f32, length| if value > 6.0 { 0.1 } else { length };
+        let with_outliers = lines().map(|(value, own)| (value, length(value, own))).collect();
+        let [low, high] = of_lines(with_outliers);
+        assert!(low < 0.01 && high == 6.0, "{low} {high}");
+        // Without a length, all values count.
+        assert_eq!(of_lines(vec![(1.0, 0.0)]), scale_of(&values, &style).range);
     }
 
     #[test]

@@ -40,8 +40,10 @@ impl<'a> Scene<'a> {
         view.check()?;
         check(trajectories)?;
         let attribute = selected_attribute(trajectories, style)?;
-        let scale = attribute
-            .map(|attribute| ColorScale::new(drawn_values(trajectories, attribute), style));
+        let scale = attribute.map(|attribute| {
+            let lines = drawn_lines(trajectories, attribute);
+            ColorScale::of_lines(drawn_values(trajectories, attribute), lines, style)
+        });
         let mut canvas = Canvas::new(style);
         if let (Some(scale), Some(attribute)) = (&scale, attribute)
             && scale.has_missing
@@ -313,6 +315,18 @@ fn drawn_values<'a>(
         (trajectories.active[i] || trajectories.joined[i]) && is_finite(trajectories.position[i])
     };
     attribute.values.iter().enumerate().filter(move |(i, _)| is_drawn(*i)).map(|(_, value)| *value)
+}
+
+/// The values of the lines, and their lengths.
+fn drawn_lines(trajectories: &Trajectories, attribute: &Attribute) -> Vec<(f32, f64)> {
+    let stride = trajectories.particles.len();
+    let line = |index: usize| {
+        let [from, to] = [index - stride, index].map(|i| trajectories.position[i]);
+        let length = (0..3).map(|d| (to[d] - from[d]).powi(2)).sum::<f64>().sqrt();
+        (0.5 * (attribute.values[index - stride] + attribute.values[index]), length)
+    };
+    let joined = (stride..trajectories.position.len()).filter(|i| trajectories.joined[*i]);
+    joined.map(line).filter(|(value, length)| value.is_finite() && length.is_finite()).collect()
 }
 
 /// Checks the lengths of the arrays and the order of the times.

@@ -48,7 +48,9 @@ pub fn tracks(trajectories: &Trajectories, view: &View, style: &Style) -> Result
         let ends = [line.position, trajectories.position[line.index]];
         segments.extend(segment(&scene, ends, scene.color(line.index)));
     });
-    let stroke = stroke(trajectories.particles.len(), scene.canvas.em, style);
+    // Several particles may share a column, one after another.
+    let releases = trajectories.partial.iter().filter(|line| line.is_release).count();
+    let stroke = stroke(trajectories.particles.len().max(releases), scene.canvas.em, style);
     let mut bodies = surfaces::bodies(&scene, trajectories);
     if scene.projection.has_depth() {
         segments.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -183,16 +185,16 @@ pub(crate) fn dot_radius(dots: usize, em: f64) -> f64 {
 fn add_end_dots(scene: &mut Scene, trajectories: &Trajectories) {
     let palette = scene.canvas.palette;
     let (mut starts, mut ends) = (Vec::new(), Vec::new());
-    let releases: HashMap<usize, [f64; 3]> = trajectories
-        .partial
-        .iter()
-        .filter(|line| line.is_release)
-        .map(|line| (line.index, line.position))
-        .collect();
+    let partial = |is_release: bool| -> HashMap<usize, [f64; 3]> {
+        let lines = trajectories.partial.iter().filter(|line| line.is_release == is_release);
+        lines.map(|line| (line.index, line.position)).collect()
+    };
+    let [releases, exits] = [partial(true), partial(false)];
     for particle in 0..trajectories.particles.len() {
         let Some([first, last]) = first_and_last(trajectories, particle) else { continue };
         let start = releases.get(&first).copied().unwrap_or(trajectories.position[first]);
-        let [start, end] = [start, trajectories.position[last]].map(|position| {
+        let end = exits.get(&last).copied().unwrap_or(trajectories.position[last]);
+        let [start, end] = [start, end].map(|position| {
             let [x, y] = scene.projection.point(position);
             clipped([position; 2], scene.window).map(|_| [x as f32, y as f32])
         });

@@ -290,9 +290,12 @@ fn density_follows_the_time() {
     browser.click("#points");
     browser.click("#slice-on-0");
     let late = browser.shot(SCENE);
+    let title = "Density at z = 0.5 m (1/m³), t = ";
+    assert!(browser.text("#bars").contains(&format!("{title}5 s")), "{}", browser.text("#bars"));
     browser.slide("#time", 0.6);
     assert_eq!(late.differs(&browser.shot(SCENE)), 0);
     browser.slide("#time", 0.4);
+    assert!(browser.text("#bars").contains(&format!("{title}0 s")), "{}", browser.text("#bars"));
     assert!(late.differs(&browser.shot(SCENE)) > 5000);
     assert_clean(&browser);
 }

@@ -139,6 +139,25 @@ fn tracks_begin_at_the_release() {
 }
 
 #[test]
+fn a_track_ends_with_its_dot_where_its_line_ends() {
+    let times = samples::times(3, 1.0);
+    let domain = [[0.0; 3], [1.0, 1.0, 0.0]];
+    let mut tracks = samples::trajectories(1, &times, domain, |_, time| [0.3 * time, 0.5, 0.0]);
+    let circles = |tracks: &Trajectories| -> Vec<f64> {
+        let svg = picture::tracks(tracks, &XY, &small()).unwrap().svg();
+        let dots = svg.split("<circle cx=\"").skip(1);
+        dots.map(|dot| dot.split('"').next().unwrap().parse().unwrap()).collect()
+    };
+    let before = circles(&tracks);
+    tracks.partial = vec![PartialLine { index: 2, position: [0.9, 0.5, 0.0], is_release: false }];
+    let after = circles(&tracks);
+    let [start, end] = [0, before.len() - 1];
+    assert_eq!((after.len(), after[start]), (before.len(), before[start]));
+    // From 0.3 to 0.9.
+    assert!(after[end] - before[end] > 100.0, "{before:?} {after:?}");
+}
+
+#[test]
 fn field_with_particles_and_diverging_map_matches_the_reference() {
     let style = Style { colors: ColorMap::CoolWarm, ..small() };
     let particles = (0..60).map(|i| f64::from(i) / 60.0);

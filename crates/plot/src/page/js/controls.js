@@ -149,11 +149,11 @@ const SLIDERS = {
   },
 };
 
-// Defaults for the number of lines and points: the more tracks, the shorter the trails, so that together they
+// Defaults for the numbers of points and of tracks: the more tracks, the shorter the trails, so that together they
 // do not cover the picture, and at least the interval between two saves.
 function setDefaults() {
   const least = SAVES > 1 ? 1 / (SAVES - 1) : 1;
-  const part = Math.min(1, Math.max(300 / Math.max(COUNT, 1), 0.03, least));
+  const part = Math.min(1, Math.max(300 / Math.max(trackCount(), 1), 0.03, least));
   $('trail').value = Math.ceil(100 * Math.sqrt(part));
   $('opacity').value = COUNT <= 500 ? 100 : COUNT <= 3000 ? 70 : 45;
   $('width').value = COUNT <= 500 ? 1.5 : 1;

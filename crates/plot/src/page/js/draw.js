@@ -216,6 +216,7 @@ function uploadSlice(slice) {
   gl.deleteTexture(slice.picture);
   slice.picture = picture(...slice.counts, sliceImage(slice, state.sliceMap, frame));
   slice.shown = frame;
+  if (slice.bar) slice.bar.firstChild.textContent = sliceTitle(slice);
 }
 
 // Uploads the track of the selected particle, as a run of one particle.

@@ -107,9 +107,18 @@ function buildBars() {
     bars.push(bar(named(attribute.name, attribute.unit), state.range, mapTable(state.map), attribute));
   }
   for (const slice of slices.filter(({ on }) => on)) {
-    bars.push(bar(named(slice.title || slice.name, slice.unit), slice.range, sliceTable(state.sliceMap)));
+    slice.bar = bar(sliceTitle(slice), slice.range, sliceTable(state.sliceMap));
+    bars.push(slice.bar);
   }
   $('bars').replaceChildren(...bars);
+}
+
+// The title of a slice, with the time of the values that it shows if there are several.
+function sliceTitle(slice) {
+  const title = named(slice.title || slice.name, slice.unit);
+  if (!slice.times.length) return title;
+  const time = formatNumber(slice.times[frameOf(slice, timeAt(state.now))]);
+  return `${title}, t = ${withUnit(time, head.time_unit)}`;
 }
 
 function bar(name, [low, high], table, { integers = false, range = [low, high] } = {}) {

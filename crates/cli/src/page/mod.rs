@@ -1,13 +1,16 @@
 //! The interactive web page of a run.
 
+mod density;
+
 use crate::{
     case::Misuse,
     folder,
     format::count,
+    notes,
     pictures::{self, MAX_SAVES},
     report,
     results::{
-        AXES, Results, SampleLimits, SampledTrajectories, num_located, sample_trajectories, walls,
+        Results, SampleLimits, SampledTrajectories, num_located, sample_trajectories, walls,
     },
 };
 use anyhow::Result;
@@ -15,12 +18,29 @@ use burntrace::Status;
 use burntrace::analysis::statistics::TrackStatistics;
 use burntrace_plot::{
     Trajectories,
-    page::{self, Page, Section, Slice, Statuses},
+    page::{self, Page, Section, Statuses},
 };
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Number of track attributes: speed, age, time, seed.
 const ATTRIBUTES: usize = 4;
+
+/// A written page.
+pub struct WrittenPage {
+    pub path: PathBuf,
+    /// Numbers of particles and saves on it.
+    particles: usize,
+    saves: usize,
+    bytes: u64,
+}
+
+impl WrittenPage {
+    pub fn json(&self) -> Value {
+        let WrittenPage { path, particles, saves, bytes } = self;
+        json!({ "file": path, "particles": particles, "saves": saves, "bytes": bytes })
+    }
+}
 
 /// Writes `page.html` with `particles` tracks, or with as many as fit into `max_bytes`.
 pub fn write(
@@ -28,7 +48,7 @@ pub fn write(
     out: &Path,
     particles: Option<usize>,
     max_bytes: usize,
-) -> Result<PathBuf> {
+) -> Result<WrittenPage> {
     let slots = num_located(results)?;
     let saves = results.tracks.num_saves().min(MAX_SAVES);
     let stride = page::stride(slots, saves, ATTRIBUTES, max_bytes);
@@ -42,14 +62,17 @@ pub fn write(
         title: results.name(),
         trajectories,
         statuses: Some(Statuses { names: status_names(), codes }),
-        slices: slice(results).into_iter().collect(),
+        slices: density::slices(results),
         sections: sections(results, &statistics),
         histograms: pictures::residence(results, &statistics).into_iter().collect(),
     };
     folder::make(out)?;
     let path = out.join("page.html");
-    page.fit(max_bytes).and_then(|page| page.write(&path)).map_err(Misuse::of)?;
-    Ok(path)
+    let page = page.fit(max_bytes).map_err(Misuse::of)?;
+    page.write(&path).map_err(Misuse::of)?;
+    let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
+    let Trajectories { particles, times, .. } = &page.trajectories;
+    Ok(WrittenPage { path, particles: particles.len(), saves: times.len(), bytes })
 }
 
 /// Bytes of a triangle on a page.
@@ -61,11 +84,11 @@ fn limit_walls(trajectories: &mut Trajectories, max_bytes: usize) {
         trajectories.surfaces.iter().map(|surface| surface.triangles.len()).sum();
     let bytes = triangles.saturating_mul(TRIANGLE_BYTES);
     if bytes > max_bytes / 4 {
-        eprintln!(
-            "note: the page has no bodies and walls, whose {} triangles take {bytes} of {max_bytes} bytes; give more \
+        notes::note(format!(
+            "the page has no bodies and walls, whose {} triangles take {bytes} of {max_bytes} bytes; give more \
              --page-bytes",
             count(triangles)
-        );
+        ));
         trajectories.surfaces.clear();
     }
 }
@@ -73,37 +96,6 @@ fn limit_walls(trajectories: &mut Trajectories, max_bytes: usize) {
 /// Names of the statuses, in the order of their codes.
 fn status_names() -> Vec<String> {
     Status::ALL.iter().map(Status::to_string).collect()
-}
-
-/// Maximum numbers of densities, and of particles in all of them.
-const DENSITIES: usize = 40;
-const DENSITY_PARTICLES: usize = 4_000_000;
-/// Number of nodes along each side of a density.
-const DENSITY_NODES: usize = 96;
-
-/// The density over time, on the plane of a flat domain or on the plane normal to z with most particles.
-fn slice(results: &Results) -> Option<Slice> {
-    let most = (DENSITY_PARTICLES / results.tracks.num_particles().max(1)).clamp(1, DENSITIES);
-    let densities = match pictures::densities(results, most, DENSITY_NODES) {
-        Ok(densities) => densities,
-        Err(reason) => {
-            eprintln!("note: the page has no density: {reason:#}");
-            return None;
-        }
-    };
-    let position = densities.height;
-    let times = densities.rasters.iter().map(|(time, _)| *time).collect();
-    let mut rasters = densities.rasters.into_iter().map(|(_, raster)| raster);
-    let mut raster = rasters.next()?;
-    let normal_axis = (0..3).find(|d| raster.axes.iter().all(|axis| axis.name != AXES[*d]))?;
-    raster.title = match position {
-        Some(z) => format!("density at z = {z} {}", results.units().length).trim_end().into(),
-        None => "density".into(),
-    };
-    let [low, high] = results.domain;
-    let position = position.unwrap_or(0.5 * (low[normal_axis] + high[normal_axis]));
-    let later = rasters.map(|raster| raster.values).collect();
-    Some(Slice { raster, normal_axis, position, times, later })
 }
 
 /// The tables next to the picture.
