@@ -7,6 +7,10 @@ use super::tetrahedra::CUBES;
 pub enum WorkloadKind {
     /// Scattered nodes, nearest-node interpolation, reflecting walls.
     W1,
+    /// The nodes of `W1`, inverse distance weighting.
+    W1Idw,
+    /// `W1` with half of the nodes, and half of the particles, in a small cube.
+    W1Uneven,
     /// A grid, trilinear in space, linear in time.
     W2,
     /// `W2` with seeds in spatial order.
@@ -45,6 +49,10 @@ pub enum GradientBy {
 pub const POINTS: usize = 185_865;
 /// Number of frames of `w1`.
 pub const POINT_FRAMES: usize = 40;
+/// Edge of the cube that holds half of the nodes of `w1-uneven`: 1e-4 of the volume.
+pub const CLUSTER: f64 = 0.046_415_888;
+/// Number of nodes in the mean of `w1-idw`.
+pub const NEIGHBOURS: usize = 8;
 /// Number of frames of `w3`.
 pub const MESH_FRAMES: usize = 40;
 /// Number of nodes of `w2` along each axis.
@@ -58,8 +66,10 @@ pub const GRID_SEEDS: usize = 100_000;
 
 impl WorkloadKind {
     /// All workloads.
-    pub const ALL: [WorkloadKind; 13] = [
+    pub const ALL: [WorkloadKind; 15] = [
         WorkloadKind::W1,
+        WorkloadKind::W1Idw,
+        WorkloadKind::W1Uneven,
         WorkloadKind::W2,
         WorkloadKind::W2Sorted,
         WorkloadKind::W2Steady,
@@ -96,6 +106,8 @@ impl WorkloadKind {
     pub fn name(self) -> &'static str {
         match self {
             WorkloadKind::W1 => "w1",
+            WorkloadKind::W1Idw => "w1-idw",
+            WorkloadKind::W1Uneven => "w1-uneven",
             WorkloadKind::W2 => "w2",
             WorkloadKind::W2Sorted => "w2-sorted",
             WorkloadKind::W2Steady => "w2-steady",
@@ -117,6 +129,10 @@ impl WorkloadKind {
             WorkloadKind::W1 => {
                 "185,865 scattered nodes x 40 frames, nearest node, reflecting walls"
             }
+            WorkloadKind::W1Idw => "as w1, with the inverse-distance mean of 8 nodes",
+            WorkloadKind::W1Uneven => {
+                "as w1, with half of the nodes and particles in 1e-4 of the volume"
+            }
             WorkloadKind::W2 => "64^3 grid x 10 frames, trilinear, linear in time",
             WorkloadKind::W2Sorted => "64^3 grid x 10 frames, trilinear, seeds in spatial order",
             WorkloadKind::W2Steady => "64^3 grid, one frame, trilinear",
@@ -136,13 +152,22 @@ impl WorkloadKind {
 
     /// Whether the seeds are on a lattice and are traced for four units of time.
     pub fn is_long(self) -> bool {
-        use WorkloadKind::{W1, W3, W3Double, W3Hex};
-        matches!(self.base(), W1 | W3 | W3Double | W3Hex)
+        use WorkloadKind::{W3, W3Double, W3Hex};
+        self.is_scattered() || matches!(self.base(), W3 | W3Double | W3Hex)
+    }
+
+    /// Whether the nodes are scattered points.
+    pub fn is_scattered(self) -> bool {
+        matches!(self, WorkloadKind::W1 | WorkloadKind::W1Idw | WorkloadKind::W1Uneven)
     }
 
     /// Number of RK4 steps of a full run.
     pub fn steps(self) -> u64 {
-        if self.is_long() { 1500 } else { 200 }
+        match self {
+            WorkloadKind::W1Idw => 400,
+            _ if self.is_long() => 1500,
+            _ => 200,
+        }
     }
 
     /// Time step.
@@ -157,7 +182,8 @@ impl WorkloadKind {
 
     /// Whether its arrays are among the shared ones.
     pub fn has_data(self) -> bool {
-        !matches!(self, WorkloadKind::W3Double | WorkloadKind::W3Hex | WorkloadKind::W2Axes)
+        use WorkloadKind::{W1Uneven, W2Axes, W3Double, W3Hex};
+        !matches!(self, W1Uneven | W2Axes | W3Double | W3Hex)
     }
 
     /// Whether every step is saved.
@@ -167,7 +193,7 @@ impl WorkloadKind {
 
     /// Whether the faces of the unit cube reflect.
     pub fn reflects(self) -> bool {
-        self == WorkloadKind::W1
+        self.is_scattered()
     }
 
     /// Number of cubes along each axis, each split into tetrahedra.
@@ -178,7 +204,7 @@ impl WorkloadKind {
     /// Times of the frames.
     pub fn times(self) -> Vec<f64> {
         match self.base() {
-            WorkloadKind::W1 => evenly_spaced(POINT_FRAMES, 4.0),
+            kind if kind.is_scattered() => evenly_spaced(POINT_FRAMES, 4.0),
             WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Hex => {
                 evenly_spaced(MESH_FRAMES, 4.0)
             }
