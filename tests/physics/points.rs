@@ -393,12 +393,15 @@ fn sample_at_a_node_is_its_velocity() {
 fn samples_do_not_depend_on_the_previous_sample() {
     let mut targets = midpoints();
     targets.extend(points(65, [-0.2; 3], [1.7; 3], 1000));
+    targets.extend((0..2000).map(|i| [f64::from(i) * 5e-4, 0.405, 0.405]));
+    let targets = single(targets);
     let mut dice = Dice(66);
     let mut shuffled: Vec<usize> = (0..targets.len()).collect();
     shuffled.sort_by_cached_key(|_| dice.bits());
     let others: Vec<Point> = shuffled.iter().map(|i| targets[*i]).collect();
-    for nodes in [lattice(), clustered(300), collinear(100), points(67, [0.0; 3], [1.5; 3], 300)] {
-        for weighting in [Weighting::Nearest, mean(3, 2.0), mean(5, 1.0)] {
+    let uniform = points(67, [0.0; 3], [1.5; 3], 300);
+    for nodes in [lattice(), clustered(300), clustered(5000), collinear(100), uniform] {
+        for weighting in [Weighting::Nearest, mean(3, 2.0), mean(5, 1.0), mean(16, 2.0)] {
             let cloud = Cloud::numbered(nodes.clone(), weighting);
             for machine in machines().iter().filter(|machine| machine.name == "flex") {
                 let found = cloud.sample(machine, &targets);

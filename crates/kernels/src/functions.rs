@@ -21,10 +21,10 @@ pub struct FieldTensors {
     pub groups: usize,
     /// On a grid, the node coordinates `[nx + ny + nz]` of its axes, used if the spacing is a
     /// table. For points, the coordinates `[3 (n + NODE_PADDING)]`: all x, padded, all y, all z; 0
-    /// on flat axes. For a mesh, see [`MeshShape`](crate::MeshShape).
+    /// on flat axes; then the branches of trees, see [`PointShape`](crate::PointShape). For a mesh, see [`MeshShape`](crate::MeshShape).
     pub coordinates: Tensor<1>,
-    /// For points, `i32` `[cells + 1]`: the index of the first node of each cell, and the end. For
-    /// a mesh, see [`MeshShape`](crate::MeshShape). On a grid a single 0.
+    /// For points, `i32` `[cells + 1]`: the index of the first node of each cell, and the end; then
+    /// the trees of crowded cells, if there are any, see [`PointShape`](crate::PointShape). For a mesh, see [`MeshShape`](crate::MeshShape). On a grid a single 0.
     pub index: Tensor<1, Int>,
     /// The field's shape.
     pub shape: FieldShape,

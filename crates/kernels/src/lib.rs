@@ -61,7 +61,10 @@ pub use mesh::{CELL_RECORD, FaceTags, MeshForm, MeshPatch, MeshShape};
 pub use obstacle::{Allowed, Obstacle, Shape};
 pub use ops::TraceBackend;
 pub use physics::path::MAX_EVENTS;
-pub use points::{MAX_NEIGHBOURS, NODE_PADDING, PointShape, Weighting};
+pub use points::{
+    BRANCH_NUMBERS, BRANCHES, CROWDED, MAX_LEVELS, MAX_NEIGHBOURS, NODE_PADDING, PointShape,
+    Weighting, branch_part, tree_levels,
+};
 pub use record::{RECORD, Record};
 pub use reinjection::{
     InletRows, LOG_INDEX, LOG_POSITION, MAX_INSTANCES_PER_STEP, NEVER, ReinjectionRules, Releases,

@@ -1,5 +1,7 @@
 //! The shape of a field on scattered points.
 
+use std::ops::Range;
+
 /// Interpolation of the velocity at a position from nearby nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weighting {
@@ -23,6 +25,12 @@ pub const MAX_NEIGHBOURS: usize = 16;
 /// that the nodes near a position occupy a few contiguous ranges in memory. A node at `x` is in
 /// cell `floor((x - origin) * per_length)` of an axis, in the field's precision, clamped to `0 ..
 /// cells`.
+///
+/// If a cell has more than [`CROWDED`] nodes, the offsets are followed, for each cell, by the index of the
+/// first branch of its tree, or -1. After the coordinates are the branches, each
+/// [`BRANCH_NUMBERS`] numbers: the minima on x, y and z of the nodes of each of its [`BRANCHES`]
+/// children, and then the maxima. The children divide the nodes of a branch evenly ([`branch_part`]), for
+/// [`tree_levels`] levels; the branches of a tree follow each other level by level. Trees only save time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointShape {
     /// Number of nodes.
@@ -57,4 +65,35 @@ impl PointShape {
         let edge = |per: &f64| if *per > 0.0 { 1.0 / per } else { 0.0 };
         self.per_length.iter().map(edge).fold(f64::MIN_POSITIVE, f64::max)
     }
+}
+
+/// Maximum number of nodes of a cell without a tree.
+pub const CROWDED: usize = 32;
+
+/// Number of children of a branch.
+pub const BRANCHES: usize = 8;
+
+/// Length of a branch's record: the corners of its children's boxes.
+pub const BRANCH_NUMBERS: usize = 6 * BRANCHES;
+
+/// Maximum number of nodes of a leaf.
+const LEAF: usize = 24;
+
+/// Maximum number of levels of branches, as there are less than 2^31 nodes.
+pub const MAX_LEVELS: usize = 10;
+
+/// Number of levels of branches in the tree of a cell.
+pub fn tree_levels(nodes: usize) -> usize {
+    let (mut levels, mut largest) = (1, nodes.div_ceil(BRANCHES));
+    while largest > LEAF {
+        (levels, largest) = (levels + 1, largest.div_ceil(BRANCHES));
+    }
+    levels
+}
+
+/// The nodes of a child of a branch.
+#[inline(always)]
+pub fn branch_part(nodes: Range<usize>, child: usize) -> Range<usize> {
+    let end = |child: usize| nodes.start + nodes.len() * child / BRANCHES;
+    end(child)..end(child + 1)
 }

@@ -51,7 +51,9 @@ pub fn frames(folder: &Path, kind: WorkloadKind, count: usize) -> Result<Vec<Vec
         Ok(all.chunks_exact(3 * nodes).take(count).map(<[f32]>::to_vec).collect())
     };
     match kind {
-        WorkloadKind::W1 => return scattered("w1_vel.npy", POINT_FRAMES, POINTS),
+        WorkloadKind::W1 | WorkloadKind::W1Idw => {
+            return scattered("w1_vel.npy", POINT_FRAMES, POINTS);
+        }
         WorkloadKind::W3 => {
             let [nodes, _] = tetrahedra::counts(kind.cubes());
             return scattered("w3_57_vel.npy", MESH_FRAMES, nodes);

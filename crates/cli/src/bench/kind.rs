@@ -7,6 +7,10 @@ use super::tetrahedra::CUBES;
 pub enum WorkloadKind {
     /// Scattered nodes, nearest-node interpolation, reflecting walls.
     W1,
+    /// The nodes of `W1`, inverse distance weighting.
+    W1Idw,
+    /// `W1` with half of the nodes, and half of the particles, in a small cube.
+    W1Uneven,
     /// A grid, trilinear in space, linear in time.
     W2,
     /// `W2` with seeds in spatial order.
@@ -55,6 +59,10 @@ pub enum GradientBy {
 pub const POINTS: usize = 185_865;
 /// Number of frames of `w1`.
 pub const POINT_FRAMES: usize = 40;
+/// Edge of the cube that holds half of the nodes of `w1-uneven`: 1e-4 of the volume.
+pub const CLUSTER: f64 = 0.046_415_888;
+/// Number of nodes in the mean of `w1-idw`.
+pub const NEIGHBOURS: usize = 8;
 /// Number of frames of `w3`.
 pub const MESH_FRAMES: usize = 40;
 /// Number of nodes of `w2` along each axis.
@@ -68,8 +76,10 @@ pub const GRID_SEEDS: usize = 100_000;
 
 impl WorkloadKind {
     /// All workloads.
-    pub const ALL: [WorkloadKind; 18] = [
+    pub const ALL: [WorkloadKind; 20] = [
         WorkloadKind::W1,
+        WorkloadKind::W1Idw,
+        WorkloadKind::W1Uneven,
         WorkloadKind::W2,
         WorkloadKind::W2Sorted,
         WorkloadKind::W2Steady,
@@ -111,6 +121,8 @@ impl WorkloadKind {
     pub fn name(self) -> &'static str {
         match self {
             WorkloadKind::W1 => "w1",
+            WorkloadKind::W1Idw => "w1-idw",
+            WorkloadKind::W1Uneven => "w1-uneven",
             WorkloadKind::W2 => "w2",
             WorkloadKind::W2Sorted => "w2-sorted",
             WorkloadKind::W2Steady => "w2-steady",
@@ -136,6 +148,10 @@ impl WorkloadKind {
         match self {
             WorkloadKind::W1 => {
                 "185,865 scattered nodes x 40 frames, nearest node, reflecting walls"
+            }
+            WorkloadKind::W1Idw => "as w1, with the inverse-distance mean of 8 nodes",
+            WorkloadKind::W1Uneven => {
+                "as w1, with half of the nodes and particles in 1e-4 of the volume"
             }
             WorkloadKind::W2 => "64^3 grid x 10 frames, trilinear, linear in time",
             WorkloadKind::W2Sorted => "64^3 grid x 10 frames, trilinear, seeds in spatial order",
@@ -163,13 +179,22 @@ impl WorkloadKind {
 
     /// Whether the seeds are on a lattice and are traced for four units of time.
     pub fn is_long(self) -> bool {
-        use WorkloadKind::{W1, W3, W3Double, W3Hex, W3Walls};
-        matches!(self.base(), W1 | W3 | W3Double | W3Hex | W3Walls)
+        use WorkloadKind::{W3, W3Double, W3Hex, W3Walls};
+        self.is_scattered() || matches!(self.base(), W3 | W3Double | W3Hex | W3Walls)
+    }
+
+    /// Whether the nodes are scattered points.
+    pub fn is_scattered(self) -> bool {
+        matches!(self, WorkloadKind::W1 | WorkloadKind::W1Idw | WorkloadKind::W1Uneven)
     }
 
     /// Number of RK4 steps of a full run.
     pub fn steps(self) -> u64 {
-        if self.is_long() { 1500 } else { 200 }
+        match self {
+            WorkloadKind::W1Idw => 400,
+            _ if self.is_long() => 1500,
+            _ => 200,
+        }
     }
 
     /// Time step.
@@ -186,7 +211,10 @@ impl WorkloadKind {
     /// Whether its arrays are among the shared ones.
     pub fn has_data(self) -> bool {
         use WorkloadKind::*;
-        !matches!(self, W3Double | W3Hex | W3Walls | W2Axes | W2Many | Step | Flow | Formula)
+        !matches!(
+            self,
+            W1Uneven | W3Double | W3Hex | W3Walls | W2Axes | W2Many | Step | Flow | Formula
+        )
     }
 
     /// Whether every step is saved.
@@ -196,7 +224,7 @@ impl WorkloadKind {
 
     /// Whether the faces of the unit cube reflect, or the boundary of the mesh that fills it.
     pub fn reflects(self) -> bool {
-        matches!(self, WorkloadKind::W1 | WorkloadKind::Step | WorkloadKind::W3Walls)
+        self.is_scattered() || matches!(self, WorkloadKind::Step | WorkloadKind::W3Walls)
     }
 
     /// A velocity that is added to the field's.
@@ -222,7 +250,7 @@ impl WorkloadKind {
     /// Times of the frames.
     pub fn times(self) -> Vec<f64> {
         match self.base() {
-            WorkloadKind::W1 => evenly_spaced(POINT_FRAMES, 4.0),
+            kind if kind.is_scattered() => evenly_spaced(POINT_FRAMES, 4.0),
             WorkloadKind::W3
             | WorkloadKind::W3Double
             | WorkloadKind::W3Hex

@@ -9,6 +9,7 @@ mod compare;
 mod data;
 mod flow;
 mod gradient;
+mod kd_tree;
 mod kind;
 mod measure;
 mod npy;

@@ -2,13 +2,14 @@
 //!
 //! It shares no code with the library. Grids are interpolated by a weighted sum over eight corners,
 //! while the kernels interpolate along one axis after the other. The nearest node is found by ring
-//! search in buckets, and the tetrahedron in bins, by volumes instead of planes. Steps use absolute
+//! search in buckets, those of an uneven cloud and of a mean in a k-d tree, and the tetrahedron in bins, by volumes instead of planes. Steps use absolute
 //! time, while the kernels use the time since a frame.
 
 use super::{
     bins::Bins,
     buckets::Buckets,
-    kind::WorkloadKind,
+    kd_tree::KdTree,
+    kind::{NEIGHBOURS, WorkloadKind},
     tetrahedra::Hexahedra,
     workload::{Nodes, Workload},
 };
@@ -24,6 +25,8 @@ pub struct Reference<'a> {
 enum Sampler<'a> {
     Trilinear(&'a [f64]),
     Nearest(Buckets),
+    /// The mean of a number of nodes, weighted by the inverse square of their distance.
+    Mean(KdTree<'a>, usize),
     Tetrahedra(Bins<'a>),
     Hexahedra(&'a Hexahedra),
     Formula(fn([f64; 3], f64) -> [f64; 3]),
@@ -34,7 +37,11 @@ impl<'a> Reference<'a> {
     pub fn new(workload: &'a Workload) -> Self {
         let sampler = match &workload.nodes {
             Nodes::Grid(axis) => Sampler::Trilinear(axis),
-            Nodes::Points(points) => Sampler::Nearest(Buckets::new(points)),
+            Nodes::Points(points) => match workload.kind {
+                WorkloadKind::W1Idw => Sampler::Mean(KdTree::new(points), NEIGHBOURS),
+                WorkloadKind::W1Uneven => Sampler::Mean(KdTree::new(points), 1),
+                _ => Sampler::Nearest(Buckets::new(points)),
+            },
             Nodes::Tetrahedra(mesh) => Sampler::Tetrahedra(Bins::new(mesh)),
             Nodes::Hexahedra(mesh) => Sampler::Hexahedra(mesh),
             Nodes::Formula(_, velocity) => Sampler::Formula(*velocity),
@@ -125,6 +132,7 @@ impl<'a> Reference<'a> {
         };
         match &self.sampler {
             Sampler::Nearest(buckets) => add(buckets.nearest(x), 1.0),
+            Sampler::Mean(tree, count) => inverse_squares(&tree.nearest(x, *count), &mut add),
             Sampler::Trilinear(axis) => corners(x, axis, &mut add),
             Sampler::Tetrahedra(bins) => {
                 let (nodes, weights) = bins.find(x);
@@ -142,6 +150,16 @@ impl<'a> Reference<'a> {
         }
         v
     }
+}
+
+/// Passes nodes, given with their squared distances, with weights proportional to the inverse squares to
+/// `add`.
+fn inverse_squares(nodes: &[(f64, usize)], add: &mut impl FnMut(usize, f64)) {
+    if let Some((_, node)) = nodes.iter().find(|(square, _)| *square == 0.0) {
+        return add(*node, 1.0);
+    }
+    let sum: f64 = nodes.iter().map(|(square, _)| 1.0 / square).sum();
+    nodes.iter().for_each(|(square, node)| add(*node, 1.0 / square / sum));
 }
 
 /// Passes each corner of a point's cell with its weight to `add`. Points outside the grid are

@@ -1,6 +1,9 @@
 //! Workloads as field sources of the library.
 
-use super::workload::{Nodes, Workload};
+use super::{
+    kind::{NEIGHBOURS, WorkloadKind},
+    workload::{Nodes, Workload},
+};
 use anyhow::{Result, bail};
 use burntrace::{
     Analytic, CellKind, CellVelocity, Domain, Field, FieldOptions, Floats, FrameData, FrameSource,
@@ -42,7 +45,13 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
         Nodes::Grid(_) => Ok(grid(workload, device, precision)?.into()),
         Nodes::Points(positions) => {
             let mut source = Points { workload, positions };
-            let field = PointField::load(&mut source, device, &options, Weighting::Nearest)?;
+            let weighting = match workload.kind {
+                WorkloadKind::W1Idw => {
+                    Weighting::InverseDistance { neighbours: NEIGHBOURS, power: 2.0 }
+                }
+                _ => Weighting::Nearest,
+            };
+            let field = PointField::load(&mut source, device, &options, weighting)?;
             Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
         }
         Nodes::Tetrahedra(mesh) => {

@@ -2,7 +2,9 @@
 
 use super::{
     data, flow,
-    kind::{GRID_SEEDS, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced, unevenly_spaced},
+    kind::{
+        CLUSTER, GRID_SEEDS, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced, unevenly_spaced,
+    },
     random,
     tetrahedra::{Hexahedra, Tetrahedra},
 };
@@ -46,8 +48,11 @@ impl Workload {
     pub fn new(kind: WorkloadKind, data: Option<&Path>) -> Result<Self> {
         let times = kind.times();
         let nodes = match (kind.base(), data) {
-            (WorkloadKind::W1, Some(folder)) => Nodes::Points(data::points(folder)?),
-            (WorkloadKind::W1, None) => Nodes::Points(scattered()),
+            (WorkloadKind::W1 | WorkloadKind::W1Idw, Some(folder)) => {
+                Nodes::Points(data::points(folder)?)
+            }
+            (WorkloadKind::W1 | WorkloadKind::W1Idw, None) => Nodes::Points(scattered()),
+            (WorkloadKind::W1Uneven, _) => Nodes::Points(clustered()),
             (WorkloadKind::W3, Some(folder)) => Nodes::Tetrahedra(data::tetrahedra(folder)?),
             (WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Walls, _) => {
                 Nodes::Tetrahedra(Tetrahedra::new(kind.cubes()))
@@ -79,11 +84,14 @@ impl Workload {
         let [low, high] = SEED_INTERVAL;
         let random = |count| random::points(PARTICLES_SEED, count, low, high);
         if self.kind.is_long() {
-            let seeds = match (count, data) {
+            let mut seeds = match (count, data) {
                 (Some(count), _) => random(count),
                 (None, Some(folder)) => data::lattice(folder)?,
                 (None, None) => lattice(),
             };
+            if self.kind == WorkloadKind::W1Uneven {
+                seeds.iter_mut().step_by(2).for_each(|x| *x = in_cluster(*x));
+            }
             return Ok(self.at_walls(self.scaled_to_box(seeds)));
         }
         let count = count.unwrap_or(self.kind.particles());
@@ -149,6 +157,18 @@ fn scattered() -> Vec<[f64; 3]> {
         *corner = [i >> 2, i >> 1 & 1, i & 1].map(|side| side as f64);
     }
     points
+}
+
+/// [`scattered`] with the second half of the points moved into a small cube.
+fn clustered() -> Vec<[f64; 3]> {
+    let mut points = scattered();
+    points[POINTS / 2..].iter_mut().for_each(|x| *x = in_cluster(*x));
+    points
+}
+
+/// A position in the unit cube scaled to the small cube in its middle, in single precision.
+fn in_cluster(position: [f64; 3]) -> [f64; 3] {
+    position.map(|x| f64::from((0.5 + CLUSTER * (x - 0.5)) as f32))
 }
 
 fn sample(positions: &[[f64; 3]], t: f64) -> Vec<f32> {

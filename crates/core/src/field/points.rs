@@ -1,6 +1,7 @@
 //! Velocity fields on scattered points.
 
 mod lattice;
+mod trees;
 
 use super::{
     domain::{bounding_box, measured_from},
@@ -17,6 +18,7 @@ use burntrace_kernels::{
 };
 use lattice::Lattice;
 use std::sync::Arc;
+use trees::Trees;
 
 /// Velocity on scattered points, steady or in time.
 ///
@@ -78,10 +80,16 @@ impl PointField {
         let origin = domain.origin();
         let measured = measured_from(origin, &positions);
         let (time, lanes) = (input.time(options)?, input.lanes()?);
-        let lattice = Lattice::new(&measured, &domain.moved(origin.map(|x| -x)), options.precision);
+        let mut lattice =
+            Lattice::new(&measured, &domain.moved(origin.map(|x| -x)), options.precision);
+        let trees = Trees::new(&measured, &lattice.starts, &mut lattice.order);
         let shape = lattice.shape(weighting);
-        let coordinates = coordinates(&measured, &lattice.order, &shape);
-        let coordinates = options.precision.data(coordinates, [shape.axis(3)]);
+        let mut coordinates = coordinates(&measured, &lattice.order, &shape);
+        coordinates.extend(trees.boxes);
+        let mut index = lattice.starts;
+        index.extend(trees.roots);
+        let (numbers, indices) = (coordinates.len(), index.len());
+        let coordinates = options.precision.data(coordinates, [numbers]);
         let layout = Layout {
             shape: FieldShape::Points(shape),
             given: positions.len(),
@@ -90,21 +98,18 @@ impl PointField {
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             lanes: lanes.clone(),
             name: format!("{} points", positions.len()),
-            other_bytes: (shape.axis(3) * options.precision.bytes()
-                + lattice.starts.len() * size_of::<i32>()) as u64,
+            other_bytes: (numbers * options.precision.bytes() + indices * size_of::<i32>()) as u64,
             position: Arc::new(move |value| positions[value]),
         };
         let Loaded { velocity, stream, traits, layout } =
             layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
-        let cells = lattice.starts.len();
-        let starts = TensorData::new(lattice.starts, [cells]);
         let sampled = Sampled {
             tensors: FieldTensors {
                 velocity,
                 groups: lanes.groups(),
                 coordinates: Tensor::from_data(coordinates, (device, dtype)),
-                index: Tensor::from_data(starts, (device, DType::I32)),
+                index: Tensor::from_data(TensorData::new(index, [indices]), (device, DType::I32)),
                 shape: FieldShape::Points(shape),
             },
             stream,

@@ -2,11 +2,17 @@
 //!
 //! A search visits the nodes in all lattice cells that intersect a ball around the position. It has
 //! found the nearest nodes if the farthest of them is within the ball; otherwise the ball grows to
-//! that node. A previous search of the same particle bounds the radius: the distance to the n-th
-//! nearest node grows at most by the distance moved.
+//! that node. Most samples need no search: a particle keeps a list of candidates (`candidates.rs`).
+//! Crowded cells are searched by trees (`trees.rs`).
 
+mod ball;
+mod candidates;
 mod inverse_distance;
 mod nearest;
+mod sorted;
+#[cfg(test)]
+mod tests;
+mod trees;
 
 pub(super) use inverse_distance::InverseDistance;
 pub(super) use nearest::Nearest;
@@ -15,13 +21,17 @@ use super::{
     FieldArrays, Real,
     lanes::{Eight, Lanes, Vector},
 };
-use crate::{NODE_PADDING, PointShape};
+use crate::{BRANCH_NUMBERS, CROWDED, NODE_PADDING, PointShape};
 use std::ops::Range;
+use trees::Trees;
 
 /// The nodes, and the lattice that sorts them.
 struct Cloud<'a, F> {
     axes: [&'a [F]; 3],
     starts: &'a [i32],
+    trees: Option<Trees<'a, F>>,
+    /// Maximum number of nodes of a row of cells to be visited without their trees.
+    plain: usize,
     count: usize,
     cells: [usize; 3],
     origin: [F; 3],
@@ -42,12 +52,16 @@ impl<'a, F: Real> Cloud<'a, F> {
             frames * shape.count + 1,
             "wrong number of velocities for the points"
         );
-        assert_eq!(field.coordinates.len(), shape.axis(3), "wrong number of point coordinates");
-        assert_eq!(field.index.len(), cells + 1, "wrong number of lattice cells");
-        let axis = |d: usize| &field.coordinates[shape.axis(d)..shape.axis(d + 1)];
+        let (coordinates, boxes) = field.coordinates.split_at(shape.axis(3));
+        assert_eq!(boxes.len() % BRANCH_NUMBERS, 0, "wrong number of point coordinates");
+        let (starts, roots) = field.index.split_at(cells + 1);
+        let axis = |d: usize| &coordinates[shape.axis(d)..shape.axis(d + 1)];
+        let trees = Trees::new(boxes, roots, cells);
         Cloud {
             axes: [axis(0), axis(1), axis(2)],
-            starts: field.index,
+            starts,
+            plain: if trees.is_some() { CROWDED } else { usize::MAX },
+            trees,
             count: shape.count,
             cells: shape.cells,
             origin: shape.origin.map(F::of),
@@ -99,22 +113,14 @@ impl<'a, F: Real> Cloud<'a, F> {
         lane.where_less(L::Eight::splat(F::from_i32(rest)), square, far)
     }
 
-    /// A search radius that probably contains the needed nodes, from the radius of the previous
-    /// search (0 for none) and the distance moved since. It is certain after a short move; after a
-    /// longer one the search restarts, since the ball would cover much of the cloud.
+    /// Visits the nodes in all cells, and branches of crowded cells, that intersect a ball, row by row and in
+    /// their order; returns whether those are all nodes.
     #[inline(always)]
-    fn reach_after(&self, far: F, moved: F) -> F {
-        if moved < far { with_rounding_margin(far + moved) } else { self.first_reach }
-    }
-
-    /// Visits the nodes in all cells that intersect a ball, row by row; returns whether those are
-    /// all cells.
-    #[inline(always)]
-    fn visit<L: Lanes<F>, T: Finder<F, L>>(
+    fn visit<L: Lanes<F>, T: Visitor<F, L>>(
         &self,
         position: &[F; 3],
         reach: F,
-        finder: &mut T,
+        visitor: &mut T,
     ) -> bool {
         let mut low = [0; 3];
         let mut high = [0; 3];
@@ -127,9 +133,15 @@ impl<'a, F: Real> Cloud<'a, F> {
         for k in low[2]..=high[2] {
             for j in low[1]..=high[1] {
                 let row = (k * self.cells[1] + j) * self.cells[0];
-                let first = self.starts[row + low[0]] as usize;
-                let end = self.starts[row + high[0] + 1] as usize;
-                finder.visit(self, position, first..end.min(self.count));
+                let cells = row + low[0]..row + high[0] + 1;
+                let first = self.starts[cells.start] as usize;
+                let end = self.starts[cells.end] as usize;
+                let nodes = first..end.min(self.count);
+                if nodes.len() <= self.plain {
+                    visitor.visit(self, position, nodes);
+                } else {
+                    is_all &= self.visit_cells::<L, T>(cells, position, reach * reach, visitor);
+                }
             }
         }
         is_all
@@ -153,7 +165,7 @@ impl<'a, F: Real> Cloud<'a, F> {
             reach = if bound.is_finite() {
                 with_rounding_margin(bound.sqrt())
             } else {
-                reach + reach.max(F::one())
+                reach + reach.max(F::of(f64::from(f32::MIN_POSITIVE)))
             };
         }
     }
@@ -171,12 +183,18 @@ fn square_distance<F: Real>(a: &[F; 3], b: &[F; 3]) -> F {
     x * x + y * y + z * z
 }
 
-/// The result of a search in progress.
-trait Finder<F, L>: Copy {
-    /// The final result.
-    type Found;
+/// What is done with the nodes near a position.
+trait Visitor<F, L> {
     /// Visits a range of nodes.
     fn visit(&mut self, cloud: &Cloud<F>, position: &[F; 3], nodes: Range<usize>);
+    /// The squared distance beyond which nodes need not be visited.
+    fn bound(&self) -> F;
+}
+
+/// The result of a search in progress.
+trait Finder<F, L>: Visitor<F, L> + Copy {
+    /// The final result.
+    type Found;
     /// The result so far, and the squared distance of the farthest needed node, infinite until
     /// enough nodes are found.
     fn found(&self) -> (Self::Found, F);

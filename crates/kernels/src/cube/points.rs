@@ -1,4 +1,6 @@
-//! Velocity from scattered points: the search of `cpu/points.rs`, node by node.
+//! Velocity from scattered points: the search of `cpu/points.rs`, node by node, without lists of candidates
+//! and without the trees of crowded cells. A previous search of the same particle bounds the radius: the
+//! distance to the n-th nearest node grows at most by the distance moved.
 
 use super::{
     Vec4, cubecl, dot,
@@ -113,7 +115,9 @@ fn with_rounding_margin<F: Float>(distance: F) -> F {
     distance * (F::new(1.0_f32) + F::new(8.0_f32) * rounding::<F>())
 }
 
-/// Initial search radius: see `Cloud::reach_after` in `cpu/points.rs`.
+/// A search radius that probably contains the needed nodes, from the radius of the previous search (0 for
+/// none) and the distance moved since. It is certain after a short move; after a longer one the search
+/// restarts, since the ball would cover much of the cloud.
 #[cube]
 fn reach_after<F: Float>(launch: &Launch<F>, far: F, moved: F) -> F {
     select(moved < far, with_rounding_margin::<F>(far + moved), launch.float(REACH))

@@ -67,6 +67,12 @@ pub trait Eight<F, V>: Vector<F> {
     fn max(self, other: Self) -> Self;
     /// Selects lanes of `yes` where `self < bound` and of `no` elsewhere, bit by bit.
     fn where_less(self, bound: Self, yes: Self, no: Self) -> Self;
+    /// The lanes where `self < bound`, as bits; the first lane is the lowest one.
+    fn less(self, bound: Self) -> u32;
+    /// The smallest lane.
+    fn smallest(self) -> F;
+    /// The largest lane.
+    fn largest(self) -> F;
 }
 
 /// A family of vector types.
@@ -99,7 +105,7 @@ where
     x86::Avx2: Lanes<F>,
 {
     if has_avx2() {
-        // SAFETY: both features were detected.
+        // SAFETY: the features were detected.
         return unsafe { x86::run(task) };
     }
     task.run::<Portable>();
@@ -115,7 +121,10 @@ pub(super) fn detect_and_run<F: Real>(task: impl Task<F>) {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn has_avx2() -> bool {
-    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
+    std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("fma")
+        && std::is_x86_feature_detected!("bmi1")
+        && std::is_x86_feature_detected!("popcnt")
 }
 
 /// Instruction set used by the CPU kernels on this machine: `avx2+fma`, or `portable` and the

@@ -174,4 +174,25 @@ impl<F: Real> Eight<F, Array<F, 4>> for Array<F, 8> {
         }
         out
     }
+
+    #[inline(always)]
+    fn less(self, bound: Self) -> u32 {
+        let mut bits = 0;
+        for l in 0..8 {
+            bits |= u32::from(self.0[l] < bound.0[l]) << l;
+        }
+        bits
+    }
+
+    #[inline(always)]
+    fn smallest(self) -> F {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+    }
+
+    #[inline(always)]
+    fn largest(self) -> F {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        a.max(b).max(c.max(d)).max(e.max(f).max(g.max(h)))
+    }
 }

@@ -29,8 +29,8 @@ impl Lanes<f64> for Avx2 {
 ///
 /// # Safety
 ///
-/// The processor must support AVX2 and FMA.
-#[target_feature(enable = "avx2,fma")]
+/// The processor must support AVX2, FMA, BMI1 and POPCNT.
+#[target_feature(enable = "avx2,fma,bmi1,popcnt")]
 pub(super) unsafe fn run<F: Real>(task: impl Task<F>)
 where
     Avx2: Lanes<F>,
@@ -221,7 +221,7 @@ unsafe fn spread_wide<const LANE: i32>(x: __m256d) -> __m256d {
 
 macro_rules! eight {
     ($name:ident $float:ident $four:ident: $read:ident $store:ident $min:ident $max:ident
-     $where_less:ident $halves:ident) => {
+     $where_less:ident $halves:ident $less:ident $smallest:ident $largest:ident) => {
         impl Eight<$float, $four> for $name {
             #[inline(always)]
             unsafe fn read(values: *const [$float; 4]) -> Self {
@@ -260,12 +260,28 @@ macro_rules! eight {
                 // SAFETY: see the module.
                 $name(unsafe { $where_less(self.0, bound.0, yes.0, no.0) })
             }
+            #[inline(always)]
+            fn less(self, bound: Self) -> u32 {
+                // SAFETY: see the module.
+                unsafe { $less(self.0, bound.0) }
+            }
+            #[inline(always)]
+            fn smallest(self) -> $float {
+                // SAFETY: see the module.
+                unsafe { $smallest(self.0) }
+            }
+            #[inline(always)]
+            fn largest(self) -> $float {
+                // SAFETY: see the module.
+                unsafe { $largest(self.0) }
+            }
         }
     };
 }
 eight!(Single8 f32 Single4: _mm256_loadu_ps _mm256_storeu_ps _mm256_min_ps _mm256_max_ps
-       where_less halves);
-eight!(Double8 f64 Double4: read_pair store_pair min_pair max_pair where_less_pair halves_pair);
+       where_less halves less smallest largest);
+eight!(Double8 f64 Double4: read_pair store_pair min_pair max_pair where_less_pair halves_pair
+       less_pair smallest_pair largest_pair);
 
 #[inline(always)]
 unsafe fn where_less(x: __m256, bound: __m256, yes: __m256, no: __m256) -> __m256 {
@@ -315,3 +331,47 @@ unsafe fn where_less_pair(
 unsafe fn halves_pair(x: [__m256d; 2]) -> [__m256d; 2] {
     x
 }
+
+#[inline(always)]
+unsafe fn less(x: __m256, bound: __m256) -> u32 {
+    // SAFETY: see the module.
+    unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(x, bound)) as u32 }
+}
+
+#[inline(always)]
+unsafe fn less_pair(x: [__m256d; 2], bound: [__m256d; 2]) -> u32 {
+    // SAFETY: see the module.
+    unsafe {
+        let low = _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(x[0], bound[0])) as u32;
+        let high = _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(x[1], bound[1])) as u32;
+        low | high << 4
+    }
+}
+
+/// Reduces eight lanes to one: the halves, then neighbours at a distance of two and of one.
+macro_rules! reduce {
+    ($($single:ident $double:ident: $min4:ident $min_pd:ident)*) => {$(
+        #[inline(always)]
+        unsafe fn $single(x: __m256) -> f32 {
+            // SAFETY: see the module.
+            unsafe {
+                let [low, high] = halves(x);
+                let four = $min4(low, high);
+                let two = $min4(four, turn::<0b01_00_11_10>(four));
+                _mm_cvtss_f32($min4(two, turn::<0b10_11_00_01>(two)))
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn $double(x: [__m256d; 2]) -> f64 {
+            // SAFETY: see the module.
+            unsafe {
+                let four = $min_pd(x[0], x[1]);
+                let two = $min_pd(four, _mm256_permute4x64_pd::<0b01_00_11_10>(four));
+                _mm256_cvtsd_f64($min_pd(two, _mm256_permute4x64_pd::<0b10_11_00_01>(two)))
+            }
+        }
+    )*};
+}
+reduce!(smallest smallest_pair: _mm_min_ps _mm256_min_pd
+        largest largest_pair: _mm_max_ps _mm256_max_pd);
