@@ -21,7 +21,7 @@ use crate::{
     watch,
 };
 use anyhow::{Context, Result};
-use burntrace::{Engine, Prepared, Tracer, device::OpenDevice};
+use burntrace::{Tracer, device::OpenDevice};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
@@ -36,10 +36,6 @@ pub enum RunStart {
     /// From the end of a finished run, in a new folder.
     Extended { finished: Box<FinishedRun>, overwrite: bool, accept_changes: bool },
 }
-
-/// Why a run is slow whose case does not choose the engine.
-const SLOW_ENGINE: &str = "tensor: the field is a formula that is not sampled; with field.sample the fused engine \
-                           takes the steps, many times as fast";
 
 /// What a run saves whose case does not say so.
 const ONLY_END: &str =
@@ -86,8 +82,8 @@ pub fn trace_shared(
         let tracer = tracer.piece(piece);
         let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
         let compile = compile(&tracer, piece, device)?;
-        let (mut warnings, slow) = warnings(case, session, &prepared)?;
-        warnings.extend(about_seeds.into_iter().chain(slow));
+        let mut warnings = warnings(case, session)?;
+        warnings.extend(about_seeds);
         let fingerprint = Fingerprint::of(case, base, loaded, &seeds)?;
         let (seeds, quiet) = (seeds.len(), session.quiet);
         let run = CaseRun { case, base, seeds, loaded, device, compile, start, quiet };
@@ -130,26 +126,16 @@ fn compile(tracer: &Tracer, particles: usize, device: &OpenDevice) -> Result<f64
     Ok(tracer.warm_up(particles)?)
 }
 
-/// The warnings of a prepared run, and why it is slow, if it is; that has been said as a note, as has a key
-/// without effect.
-fn warnings(
-    case: &Case,
-    session: &Session,
-    prepared: &Prepared,
-) -> Result<(Vec<String>, Option<String>)> {
+/// The warnings of a run; keys without effect, and a missing `[save]`, are said as notes.
+fn warnings(case: &Case, session: &Session) -> Result<Vec<String>> {
     let warnings = [case.notes.clone(), job::warnings(case, session.loaded)?].concat();
-    let is_chosen = Option::<Engine>::from(case.trace.engine).is_some();
-    let is_slow = prepared.engine() == Engine::Tensor && !is_chosen;
-    if is_slow {
-        session.notes.say("engine", SLOW_ENGINE.into());
-    }
     if case.save.is_of_end_only() {
         session.notes.say("save", ONLY_END.into());
     }
     if case.run.piece.is_some() && !case.run.is_shared {
         session.notes.say("piece", "run.piece has no effect in a run of one process".into());
     }
-    Ok((warnings, is_slow.then(|| SLOW_ENGINE.into())))
+    Ok(warnings)
 }
 
 /// Runs a case whose field is loaded, and writes all files of its output folder. Returns the output to
@@ -167,7 +153,7 @@ pub fn trace_in(
     let tracer = job::tracer(case, base, loaded, &device.name)?;
     let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
     let compile = compile(&tracer, prepared.save_plan().particles, device)?;
-    let (mut warnings, slow) = warnings(case, session, &prepared)?;
+    let mut warnings = warnings(case, session)?;
     warnings.extend(about_seeds);
 
     let fingerprint = Fingerprint::of(case, base, loaded, &seeds)?;
@@ -189,7 +175,6 @@ pub fn trace_in(
         }
     };
     log::warn_once(&warnings, &mut session.warned.borrow_mut());
-    warnings.extend(slow);
     checkpoint.add_warnings(warnings);
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let time = checkpoint

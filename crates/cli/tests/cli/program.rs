@@ -159,22 +159,42 @@ fn errors_in_a_case_say_what_to_write() {
 }
 
 #[test]
-fn fused_engine_is_refused_for_unsupported_fields() {
+fn formulas_run_on_the_fused_engine() {
     let folder = folder_with_case();
     let case = std::fs::read_to_string(folder.path().join("case.toml")).unwrap();
     let formula: String =
         case.lines().filter(|l| !l.starts_with("sample")).map(|l| format!("{l}\n")).collect();
-    std::fs::write(folder.path().join("formula.toml"), formula).unwrap();
-    let args =
-        ["run", "formula.toml", "--out", "f", "--set", "trace.t1=1.0", "--set", "seeds.count=10"];
-    let fused = [&args[..], &["--set", "trace.engine=fused"]].concat();
-    assert_refused(
-        &burntrace(folder.path(), &fused),
-        2,
-        &["fused", "not on a grid, a mesh or points"],
-    );
-    let output = burntrace(folder.path(), &[&args[..], &["--overwrite"]].concat());
+    std::fs::write(folder.path().join("case.toml"), formula).unwrap();
+    let output = run(folder.path(), &["--set", "trace.t0=0.0", "--set", "trace.t1=1.0"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(summary(folder.path())["engine"], "fused");
+}
+
+/// A rigid rotation by a quarter turn, with a constant and its use in another.
+#[test]
+fn case_may_hold_its_own_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let case = "[field.flow]\nu = \"-rate*y\"\nv = \"rate*x\"\n\
+        constants = { rate = \"half/2\", half = \"pi*1.0\" }\n\
+        [domain]\nlow = [-1.0, -1.0, 0.0]\nhigh = [1.0, 1.0, 0.0]\n\
+        [seeds]\nkind = \"list\"\npoints = [[0.5, 0.0, 0.0]]\n\
+        [trace]\nt0 = 0.0\nt1 = 1.0\nsteps = 100\n[save]\nreport = \"never\"\n\
+        [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
+    std::fs::write(path.join("case.toml"), case).unwrap();
+    let output = burntrace(path, &["run", "case.toml"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let tracks = burntrace::io::Tracks::open(path.join("out/tracks")).unwrap();
+    let [x, y, _] = tracks.position(tracks.num_saves() - 1).unwrap()[0];
+    assert!(x.abs() < 1e-8 && (y - 0.5).abs() < 1e-8, "{x} {y}");
+    let refused = |from: &str, to: &str, parts: &[&str]| {
+        std::fs::write(path.join("wrong.toml"), case.replace(from, to)).unwrap();
+        assert_refused(&burntrace(path, &["run", "wrong.toml", "--out", "wrong"]), 2, parts);
+    };
+    refused("rate*x", "rate*q", &["field.flow", "character 6", "`q` is not known", "half"]);
+    refused("low = [-1.0, -1.0, 0.0]\n", "", &["no domain of its own", "give [domain]"]);
+    refused("v = ", "vv = ", &["vv"]);
+    refused("half = ", "x = ", &["`x` has a meaning already"]);
 }
 
 #[test]
@@ -507,15 +527,6 @@ fn warnings_and_notes_are_in_the_summary() {
     let quiet = run(path, &[&["--quiet"], &args[..]].concat());
     assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
     assert_eq!(summary(path)["warnings"], serde_json::json!(expected));
-    // The note that a formula is slow.
-    let case = "[field]\nflow = \"saddle\"\n[domain]\nlow = [-1.0, -1.0, 0.0]\n\
-        high = [1.0, 1.0, 0.0]\n[seeds]\nkind = \"list\"\npoints = [[0.1, 0.1, 0.0]]\n\
-        [trace]\nt1 = 0.1\nsteps = 2\n[run]\ndevice = \"flex\"\nout = \"out\"\n";
-    std::fs::write(path.join("slow.toml"), case).unwrap();
-    let output = burntrace(path, &["run", "slow.toml", "--quiet", "--overwrite"]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let warnings = summary(path)["warnings"].clone();
-    assert!(warnings[0].as_str().unwrap().starts_with("tensor: the field is a formula"));
 }
 
 #[test]
