@@ -165,9 +165,10 @@ fn formulas_run_on_the_fused_engine() {
     let formula: String =
         case.lines().filter(|l| !l.starts_with("sample")).map(|l| format!("{l}\n")).collect();
     std::fs::write(folder.path().join("case.toml"), formula).unwrap();
-    let output = run(folder.path(), &["--set", "trace.t0=0.0", "--set", "trace.t1=1.0"]);
+    let args = ["run", "case.toml", "--out", "out", "--set", "trace.t1=1.0", "--set"];
+    let output = burntrace(folder.path(), &[&args[..], &["seeds.count=10"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(summary(folder.path())["engine"], "fused");
+    assert_eq!(summary(folder.path())["path"], "fused");
 }
 
 /// A rigid rotation by a quarter turn, with a constant and its use in another.
