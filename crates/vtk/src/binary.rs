@@ -141,6 +141,17 @@ impl<'a> BinaryArray<'a> {
         }
     }
 
+    /// Number of bytes in the file, before their encoding as text, with the sizes before the data.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        let (sizes, data) = match &self.layout {
+            Layout::Plain(bytes) => (1, *bytes),
+            Layout::Blocks(blocks) => {
+                (3 + blocks.len() as u64, blocks.iter().map(|block| block.compressed).sum())
+            }
+        };
+        data.saturating_add(sizes * self.format.header_type.bytes())
+    }
+
     /// Reads all data into the decoder.
     pub(crate) fn decode(mut self, decoder: &mut Decoder) -> Result<(), crate::Error> {
         match std::mem::replace(&mut self.layout, Layout::Plain(0)) {

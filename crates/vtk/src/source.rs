@@ -117,6 +117,13 @@ pub(crate) struct RangeReader<'a> {
     end: u64,
 }
 
+impl RangeReader<'_> {
+    /// Skips bytes without reading them.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.position = self.position.saturating_add(bytes);
+    }
+}
+
 impl Read for RangeReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end.saturating_sub(self.position)).unwrap_or(usize::MAX);

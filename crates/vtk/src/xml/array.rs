@@ -42,6 +42,11 @@ impl Format {
         Ok(Self { binary, appended, file_end: source.len() })
     }
 
+    /// The format of binary arrays inside elements.
+    pub(super) fn binary(&self) -> BinaryFormat {
+        self.binary
+    }
+
     /// The block with the values of an array.
     pub(super) fn block(&self, array: &RawArray<'_>) -> Result<Block, Error> {
         let tag = &array.tag;

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use super::array::Format;
 use super::elements::{Elements, Item};
 use super::tag::Tag;
+use crate::binary::BinaryFormat;
 use crate::error::Error;
 use crate::geometry::Kind;
 use crate::source::Source;
@@ -128,7 +130,11 @@ pub(super) fn read(source: &Source) -> Result<Document<'_>, Error> {
                 builder.appended = Some(read_appended(&mut elements, &tag)?);
                 break;
             }
-            Item::Open(tag) => builder.open(tag)?,
+            Item::Open(tag) => {
+                let is_binary = tag.name == "DataArray" && tag.text("format") == Some("binary");
+                elements.array = is_binary.then(|| builder.binary_format(source)).flatten();
+                builder.open(tag)?;
+            }
             Item::Close(name) => builder.close(&name),
             Item::Text(range) => builder.text(range)?,
         }
@@ -177,6 +183,11 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
+    /// The format of binary arrays inside elements.
+    fn binary_format(&self, source: &Source) -> Option<BinaryFormat> {
+        Format::read(source, self.file.as_ref()?, None).ok().map(|format| format.binary())
+    }
+
     fn open(&mut self, tag: Tag<'a>) -> Result<(), Error> {
         if self.array.is_some() {
             self.inside_array += 1;

@@ -1,12 +1,13 @@
 //! A streaming reader of XML elements that skips text.
 
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::tag::Tag;
+use crate::binary::{BinaryArray, BinaryFormat};
 use crate::error::Error;
 use crate::source::{RangeReader, Source, quoted};
 
@@ -22,12 +23,17 @@ pub(super) enum Item<'a> {
     End,
 }
 
+/// Number of bytes before the end of an array within which its element must end.
+const END_BYTES: u64 = 256;
+
 /// Reads an XML file sequentially. Text is skipped, not stored: it may be an array of many
 /// gigabytes.
 pub(super) struct Elements<'a> {
     source: &'a Source,
-    reader: Reader<BufReader<RangeReader<'a>>>,
+    reader: Reader<Bytes<'a>>,
     buffer: Vec<u8>,
+    /// The format of the array whose element is open, if it is binary.
+    pub(super) array: Option<BinaryFormat>,
     /// The pending end of an empty element, e.g. `<Points/>`.
     pending_close: Option<String>,
 }
@@ -35,8 +41,8 @@ pub(super) struct Elements<'a> {
 impl<'a> Elements<'a> {
     pub(super) fn new(source: &'a Source) -> Self {
         let bytes = BufReader::with_capacity(BUFFER_BYTES, source.reader(0..source.len()));
-        let reader = Reader::from_reader(bytes);
-        Self { source, reader, buffer: Vec::new(), pending_close: None }
+        let reader = Reader::from_reader(Bytes(bytes));
+        Self { source, reader, buffer: Vec::new(), array: None, pending_close: None }
     }
 
     pub(super) fn next(&mut self) -> Result<Item<'a>, Error> {
@@ -101,13 +107,62 @@ impl<'a> Elements<'a> {
             if end.is_some() || bytes == 0 {
                 return Ok(start.map(|start| start..self.reader.buffer_position()));
             }
+            if let (Some(start), Some(format)) = (start, self.array.take()) {
+                let here = self.reader.buffer_position();
+                let end = self.near_end(start, format)?.unwrap_or(here);
+                self.reader.stream().consume(end.saturating_sub(here) as usize);
+            }
         }
+    }
+
+    /// A position shortly before the end of the text of a binary array, by the sizes at its start; `None` if its
+    /// element does not end there.
+    fn near_end(&self, start: u64, format: BinaryFormat) -> io::Result<Option<u64>> {
+        let context = self.source.context(start, "an array");
+        let Ok(array) = BinaryArray::open(context, start..self.source.len(), format) else {
+            return Ok(None);
+        };
+        // Padding or whitespace between its streams makes the text longer.
+        let near = start.saturating_add(array.stored_bytes() / 3 * 4);
+        let mut end = Vec::new();
+        self.source.reader(near..near.saturating_add(END_BYTES)).read_to_end(&mut end)?;
+        let text = end.iter().position(|byte| !is_base64(*byte)).unwrap_or(end.len());
+        let is_end = end.get(text..).is_some_and(|end| end.starts_with(b"</DataArray"));
+        Ok(is_end.then_some(near))
     }
 
     fn failed(&self, error: io::Error) -> Error {
         self.source
             .context(self.reader.buffer_position(), "the elements")
             .failed(error, "an element")
+    }
+}
+
+/// Whether a byte can be in the text of an array.
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=".contains(&byte)
+}
+
+/// A buffered reader that can skip more bytes than it holds, without reading them.
+struct Bytes<'a>(BufReader<RangeReader<'a>>);
+
+impl Read for Bytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl BufRead for Bytes<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        let held = amount.min(self.0.buffer().len());
+        self.0.consume(held);
+        if amount > held {
+            self.0.get_mut().skip((amount - held) as u64);
+        }
     }
 }
 

@@ -136,3 +136,74 @@ fn empty_data_set_is_read() {
     assert_eq!(file.topology().len(), 3);
     assert_eq!(file.time_value().unwrap(), None);
 }
+
+/// Bytes as base64 text.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let group = |part: &[u8]| {
+        let bits = (0..3).fold(0, |bits, i| bits << 8 | u32::from(*part.get(i).unwrap_or(&0)));
+        let character = |i: usize| match i > part.len() {
+            true => '=',
+            false => char::from(ALPHABET[(bits >> (18 - 6 * i) & 63) as usize]),
+        };
+        (0..4).map(character).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
+}
+
+/// An image with two long arrays inside their elements, from the text of the first one.
+fn long_arrays(first: &str, count: usize) -> String {
+    let second: Vec<u8> = (0..count).flat_map(|i| (-(i as f32)).to_le_bytes()).collect();
+    let size = base64(&(second.len() as u32).to_le_bytes());
+    let extent = format!("0 {} 0 0 0 0", count - 1);
+    let array = |name: &str, text: &str| {
+        format!(
+            "<DataArray type=\"Float32\" Name=\"{name}\" format=\"binary\">\n  {text}\n</DataArray>"
+        )
+    };
+    format!(
+        "<VTKFile type=\"ImageData\" byte_order=\"LittleEndian\"><ImageData WholeExtent=\"{extent}\">\
+         <Piece Extent=\"{extent}\"><PointData>{}{}</PointData></Piece></ImageData></VTKFile>",
+        array("a", first),
+        array("b", &(size + &base64(&second)))
+    )
+}
+
+#[test]
+fn long_binary_arrays_are_skipped_by_their_size() {
+    let count = 70_001;
+    let data: Vec<u8> = (0..count).flat_map(|i| (i as f32).to_le_bytes()).collect();
+    let size = |bytes: usize| (bytes as u32).to_le_bytes();
+    let streams = base64(&size(data.len())) + &base64(&data);
+    let wrapped: Vec<&str> =
+        streams.as_bytes().chunks(76).map(|line| str::from_utf8(line).unwrap()).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let open = |text: &str| {
+        let path = folder.path().join("long.vti");
+        std::fs::write(&path, long_arrays(text, count)).unwrap();
+        open(path).unwrap()
+    };
+    let ends = |file: &VtkFile, name: &str| {
+        let all = values(file, name);
+        (all.len(), all[1], all[count - 1])
+    };
+    let one = base64(&[&size(data.len())[..], &data].concat());
+    for text in [&streams, &one, &wrapped.join("\n")] {
+        let file = open(text);
+        assert_eq!(ends(&file, "a"), (count, 1.0, count as f64 - 1.0));
+        assert_eq!(ends(&file, "b"), (count, -1.0, 1.0 - count as f64));
+    }
+    // What is skipped is not read.
+    let mut broken = streams.clone();
+    broken.replace_range(200_000..200_001, "<");
+    let file = open(&broken);
+    assert_eq!(ends(&file, "b").0, count);
+    assert!(file.read(array(&file, "a")).unwrap_err().to_string().contains("`<` in base64 text"));
+    // A wrong size misleads nobody.
+    for wrong in [data.len() - 40_000, data.len() + 100_000, 400_000_000] {
+        let file = open(&(base64(&size(wrong)) + &base64(&data)));
+        assert_eq!(ends(&file, "b").0, count, "{wrong}");
+        let error = file.read(array(&file, "a")).unwrap_err().to_string();
+        assert!(error.contains("`a`"), "{wrong}: {error}");
+    }
+}
