@@ -201,7 +201,7 @@ fn the_page_has_the_densities_of_the_store() {
     density(&["--save", "all", "--nodes", "8x5"]);
     let (stored, notes) = slice(&[]);
     assert_eq!((stored["times"].as_array().unwrap().len(), &*notes), (5, ""));
-    // Along a line there is nothing to show on a plane.
+    // Densities along a line are not shown.
     density(&["--axes", "x", "--save", "all"]);
     let (estimated_again, notes) = slice(&[]);
     assert_eq!(estimated_again, estimated);

@@ -156,6 +156,15 @@ impl Browser {
         self.actions(json!([{"type": "key", "id": "keys", "actions": actions}]));
     }
 
+    /// Types a key while Shift is held.
+    pub fn press_with_shift(&self, key: &str) {
+        let actions = json!([
+            {"type": "keyDown", "value": keys::SHIFT}, {"type": "keyDown", "value": key},
+            {"type": "keyUp", "value": key}, {"type": "keyUp", "value": keys::SHIFT},
+        ]);
+        self.actions(json!([{"type": "key", "id": "keys", "actions": actions}]));
+    }
+
     /// Replaces the content of a field, and moves the focus to the next one.
     pub fn enter(&self, selector: &str, text: &str) {
         self.script(&format!("document.querySelector({}).select()", json!(selector)));
@@ -192,8 +201,18 @@ impl Browser {
 
     /// Drags the mouse between two points, in CSS pixels.
     pub fn drag(&self, from: (f64, f64), to: (f64, f64)) {
+        self.point("mouse", from, to);
+    }
+
+    /// Moves a finger between two points, in CSS pixels.
+    pub fn swipe(&self, from: (f64, f64), to: (f64, f64)) {
+        self.point("touch", from, to);
+    }
+
+    fn point(&self, kind: &str, from: (f64, f64), to: (f64, f64)) {
         let moves = |(x, y): (f64, f64)| json!({"type": "pointerMove", "duration": 50, "x": x.round(), "y": y.round()});
-        self.actions(json!([{"type": "pointer", "id": "mouse", "actions": [
+        let parameters = json!({"pointerType": kind});
+        self.actions(json!([{"type": "pointer", "id": kind, "parameters": parameters, "actions": [
             moves(from),
             {"type": "pointerDown", "button": 0},
             moves(to),
@@ -322,6 +341,8 @@ impl Drop for Browser {
 /// Special keys.
 pub mod keys {
     pub const TAB: &str = "\u{e004}";
+    pub const SHIFT: &str = "\u{e008}";
+    pub const ESCAPE: &str = "\u{e00c}";
     pub const LEFT: &str = "\u{e012}";
     pub const RIGHT: &str = "\u{e014}";
     pub const HOME: &str = "\u{e011}";

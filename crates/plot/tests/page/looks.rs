@@ -49,6 +49,8 @@ fn screenshots() {
     browser.script("scrollTo(0, 0)");
     save("channel-phone.png");
     browser.size(1280, 800);
+    browser.open(&written(&folder, &runs::helices(10_000, 101)));
+    save("many.png");
     browser.open(&written(&folder, &runs::one()));
     save("one.png");
     browser.open(&written(&folder, &Page { title: "Nothing".into(), ..Page::default() }));

@@ -206,15 +206,24 @@ fn theme_follows_the_button_and_the_system() {
 
 #[test]
 fn page_opens_readable() {
-    let page = runs::helices(3000, 41);
-    let Some(browser) = shown(&page) else { return };
+    let Some(browser) = shown(&runs::helices(300, 41)) else { return };
     assert_eq!(browser.script("return ended.checked"), false);
-    // Trails of a tenth of the run, so that most of the picture is background.
-    let trail = browser.script("return Number(trail.value)").as_f64().unwrap() / 100.0;
-    assert!((trail * trail - 0.1).abs() < 0.02, "{trail}");
-    let shot = browser.shot(SCENE);
-    let all = shot.width * shot.height;
-    assert!(shot.count([255; 3]) * 2 > all, "{} of {all}", shot.count([255; 3]));
+    // The part of the run that trails show, and the part of the picture that is covered.
+    let trail = || browser.script("return trail.value ** 2 / 1e4").as_f64().unwrap();
+    let covered = || {
+        let shot = browser.shot(SCENE);
+        1.0 - shot.count([255; 3]) as f64 / (shot.width * shot.height) as f64
+    };
+    assert!((0.05..0.2).contains(&trail()), "{}", trail());
+    let readable = covered();
+    browser.slide("#trail", 100.0);
+    assert!(readable < 0.15 && covered() > 2.0 * readable, "{readable} and {}", covered());
+    assert_clean(&browser);
+    // Of many tracks, trails have the length of the interval between two saves.
+    let folder = tempfile::tempdir().unwrap();
+    browser.open(&written(folder.path(), &runs::helices(10_000, 21)));
+    assert!((trail() - 0.05).abs() < 0.01, "{}", trail());
+    assert!(covered() < 0.15, "{}", covered());
     assert_clean(&browser);
     // Where most particles have ended, it opens while half of them are active.
     let mut page = runs::helices(30, 41);
@@ -336,6 +345,19 @@ fn camera_rotates_pans_and_zooms() {
     );
     browser.click("#reset");
     assert_eq!(first.differs(&browser.shot(SCENE)), 0);
+    // The same with one finger, and with the keyboard.
+    browser.swipe((x, y), (x + 120.0, y + 40.0));
+    assert_eq!(turned.differs(&browser.shot(SCENE)), 0);
+    browser.press("0");
+    assert_eq!(first.differs(&browser.shot(SCENE)), 0);
+    browser.press_with_shift(keys::RIGHT);
+    assert!(first.differs(&browser.shot(SCENE)) > 5000);
+    browser.press("0");
+    browser.press("+");
+    assert!(first.differs(&browser.shot(SCENE)) > 5000);
+    browser.press("-");
+    assert!(first.differs(&browser.shot(SCENE)) < 500);
+    browser.press("0");
     browser.click("#equal");
     assert!(first.differs(&browser.shot(SCENE)) > 5000);
     for plane in ["xy", "xz", "yz"] {
@@ -362,7 +384,17 @@ fn slices_can_be_switched_on_and_off() {
     let area = browser.area(SCENE);
     // The margins shift the centre of the plot area from that of the canvas.
     let (x, y) = ((x - area.x + 31.0) as usize, (y - area.y - 9.0) as usize);
-    assert!(color_distance(with.pixels[y * with.width + x], [51, 51, 54]) < 30);
+    let color = |shot: &Shot, [x, y]: [usize; 2]| shot.pixels[y * shot.width + x];
+    assert!(color_distance(color(&with, [x, y]), [51, 51, 54]) < 30);
+    // Where there is little, it fades into the background.
+    let corner = [x - 270, y - 270];
+    assert!(color_distance(color(&with, corner), [255; 3]) < 30, "{:?}", color(&with, corner));
+    browser.click("#theme");
+    let dark = browser.shot(SCENE);
+    let [peak, low] = [[x, y], corner].map(|at| color(&dark, at));
+    assert!(peak[0] > 180 && peak[1] > 180, "the peak is not light on dark: {peak:?}");
+    assert!(color_distance(low, color(&dark, [5, 5])) < 30, "{low:?}");
+    browser.click("#theme");
     browser.click("#slice-on-0");
     assert_eq!(without.differs(&browser.shot(SCENE)), 0);
     assert_clean(&browser);
@@ -399,6 +431,10 @@ fn click_selects_a_particle() {
     assert!(browser.text("#particle").contains("104"));
     // A click without a hit clears the selection.
     browser.drag((left - 20.0, top + 20.0), (left - 20.0, top + 20.0));
+    assert!(browser.text("#particle").contains("Click a particle"));
+    browser.swipe(at, at);
+    assert!(browser.text("#particle").contains("104"), "a touch selects as a click does");
+    browser.press(keys::ESCAPE);
     assert!(browser.text("#particle").contains("Click a particle"));
     assert_clean(&browser);
 }
@@ -598,9 +634,17 @@ fn only_statuses_that_occur_have_colors() {
 
 #[test]
 fn layout_fits_a_phone() {
-    let Some(browser) = shown(&runs::helices(60, 41)) else { return };
-    browser.size(390, 844);
-    browser.settle();
+    let Some(browser) = Browser::new() else { return };
+    browser.prefer("light");
+    let folder = tempfile::tempdir().unwrap();
+    let page = written(folder.path(), &runs::helices(60, 41));
+    let opened = |width, height| {
+        browser.size(width, height);
+        browser.open(&page);
+        browser.script("return Number(size.value)").as_f64().unwrap()
+    };
+    let (on_desktop, on_phone) = (opened(1280, 800), opened(390, 844));
+    assert!(on_phone < 0.7 * on_desktop, "points of {on_desktop} and {on_phone} pixels");
     let wide = browser.script("return document.documentElement.scrollWidth").as_f64().unwrap();
     assert!(wide <= 390.0, "{wide}");
     let area = browser.area(SCENE);

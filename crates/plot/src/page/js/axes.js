@@ -21,6 +21,7 @@ function tickText(value, step) {
     return formatNumber(Math.abs(value) < step / 2 ? 0 : value, Math.min(digits, 15));
   }
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  if (!digits && size >= 1e4) return grouped(value).replace('-', '−');
   return value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−');
 }
 

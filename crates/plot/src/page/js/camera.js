@@ -108,6 +108,19 @@ function project(view, position) {
   return { x: left + ((x / w + 1) / 2) * width, y: top + ((1 - y / w) / 2) * height, depth: z / w };
 }
 
+// The length of all lines between saves, in scene units.
+function trackLength() {
+  const [sx, sy, sz] = codeScale().step;
+  let length = 0;
+  for (let at = 4 * COUNT; at < codes.length; at += 4) {
+    if (!(codes[at + 3] & JOINED)) continue;
+    const from = at - 4 * COUNT;
+    const [x, y, z] = [codes[at] - codes[from], codes[at + 1] - codes[from + 1], codes[at + 2] - codes[from + 2]];
+    length += Math.sqrt((sx * x) ** 2 + (sy * y) ** 2 + (sz * z) ** 2);
+  }
+  return length;
+}
+
 // Changes of the camera. Screen coordinates are in pixels from the centre of the plot area, y up.
 function rotate(dx, dy) {
   if (camera.view !== '3d') return pan(dx, dy);

@@ -149,14 +149,26 @@ const SLIDERS = {
   },
 };
 
-// Defaults for the numbers of points and of tracks: the more tracks, the shorter the trails, so that together they
-// do not cover the picture, and at least the interval between two saves.
+// Part of the box that trails may cover at first, if no two of them were on top of each other.
+const COVERED = 0.6;
+// The area of the box on the screen, and the area of all lines of a width, in square pixels.
+function areas(width) {
+  const { pixel, back } = currentView();
+  const sides = halves.map((half, axis) => (2 * half * stretch()[axis]) / pixel);
+  const faces = sides.map((_, axis) => sides.reduce((area, side, k) => (k === axis ? area : area * Math.max(side, 1)), 1));
+  return [dot(faces, back.map(Math.abs)), (width * trackLength()) / pixel];
+}
+
+// Defaults for the numbers of points and of tracks. Trails are so short that together they do not cover the picture,
+// and at least as long as the interval between two saves.
 function setDefaults() {
+  const width = COUNT <= 500 ? 1.5 : 1;
   const least = SAVES > 1 ? 1 / (SAVES - 1) : 1;
-  const part = Math.min(1, Math.max(300 / Math.max(trackCount(), 1), 0.03, least));
+  const [box, lines] = areas(width);
+  const part = Math.min(1, Math.max((COVERED * box) / Math.max(lines, 1), 0.03, least));
   $('trail').value = Math.ceil(100 * Math.sqrt(part));
   $('opacity').value = COUNT <= 500 ? 100 : COUNT <= 3000 ? 70 : 45;
-  $('width').value = COUNT <= 500 ? 1.5 : 1;
+  $('width').value = width;
   const size = COUNT <= 50 ? 8 : COUNT <= 500 ? 6 : COUNT <= 2000 ? 4.5 : COUNT <= 6000 ? 3.5 : 2.5;
   // A phone has less room.
   $('size').value = matchMedia('(max-width: 800px)').matches ? Math.max(0.6 * size, 1.5) : size;

@@ -100,12 +100,6 @@ function activeAt(save) {
   for (let i = 0; i < COUNT; i += 1) count += (codes[4 * (save * COUNT + i) + 3] & ACTIVE) >> 1;
   return count;
 }
-// The number of tracks: of starts of lines and of single points.
-function trackCount() {
-  let count = 0;
-  for (let at = 3; at < codes.length; at += 4) if ((codes[at] & (ACTIVE | JOINED)) === ACTIVE) count += 1;
-  return count;
-}
 // The save to open the page at: the last one with at least half as many active particles as any.
 function firstShown() {
   const counts = Array.from({ length: SAVES }, (_, save) => activeAt(save));
