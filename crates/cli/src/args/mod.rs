@@ -67,7 +67,7 @@ pub enum Command {
     Render(RenderArgs),
     /// Open the tracks of a run as an interactive page in the browser
     View(ViewArgs),
-    /// Write report.md and report.json of a run: statistics, pictures and timings
+    /// Write the report of a run: statistics, pictures and costs, as report.md, report.html and report.json
     Report(ReportArgs),
     /// Export the tracks of a run as a table (Parquet, CSV) or as lines for ParaView
     Export(ExportArgs),
@@ -275,8 +275,7 @@ pub struct BenchArgs {
     /// With --case: set or remove a key, such as `seeds.count=1000`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "case")]
     pub set: Vec<String>,
-    /// Workloads: w1, w2, w2-sorted, w2-steady, w3, w3-double, w2-gradient,
-    /// w2-gradient-values, w3-gradient
+    /// Workloads, such as w1,w3; the message about an unknown name lists all of them
     #[arg(long, value_delimiter = ',', default_value = "w1,w2")]
     pub workload: Vec<String>,
     /// Particle counts, such as `1e4,1e6`; override the workload's own

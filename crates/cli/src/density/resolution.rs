@@ -83,7 +83,7 @@ fn estimate_with_note(
 /// A bandwidth that the particles do not determine.
 pub struct Chosen {
     problem: String,
-    pub widths: [f64; 3],
+    widths: [f64; 3],
 }
 
 /// Estimates the density. Where the particles of a save have no spread along an axis, for example on a line,

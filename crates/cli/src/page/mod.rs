@@ -42,7 +42,8 @@ impl WrittenPage {
     }
 }
 
-/// Writes `page.html` with `particles` tracks, or with as many as fit into `max_bytes`.
+/// Writes `page.html` with `particles` tracks, or with as many as fit into `max_bytes`. The report in the same
+/// folder gets a link to it.
 pub fn write(
     results: &Results,
     out: &Path,
@@ -70,6 +71,9 @@ pub fn write(
     let path = out.join("page.html");
     let page = page.fit(max_bytes).map_err(Misuse::of)?;
     page.write(&path).map_err(Misuse::of)?;
+    if out == results.folder.root {
+        report::link_page(results)?;
+    }
     let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
     let Trajectories { particles, times, .. } = &page.trajectories;
     Ok(WrittenPage { path, particles: particles.len(), saves: times.len(), bytes })

@@ -222,10 +222,8 @@ pub fn density_of(
     let density = SavedDensity::of(estimate, save, particles.time)?;
     let raster = density::raster(results, request, &density);
     let mut raster = raster.context("the domain of the run is a line")?;
-    if let Some(chosen) = chosen {
-        let separator = if raster.subtitle.is_empty() { "" } else { " · " };
-        raster.subtitle +=
-            &format!("{separator}particles without spread, bandwidth {:?}", chosen.widths);
+    if chosen.is_some() {
+        raster.subtitle += ", chosen because the particles have no spread along an axis";
     }
     Ok(raster)
 }

@@ -57,6 +57,17 @@ pub fn of_folder(root: &Path) -> Result<[PathBuf; 2]> {
     Ok(["report.md", "pictures/tracks.png"].map(|name| results.folder.path(name)))
 }
 
+/// Adds a link to the page of a run to its report, if there is one without it.
+pub fn link_page(results: &Results) -> Result<()> {
+    let Ok(markdown) = std::fs::read_to_string(results.folder.path("report.md")) else {
+        return Ok(());
+    };
+    let Some(markdown) = text::with_page(&markdown) else { return Ok(()) };
+    let html = html::of(&markdown, &results.name(), &results.folder.root);
+    results.folder.write("report.md", &markdown)?;
+    results.folder.write("report.html", &html)
+}
+
 /// Computes statistics and pictures of a run, and writes `report.md`, `report.html` and `report.json`, and with
 /// `particles` also `particles.csv`.
 fn make(results: &Results, groups: Vec<Group>, particles: bool) -> Result<RunReport<'_>> {

@@ -71,9 +71,18 @@ fn overview(report: &RunReport, text: &mut String) {
     for warning in results.summary["warnings"].as_array().into_iter().flatten() {
         line(text, &format!("\n**Warning:** {}", warning.as_str().unwrap_or_default()));
     }
-    if results.folder.path("page.html").is_file() {
-        line(text, "\n[The interactive page](page.html) shows the tracks.");
-    }
+    let page = if results.folder.path("page.html").is_file() { PAGE } else { NO_PAGE };
+    line(text, &format!("\n{page}"));
+}
+
+/// The sentences about the page of a run: with a link, and without a page.
+const PAGE: &str = "[The interactive page](page.html) shows the tracks.";
+const NO_PAGE: &str =
+    "`burntrace view` with the folder of this run makes an interactive page of the tracks.";
+
+/// A report in Markdown with a link to the page, if it has none; `None` otherwise.
+pub fn with_page(markdown: &str) -> Option<String> {
+    markdown.contains(NO_PAGE).then(|| markdown.replacen(NO_PAGE, PAGE, 1))
 }
 
 /// Counts of all particles and of each group, with a check of their balance.

@@ -4,6 +4,8 @@
 
 mod arrays;
 mod bench;
+#[path = "../../../../tests/support/browser.rs"]
+mod browser;
 mod commands;
 mod compare;
 mod doctor;

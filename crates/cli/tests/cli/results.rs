@@ -75,6 +75,18 @@ fn run_writes_report_unless_disabled() {
     assert_eq!(report["domain"]["low"], serde_json::json!([-4.0, -4.0, 0.0]));
     assert_eq!(report["summary"]["particles"], 48);
     assert_eq!(report["pictures"][0], "pictures/tracks.png");
+    // A page that is made later is linked.
+    assert!(!text.contains("page.html") && text.contains("`burntrace view`"), "{text}");
+    done(&burntrace(folder.path(), &["view", "out", "--no-open"]));
+    let linked =
+        |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
+    let link = "[The interactive page](page.html) shows the tracks.";
+    let without = linked("report.md").replace(link, "");
+    assert_eq!(without.len(), linked("report.md").len() - link.len());
+    assert!(text.len() - without.len() < 100, "the rest of the report is the same");
+    let html = linked("report.html");
+    assert!(html.contains("<a href=\"page.html\">The interactive page</a>"), "{html}");
+    assert!(html.contains("<img src=\"data:image/png;base64,"));
     let folder = run(SADDLE, &["save.report=\"never\""]);
     assert!(!folder.path().join("out/report.md").exists());
     assert_all_outputs(folder.path(), "out");
@@ -584,6 +596,11 @@ fn seeds_that_are_not_located_are_told_apart() {
     assert!(
         html.contains("<img src=\"data:image/png;base64,") && !html.contains("<img src=\"pictures")
     );
+    done(&burntrace(folder.path(), &["view", "out", "--no-open"]));
+    let page = std::fs::read_to_string(path.join("page.html")).unwrap();
+    let (_, header) = page.split_once("id=\"header\">").unwrap();
+    let header: Value = serde_json::from_str(header.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(header["particles"], found, "the page has the located particles only");
     let svg = ["render", "out", "--svg", "--out", "r"];
     done(&burntrace(folder.path(), &svg));
     let tracks = std::fs::read_to_string(folder.path().join("r/pictures/tracks.svg")).unwrap();

@@ -1,10 +1,11 @@
-//! Five workflows of the guide from files to pictures, compared with numbers and small pictures in
-//! `tests/golden`; `BURNTRACE_GOLDEN=write` writes them.
+//! Five workflows of the guide from files to pictures, reports and pages, compared with numbers, texts and small
+//! pictures in `tests/golden`; `BURNTRACE_GOLDEN=write` writes them.
 //!
 //! Machines differ by rounding, which decides where a few particles go. So numbers may differ by 1 %, and
 //! pictures are compared by the means of blocks of 8 x 8 pixels.
 #![cfg(unix)]
 
+use super::browser::{Browser, Shot};
 use super::guide::case_of;
 use super::program::{burntrace, text};
 use super::requirements::flow_data;
@@ -50,7 +51,8 @@ fn run_in(folder: &Path, case: &str, set: &[&str]) {
     done(folder, &args);
 }
 
-/// Compares counts, times and positions of a run, and its pictures: tracks on light, density on dark.
+/// Compares counts, times and positions of a run, its report, its pictures, tracks on light and density on dark,
+/// and what its page shows when it opens.
 fn check(folder: &Path, name: &str) {
     let report = json(folder, &["report", "run"]);
     let all = &report["statistics"]["all"];
@@ -74,6 +76,52 @@ fn check(folder: &Path, name: &str) {
     done(folder, &["render", "run", "-q", "--size", SIZE, "--dark", "--out", "dark"]);
     compare_pictures(&folder.join("run/pictures/tracks.png"), &format!("{name}_tracks.png"));
     compare_pictures(&folder.join("dark/pictures/density.png"), &format!("{name}_density.png"));
+    check_report(folder, name);
+    check_page(folder, name);
+}
+
+/// Compares the words and the tables of a report, without its numbers, up to the costs; the HTML file has the same
+/// pictures.
+fn check_report(folder: &Path, name: &str) {
+    let report = std::fs::read_to_string(folder.join("run/report.md")).unwrap();
+    let (report, _) = report.split_once("## What the run cost").unwrap();
+    let html = std::fs::read_to_string(folder.join("run/report.html")).unwrap();
+    let embedded = html.matches("<img src=\"data:image/png;base64,").count();
+    assert_eq!(embedded, report.matches("![").count());
+    let reference = golden(&format!("{name}_report.md"));
+    if is_writing() {
+        return std::fs::write(reference, report).unwrap();
+    }
+    let reference = std::fs::read_to_string(reference).unwrap();
+    assert_eq!(without_numbers(report), without_numbers(&reference), "{name}: {report}");
+}
+
+/// A text with each word that has a digit replaced, and without the rows of a few particles, which rounding may
+/// change.
+fn without_numbers(text: &str) -> String {
+    let is_few = |row: &str| {
+        let count = row.split('|').nth(2).map(|cell| cell.trim().parse());
+        matches!(count, Some(Ok(0..20_u64)))
+    };
+    let word = |word: &str| {
+        if word.contains(|c: char| c.is_ascii_digit()) { "#" } else { word }.to_owned()
+    };
+    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    text.lines().filter(|line| !is_few(line)).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Compares what the page of a run shows in the browser when it opens, without the labels, whose font is the
+/// machine's.
+fn check_page(folder: &Path, name: &str) {
+    let Some(browser) = Browser::new() else { return };
+    browser.prefer("light");
+    done(folder, &["view", "run", "-q", "--no-open"]);
+    browser.open(&folder.join("run/page.html"));
+    browser.script("document.querySelector('#labels').hidden = true");
+    assert_eq!(browser.console_messages(), Vec::<String>::new());
+    let Shot { width, pixels, .. } = browser.shot("#scene");
+    let page = Pixels { width, rgb: pixels.into_flattened() };
+    compare_small(&page.small(), &format!("{name}_page.png"));
 }
 
 /// Compares the numbers of two lists.
@@ -122,13 +170,15 @@ impl Pixels {
         encoder.write_header().unwrap().write_image_data(&self.rgb).unwrap();
     }
 
-    /// The mean colour of each block.
+    /// The mean colour of each block; what is left of them at the right and the lower side does not count.
     fn small(&self) -> Pixels {
-        let width = self.width / BLOCK;
-        let mut sums = vec![[0; 3]; width * (self.rgb.len() / 3 / self.width / BLOCK)];
+        let (width, height) = (self.width / BLOCK, self.rgb.len() / 3 / self.width / BLOCK);
+        let mut sums = vec![[0; 3]; width * height];
         for (pixel, color) in self.rgb.chunks_exact(3).enumerate() {
-            let block = pixel / self.width / BLOCK * width + pixel % self.width / BLOCK;
-            (0..3).for_each(|c| sums[block][c] += usize::from(color[c]));
+            let [row, column] = [pixel / self.width, pixel % self.width].map(|side| side / BLOCK);
+            if row < height && column < width {
+                (0..3).for_each(|c| sums[row * width + column][c] += usize::from(color[c]));
+            }
         }
         let rgb = sums.iter().flatten().map(|sum| (sum / (BLOCK * BLOCK)) as u8).collect();
         Pixels { width, rgb }
@@ -145,7 +195,11 @@ impl Pixels {
 
 /// Compares the block means of a picture with a reference: at most 1 % differ.
 fn compare_pictures(path: &Path, name: &str) {
-    let (found, reference) = (Pixels::read(path).small(), golden(name));
+    compare_small(&Pixels::read(path).small(), name);
+}
+
+fn compare_small(found: &Pixels, name: &str) {
+    let reference = golden(name);
     if is_writing() {
         return found.write(&reference);
     }
@@ -214,6 +268,8 @@ fn inlet() {
 fn double_gyre() {
     let case = case_of("recipes/double-gyre.md", "gyre.toml");
     let folder = run(&case, &["seeds.counts=[200,100,1]"]);
+    check_report(folder.path(), "double_gyre");
+    check_page(folder.path(), "double_gyre");
     let ftle = json(folder.path(), &["ftle", "run", "--size", SIZE, "--dark"]);
     let mut found = String::from("released 20000\n");
     for key in ["least", "greatest", "missing", "time"] {

@@ -2,6 +2,7 @@
 
 use super::canvas::{Align, Canvas, Dot, Point, Shape};
 use super::font;
+use super::ticks::sentence_case;
 use crate::color::Rgb;
 
 /// The heading of a picture.
@@ -56,8 +57,10 @@ struct PlacedEntry<'a> {
 impl Heading {
     /// Appends to the subtitle.
     pub(crate) fn add_to_subtitle(&mut self, text: &str) {
-        let separator = if self.subtitle.is_empty() { "" } else { " · " };
-        self.subtitle += &format!("{separator}{text}");
+        self.subtitle = match self.subtitle.is_empty() {
+            true => sentence_case(text),
+            false => format!("{} · {text}", self.subtitle),
+        };
     }
 
     /// Its height in pixels.

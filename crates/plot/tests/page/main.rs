@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
+#[path = "../../../../tests/support/browser.rs"]
 mod browser;
 mod looks;
 #[path = "../../../../tests/support/requirements.rs"]

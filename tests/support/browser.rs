@@ -1,5 +1,8 @@
 //! Headless Chromium, controlled over WebDriver (<https://www.w3.org/TR/webdriver2/>) by
 //! `chromedriver`.
+//!
+//! Included by path into the tests of several crates.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used)] // Each crate uses only some functions.
 
 use super::requirements::skip;
 use serde_json::{Value, json};
