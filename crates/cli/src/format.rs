@@ -36,6 +36,15 @@ pub fn twelve_digits(x: f64) -> f64 {
     format!("{x:.11e}").parse().unwrap_or(x)
 }
 
+/// A coordinate rounded to the power of 10 up to a thousandth of an extent.
+pub fn rounded_to_extent(x: f64, extent: f64) -> f64 {
+    let step = 10f64.powf((extent / 1000.0).log10().floor());
+    match step.is_normal() {
+        true => twelve_digits((x / step).round() * step),
+        false => x,
+    }
+}
+
 /// A count with commas as thousands separators.
 pub fn count(count: usize) -> String {
     let digits = count.to_string();
@@ -110,6 +119,14 @@ mod tests {
         assert_eq!(texts, ["28.3 ms", "0.41 s", "42 s", "12 min 5 s", "2 h 1 min"]);
         let texts = [0.0, 1.048e-26, 0.240982, 43.761, 2384.74, -1e8].map(four_digits);
         assert_eq!(texts, ["0", "1.048e-26", "0.241", "43.76", "2,385", "-1e8"]);
+    }
+
+    #[test]
+    fn coordinates_are_rounded_by_the_extent() {
+        assert_eq!(rounded_to_extent(29.413_124, 44.0), 29.41);
+        assert_eq!(rounded_to_extent(5_200_012.345_6, 50.0), 5_200_012.35);
+        assert_eq!(rounded_to_extent(-1.234_56e-6, 2e-5), -1.23e-6);
+        assert_eq!(rounded_to_extent(0.123_456, 0.0), 0.123_456);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Default number of tracks in pictures and in animations.
 const PARTICLES: usize = 1000;
-const MOVING_PARTICLES: usize = 200;
+const MOVING_PARTICLES: usize = 150;
 /// Frames per second of a GIF: twice as many double its size.
 const GIF_RATE: f64 = 12.5;
 

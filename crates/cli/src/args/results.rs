@@ -28,7 +28,7 @@ pub struct RenderArgs {
     /// Views of the tracks: xy, xz, yz, 3d; default: the plane of a flat domain, else 3d
     #[arg(long, value_delimiter = ',')]
     pub view: Vec<View>,
-    /// Maximum number of tracks; default: 1000 in pictures, 200 in animations, as many as fit the size
+    /// Maximum number of tracks; default: 1000 in pictures, 150 in animations, as many as fit the size
     /// limit on a page
     #[arg(long)]
     pub particles: Option<usize>,

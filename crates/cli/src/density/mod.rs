@@ -16,7 +16,11 @@ pub use resolution::estimate_or_widen;
 pub use saved_density::SavedDensity;
 
 use crate::{
-    args::DensityArgs, case::Misuse, figure_dir::FigureDir, format::twelve_digits, notes,
+    args::DensityArgs,
+    case::Misuse,
+    figure_dir::FigureDir,
+    format::{count, four_digits, six_digits, twelve_digits},
+    notes,
     results::Results,
 };
 use anyhow::Result;
@@ -160,19 +164,20 @@ fn print(request: &DensityRequest, density: &SavedDensity, written: &[PathBuf]) 
     let SavedDensity { estimate, values, save, time } = density;
     let mut out = std::io::stdout().lock();
     writeln!(out, "save {save}, t = {}", twelve_digits(*time))?;
-    writeln!(out, "particles  {} ({} left out)", estimate.used, estimate.left_out)?;
-    let [x, y, z] = estimate.bandwidth;
+    let [used, left_out] = [estimate.used, estimate.left_out].map(count);
+    writeln!(out, "particles  {used} ({left_out} left out)")?;
+    let [x, y, z] = estimate.bandwidth.map(four_digits);
     let truncation = match estimate.neglected {
         0.0 => String::new(),
         part => format!(", kernels truncated at {part:.0e} of their weight"),
     };
-    writeln!(out, "bandwidth  {x:.5} {y:.5} {z:.5}{truncation}")?;
+    writeln!(out, "bandwidth  {x} {y} {z}{truncation}")?;
     let [min, max] =
         [extreme(values, f64::min), extreme(values, f64::max)].map(|x| x.unwrap_or(f64::NAN));
-    writeln!(out, "density    {min:.6e} to {max:.6e}")?;
+    writeln!(out, "density    {} to {}", four_digits(min), four_digits(max))?;
     if let Some(integral) = estimate.integral {
         let over = if request.is_slice() { " over the slice" } else { "" };
-        writeln!(out, "integral   {integral:.6}{over}")?;
+        writeln!(out, "integral   {}{over}", six_digits(integral))?;
     }
     for path in written {
         writeln!(out, "written    {}", path.display())?;

@@ -1,7 +1,7 @@
 //! The particles of a save.
 
 use crate::{
-    format::twelve_digits,
+    format::rounded_to_extent,
     results::{Results, tensors},
 };
 use anyhow::Result;
@@ -47,33 +47,11 @@ impl SavedParticles {
                 best = Some((end - start, 0.5 * (along[start] + along[end - 1])));
             }
         }
-        best.map(|(_, middle)| rounded(middle, extent))
+        best.map(|(_, middle)| rounded_to_extent(middle, extent))
     }
 
     /// The positions as a tensor `[n, 3]`, measured from an origin, in the precision of the run.
     pub fn on(&self, origin: [f64; 3], device: &OpenDevice) -> Tensor<2> {
         tensors::positions(&self.positions, origin, self.precision, device)
-    }
-}
-
-/// A coordinate rounded to the power of 10 up to a thousandth of an extent.
-fn rounded(x: f64, extent: f64) -> f64 {
-    let step = 10f64.powf((extent / 1000.0).log10().floor());
-    match step.is_normal() {
-        true => twelve_digits((x / step).round() * step),
-        false => x,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn coordinates_are_rounded_by_the_extent() {
-        assert_eq!(rounded(29.413_124, 44.0), 29.41);
-        assert_eq!(rounded(5_200_012.345_6, 50.0), 5_200_012.35);
-        assert_eq!(rounded(-1.234_56e-6, 2e-5), -1.23e-6);
-        assert_eq!(rounded(0.123_456, 0.0), 0.123_456);
     }
 }

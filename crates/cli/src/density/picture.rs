@@ -119,7 +119,8 @@ fn densest(density: &SavedDensity, lattice: &Lattice) -> usize {
 /// The number of particles and the bandwidth.
 fn subtitle(results: &Results, density: &SavedDensity) -> String {
     let estimate = &density.estimate;
-    let particles = format!("{} particles", count(estimate.used));
+    let plural = if estimate.used == 1 { "" } else { "s" };
+    let particles = format!("{} particle{plural}", count(estimate.used));
     let widths: Vec<String> = estimate
         .bandwidth
         .iter()

@@ -52,7 +52,7 @@ pub fn make(
     let (mut captions, mut missing) = (Vec::new(), Vec::new());
     captions.extend(add_tracks(results, options, &mut figures)?);
     let style = options.style.style();
-    match last_density(results) {
+    match shown_density(results) {
         Ok(raster) => {
             captions.push(format!("{}: {}.", capitalized(&raster.title), raster.subtitle));
             let style = options.style.of_density();
@@ -156,22 +156,33 @@ fn name_of(view: &View) -> &'static str {
     }
 }
 
-/// The density of the active particles at the last save that has any.
-pub fn last_density(results: &Results) -> Result<Raster> {
-    let Some(save) = last_with_particles(results)? else {
-        anyhow::bail!("no save has active particles");
-    };
-    density_at(results, save)
+/// The density of the active particles at the last save with at least half as many of them as any.
+pub fn shown_density(results: &Results) -> Result<Raster> {
+    density_at(results, SavesWithParticles::read(results)?.shown)
 }
 
-/// The last save that has active particles.
-fn last_with_particles(results: &Results) -> Result<Option<usize>> {
-    for save in (0..results.tracks.num_saves()).rev() {
-        if results.tracks.status(save)?.contains(&Status::Active) {
-            return Ok(Some(save));
-        }
+/// Saves with active particles.
+struct SavesWithParticles {
+    last: usize,
+    /// The last one with at least half as many active particles as any: later ones may have very few.
+    shown: usize,
+}
+
+impl SavesWithParticles {
+    fn read(results: &Results) -> Result<SavesWithParticles> {
+        let active = |save| -> Result<usize> {
+            let status = results.tracks.status(save)?;
+            Ok(status.into_iter().filter(|status| *status == Status::Active).count())
+        };
+        let counts: Vec<usize> =
+            (0..results.tracks.num_saves()).map(active).collect::<Result<_>>()?;
+        let max = counts.iter().copied().max().unwrap_or(0).max(1);
+        let last_with = |min: usize| counts.iter().rposition(|count| *count >= min);
+        let (Some(last), Some(shown)) = (last_with(1), last_with(max.div_ceil(2))) else {
+            anyhow::bail!("no save has active particles");
+        };
+        Ok(SavesWithParticles { last, shown })
     }
-    Ok(None)
 }
 
 /// Densities on one plane.
@@ -182,14 +193,12 @@ pub struct Densities {
     pub rasters: Vec<(f64, Raster)>,
 }
 
-/// The densities of the active particles at up to `max` evenly spaced saves that have any, on the plane with
-/// most particles at the last of these, with `nodes` along each side.
+/// The densities of the active particles at up to `max` evenly spaced saves that have any, with `nodes` along each
+/// side, on the plane with most particles at the last save with at least half as many of them as any.
 pub fn densities(results: &Results, max: usize, nodes: usize) -> Result<Densities> {
-    let Some(last) = last_with_particles(results)? else {
-        anyhow::bail!("no save has active particles");
-    };
+    let SavesWithParticles { last, shown } = SavesWithParticles::read(results)?;
     let mut request =
-        DensityRequest::default_of(results, &SavedParticles::read(results, last, false)?)?;
+        DensityRequest::default_of(results, &SavedParticles::read(results, shown, false)?)?;
     let height = request.limit_nodes(nodes);
     let mut rasters = Vec::new();
     for i in 0..max.min(last + 1) {

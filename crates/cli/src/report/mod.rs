@@ -21,7 +21,7 @@ use data::RunReport;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of tracks in a report.
-const PARTICLES: usize = 200;
+const PARTICLES: usize = 100;
 
 pub fn execute(args: &ReportArgs) -> Result<()> {
     if args.run.join(sweep::DEFINITION).is_file() {

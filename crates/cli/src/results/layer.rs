@@ -1,7 +1,7 @@
 //! The layer of an image that a picture shows.
 
 use super::run_results::Results;
-use crate::format::six_digits;
+use crate::format::rounded_to_extent;
 use burntrace::io;
 use burntrace_plot::{Axis, Raster};
 
@@ -29,7 +29,9 @@ pub fn layer(results: &Results, image: &io::Image, values: &[f64], chosen: usize
             let size = image.counts[a] * image.counts[b];
             let chosen = chosen.min(image.counts[c] - 1);
             let unit = results.units().length;
-            let position = format!(", {} = {} {unit}", AXES[c], six_digits(node(c, chosen)));
+            let [low, high] = [0, image.counts[c] - 1].map(|i| node(c, i));
+            let position = rounded_to_extent(node(c, chosen), high - low);
+            let position = format!(", {} = {position} {unit}", AXES[c]);
             ([a, b], &values[chosen * size..][..size], position.trim_end().into())
         }
         _ => return None,

@@ -89,7 +89,9 @@ fn label_ticks(numbers: Vec<f64>, [low, high]: [f64; 2], last_digit: i32, size: 
     // Numbers from 0.001 to 999,999 are written without a power of 10.
     let exponent = if (-3..6).contains(&power) { 0 } else { power };
     let decimals = (exponent - last_digit).max(0) as usize;
-    let label = |number: f64| signed(scaled(number - offset, -exponent), decimals);
+    // All labels have commas, or none.
+    let has_commas = exponent == 0 && own >= 1e4;
+    let label = |number: f64| signed(scaled(number - offset, -exponent), decimals, has_commas);
     let at = numbers.into_iter().map(|number| (number, label(number))).collect();
     Ticks { at, exponent, offset }
 }
@@ -107,8 +109,9 @@ fn offset([low, high]: [f64; 2]) -> f64 {
 }
 
 /// A number with a typographic minus sign, and none before 0.
-fn signed(value: f64, decimals: usize) -> String {
+fn signed(value: f64, decimals: usize, has_commas: bool) -> String {
     let text = format!("{value:.decimals$}");
+    let grouped = |digits| grouped(digits, if has_commas { 4 } else { usize::MAX });
     match text.strip_prefix('-') {
         Some(digits) if digits.bytes().all(|digit| digit == b'0' || digit == b'.') => digits.into(),
         Some(digits) => format!("−{}", grouped(digits)),
@@ -116,11 +119,11 @@ fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Digits with commas as thousands separators, if at least five are before the decimal point.
-fn grouped(digits: &str) -> String {
+/// Digits with commas as thousands separators, if at least `min` are before the decimal point.
+fn grouped(digits: &str, min: usize) -> String {
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     match whole.len() {
-        0..5 => digits.into(),
+        length if length < min => digits.into(),
         _ if !whole.bytes().all(|digit| digit.is_ascii_digit()) => digits.into(),
         _ => with_commas(whole) + rest,
     }
@@ -244,8 +247,8 @@ pub(crate) fn format_number(number: f64) -> String {
     let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
     let text = shortest(rounded);
     match text.strip_prefix('-') {
-        Some(digits) => format!("−{}", grouped(digits)),
-        None => grouped(&text),
+        Some(digits) => format!("−{}", grouped(digits, 5)),
+        None => grouped(&text, 5),
     }
 }
 
@@ -294,6 +297,8 @@ mod tests {
         assert_eq!(labels(&of(0.0, 1.0, 4)), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
         assert_eq!(labels(&of(-1.3, 1.2, 3)), ["−1", "0", "1"]);
         assert_eq!(labels(&of(0.0, 40000.0, 4)), ["0", "10,000", "20,000", "30,000", "40,000"]);
+        assert_eq!(labels(&of(0.0, 12000.0, 3)), ["0", "5,000", "10,000"]);
+        assert_eq!(labels(&of(0.0, 9000.0, 2)), ["0", "5000"]);
         assert_eq!(labels(&linear([0.0, 3.0], 10, true, 0.0)), ["0", "1", "2", "3"]);
         assert_eq!(of(0.0, 0.3, 3).at[2].0, 0.2);
         assert_eq!(of(0.0, 0.3, 3).at[3].0, 0.3);

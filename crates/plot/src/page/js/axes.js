@@ -11,17 +11,18 @@ function ticks(low, high, count) {
   const list = [];
   const from = Math.ceil(low / step - 1e-9);
   for (let k = from; k <= high / step + 1e-9 && list.length < 50; k += 1) list.push(k * step);
-  return list.map((value) => ({ value, text: tickText(value, step) }));
+  const largest = Math.max(Math.abs(low), Math.abs(high));
+  return list.map((value) => ({ value, text: tickText(value, step, largest) }));
 }
-// A number with enough digits to distinguish it from the next tick.
-function tickText(value, step) {
+// A number with enough digits to distinguish it from the next tick; large ones of an axis have commas.
+function tickText(value, step, largest) {
   const size = Math.max(Math.abs(value), step);
   if (size >= 1e9 || step < 1e-5) {
     const digits = Math.ceil(Math.log10(size / step) + 1e-9) + 1;
     return formatNumber(Math.abs(value) < step / 2 ? 0 : value, Math.min(digits, 15));
   }
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  if (!digits && size >= 1e4) return grouped(value).replace('-', '−');
+  if (!digits && largest >= 1e4) return grouped(value).replace('-', '−');
   return value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−');
 }
 
