@@ -122,7 +122,7 @@ fn draw(paths: &[Vec<[f64; 3]>], path: &std::path::Path) -> Result<(), burntrace
         run_size: [paths.len(), saves],
         ..Trajectories::default()
     };
-    let title = format!("centre of the cloud, aimed at ({}, {})", TARGET[0], TARGET[1]);
+    let title = format!("Centre of the cloud, aimed at ({}, {})", TARGET[0], TARGET[1]);
     let style = Style { title: Some(title), ..Style::default() };
     picture::tracks(&trajectories, &View::default(), &style)?.write_png(path)
 }

@@ -129,7 +129,7 @@ fn draw(clouds: [&Tracks; 2], path: &std::path::Path) -> Result<(), burntrace::p
         run_size: [particles, saves],
         ..Trajectories::default()
     };
-    let title = Some("smoke from the side: x to the right, z up".into());
+    let title = Some("Smoke from the side: x to the right, z up".into());
     let style = Style { title, ..Style::default() };
     picture::tracks(&trajectories, &View::default(), &style)?.write_png(path)
 }

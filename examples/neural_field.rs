@@ -265,7 +265,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let path = Path::new(&folder).join("neural_field.png");
     std::fs::create_dir_all(&folder)?;
-    draw(&path, [("loss", losses), ("relative error of the velocity", errors)])?;
+    draw(&path, [("Loss", losses), ("Relative error of the velocity", errors)])?;
     println!("{}", path.display());
     match error < TOLERANCE {
         true => Ok(()),

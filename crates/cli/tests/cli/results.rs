@@ -583,7 +583,7 @@ fn seeds_that_are_not_located_are_told_apart() {
     let lost = format!("{},{:03}", lost / 1000, lost % 1000);
     for part in [
         format!("**{lost} of 1,200 seeds were not located**"),
-        format!("Tracks of {found} of {found} particles; a further {lost} seeds were not located."),
+        format!("Tracks of 100 of {found} particles; a further {lost} seeds were not located."),
         "through the formula `saddle`, sampled at 9 x 9 x 1 nodes".into(),
         "## What ended where".into(),
         "## What the run cost".into(),
