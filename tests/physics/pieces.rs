@@ -1,9 +1,13 @@
 //! Pieces of a run, joined, are bit-identical to the whole run.
 
-use super::{common::*, recorded::*};
+use super::{
+    common::*,
+    meshes::{MeshFrames, mixed},
+    recorded::*,
+};
 use burntrace::{
-    Control, Engine, Error, ParticleInstance, Prepared, Progress, RunState, Seeds, Summary, Tracer,
-    TrackSink,
+    Control, Engine, Error, Field, FieldFn, FieldOptions, GridField, ParticleInstance, Precision,
+    Prepared, Progress, RunState, Seeds, SeedsOutside, Summary, Tracer, TrackSink,
 };
 use std::ops::Range;
 
@@ -50,14 +54,32 @@ fn join(pieces: &[Piece], starts: &[usize]) -> RecordingSink {
     all
 }
 
+/// Runs a case as a whole.
+fn whole(tracer: &Tracer, seeds: &Seeds) -> (RecordingSink, Summary, RunState<'static>) {
+    let (mut states, mut record) = (States::default(), RecordingSink::default());
+    let summary = tracer.prepare(seeds).unwrap().run_observed(&mut record, &mut states).unwrap();
+    (record, summary, states.0.pop().unwrap())
+}
+
+/// Compares joined pieces with the whole run.
+fn assert_joined(name: &str, whole: &Piece, pieces: Vec<Piece>, starts: &[usize]) {
+    let (record, summary, state) = whole;
+    let joined = join(&pieces, starts);
+    let (summaries, pieces): (Vec<_>, Vec<_>) =
+        pieces.into_iter().map(|(_, summary, state)| (summary, state)).unzip();
+    let joined_summary = Summary::join(summaries).unwrap();
+    assert_same(name, &(record.clone(), summary.clone()), &(joined, joined_summary));
+    let joined = RunState::join(pieces.into_iter().map(Ok::<_, Error>)).unwrap();
+    assert!(joined.arrays == state.arrays, "{name}: arrays of the state");
+    assert_eq!(joined.numbers.mark(), state.numbers.mark(), "{name}");
+    assert_eq!(joined.numbers.time(), state.numbers.time(), "{name}");
+}
+
 /// Runs a case as a whole and in pieces, and compares them.
 fn assert_pieces(name: &str, tracer: &Tracer, seeds: &Seeds, lengths: &[usize]) {
-    let (mut states, mut record) = (States::default(), RecordingSink::default());
+    let whole = whole(tracer, seeds);
     let prepared = tracer.prepare(seeds).unwrap();
     let count = prepared.count();
-    let summary = prepared.run_observed(&mut record, &mut states).unwrap();
-    let (whole, state) = ((record, summary), states.0.pop().unwrap());
-    let prepared = tracer.prepare(seeds).unwrap();
     for &length in lengths {
         let starts: Vec<usize> = (0..count).step_by(length).collect();
         let slots = |first: &usize| *first..count.min(first + length);
@@ -65,17 +87,88 @@ fn assert_pieces(name: &str, tracer: &Tracer, seeds: &Seeds, lengths: &[usize]) 
         let mut pieces: Vec<Piece> =
             starts.iter().rev().map(|first| run_piece(&prepared, slots(first))).collect();
         pieces.reverse();
-        let joined = join(&pieces, &starts);
-        let (summaries, pieces): (Vec<_>, Vec<_>) =
-            pieces.into_iter().map(|(_, summary, state)| (summary, state)).unzip();
-        let summary = Summary::join(summaries).unwrap();
-        let name = format!("{name}, pieces of {length}");
-        assert_same(&name, &whole, &(joined, summary));
-        let joined = RunState::join(pieces.into_iter().map(Ok::<_, Error>)).unwrap();
-        assert!(joined.arrays == state.arrays, "{name}: arrays of the state");
-        assert_eq!(joined.numbers.mark(), state.numbers.mark(), "{name}");
-        assert_eq!(joined.numbers.time(), state.numbers.time(), "{name}");
+        assert_joined(&format!("{name}, pieces of {length}"), &whole, pieces, &starts);
     }
+}
+
+/// Runs a case as a whole on a field, and in pieces on it and its copy at the same time.
+fn assert_devices(
+    name: &str,
+    fields: [&dyn Field; 2],
+    tracer: impl Fn(&dyn Field) -> Tracer<'_>,
+    seeds: &Seeds,
+    length: usize,
+) {
+    let tracers = fields.map(|field| tracer(field));
+    let whole = whole(&tracers[0], seeds);
+    let count = tracers[0].num_slots(seeds);
+    let starts: Vec<usize> = (0..count).step_by(length).collect();
+    let starts = &starts[..];
+    let mut pieces: Vec<(usize, Piece)> = std::thread::scope(|scope| {
+        let threads = tracers.iter().enumerate().map(|(k, tracer)| {
+            scope.spawn(move || {
+                let prepared = tracer.prepare(seeds).unwrap();
+                let own = starts.iter().enumerate().skip(k).step_by(2);
+                let slots = |first: usize| first..count.min(first + length);
+                own.map(|(k, first)| (k, run_piece(&prepared, slots(*first)))).collect::<Vec<_>>()
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    pieces.sort_by_key(|(k, _)| *k);
+    let pieces = pieces.into_iter().map(|(_, piece)| piece).collect();
+    assert_joined(name, &whole, pieces, starts);
+}
+
+#[test]
+fn pieces_on_two_devices_at_a_time_are_bit_identical_to_the_whole_run() {
+    let flow = |[x, y, z]: [f64; 3], _| [0.2 - 0.1 * y, 0.1 * x, 0.1 * (y - z)];
+    let tetrahedra = MeshFrames::new(&mixed(4), &[0.0], flow);
+    for machine in some_machines() {
+        let name = machine.to_string();
+        let (count, long) = if machine.is_cpu() { (60, 33) } else { (20, 9) };
+        let (device, seeds) = (&machine.device, seeds(count));
+        let frames = burntrace::Frames::Streamed(4);
+        let options =
+            FieldOptions { precision: machine.precision, frames, ..FieldOptions::default() };
+        let stream = GridField::open(Box::new(swirl()), device, &options).unwrap();
+        let fields: [(&str, &dyn Field); 2] =
+            [("grid", &machine.field(&swirl())), ("stream", &stream)];
+        for (kind, field) in fields {
+            let copy = field.to_device(device).unwrap();
+            let name = format!("{name}, {kind}");
+            assert_devices(&name, [field, &*copy], |field| walking(field, long), &seeds, 17);
+        }
+        if machine.is_cpu() {
+            let mesh = tetrahedra.field(&machine);
+            let copy = mesh.to_device(device).unwrap();
+            let within = steps(0.0, 2.0, 20);
+            assert_devices(
+                &format!("{name}, mesh"),
+                [&mesh, &*copy],
+                |field| Tracer::new(field).seeds_outside(SeedsOutside::NotLocated).span(within),
+                &seeds,
+                17,
+            );
+        }
+    }
+}
+
+#[test]
+fn field_copied_to_another_device_is_the_field_loaded_there() {
+    let machines: Vec<Machine> =
+        some_machines().into_iter().filter(|machine| !machine.is_double()).collect();
+    let first = machines[0].field(&swirl());
+    for machine in &machines[1..] {
+        let loaded = machine.field(&swirl());
+        let copy = first.to_device(&machine.device).unwrap();
+        let traced = |field| run(&busy(field, 5), &seeds(20));
+        assert_same(&machine.to_string(), &traced(&loaded), &traced(&*copy));
+    }
+    let own = FieldFn::new(first.domain(), &machines[0].device, Precision::F32, |p, _| p);
+    let refused = own.to_device(&machines[0].device).err().map(|error| error.to_string());
+    assert!(refused.is_some_and(|text| text.contains("make one for each device")));
 }
 
 #[test]

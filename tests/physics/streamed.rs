@@ -1,6 +1,7 @@
 //! Frames streamed during a run: bit-identical to frames all in memory.
 
 use super::{cloud::Cloud, common::*, meshes::*, recorded::*};
+use burn::tensor::Tensor;
 use burntrace::{
     BoundaryCondition, CellVelocity, Engine, Error, Field, FieldOptions, FrameData, FrameSource,
     Frames as Held, GridField, MeshField, OutsideTime, PointField, SaveAt, Seeds, SourceError,
@@ -66,6 +67,25 @@ fn closed_swirl() -> Frames {
 /// Many steps per frame, and many frames per step, forward and backward.
 fn spans() -> [burntrace::Span; 4] {
     [steps(0.1, 7.9, 65), steps(0.0, 8.0, 3), steps(7.9, 0.3, 65), steps(8.0, 0.0, 16)]
+}
+
+#[test]
+fn two_devices_in_step_read_streamed_frames_once() {
+    let machine = &machines()[0];
+    let frames = Counted::new(swirl());
+    let field = frames.open(machine, 4, FieldOptions::default());
+    let copy = field.to_device(&machine.device).unwrap();
+    let fields: [&dyn Field; 2] = [&field, &*copy];
+    let position = || Tensor::<2>::from_floats([[0.5, 0.5, 0.5]], &machine.device);
+    for time in 0..9 {
+        let [one, other] = fields.map(|field| floats(field.velocity(position(), time.into())));
+        assert_eq!(one, other);
+    }
+    // Each of the nine frames once.
+    assert_eq!(frames.reads.load(Ordering::Relaxed), 9);
+    // Far behind, the first device reads frames again that are no longer kept.
+    fields[0].velocity(position(), 0.5);
+    assert!(frames.reads.load(Ordering::Relaxed) > 9);
 }
 
 #[test]

@@ -17,7 +17,7 @@ const PARTICLES: usize = 2000;
 pub fn execute(args: &DemoArgs) -> Result<()> {
     let mut case = case::from_text(case::TEMPLATE, &[]).map_err(|error| anyhow!(error))?;
     if let Some(device) = &args.device {
-        case.run.device = device.clone();
+        case.run.device = device.as_str().into();
     }
     case.run.out = args.out.clone();
     trace::trace(&case, Path::new("."), RunStart::New { overwrite: true }, args.output)?;

@@ -4,6 +4,7 @@ use crate::{
     args::RunArgs,
     case::{self, Case, Misuse},
     checkpoint::{Machine, RunCheckpoint},
+    devices,
     fingerprint::Fingerprint,
     folder::{self, Folder, STATE},
     job::{self, LoadedField},
@@ -32,6 +33,7 @@ pub struct FinishedRun {
 pub fn execute(args: &RunArgs, root: &Path) -> Result<()> {
     let finished = FinishedRun::read(root)?;
     let case = finished.longer_case(args)?;
+    devices::only_name(&case.run.device, "--extend")?;
     let start = RunStart::Extended {
         finished: Box::new(finished),
         overwrite: args.overwrite,

@@ -143,7 +143,8 @@ pub fn tracer<'a>(
     }
     let resolved = || time_span(case, field);
     tracer = sampled::add(case, tracer, loaded);
-    let tracer = memory::add(case, motion::add(case, obstacles::add(case, base, tracer)?));
+    let tracer =
+        memory::add(case, motion::add(case, obstacles::add(case, base, tracer)?), &field.device());
     let tracer = inflow::open(case, base, tracer, resolved)?;
     match Option::from(trace.engine) {
         Some(engine) => Ok(tracer.engine(engine)),

@@ -2,7 +2,8 @@
 
 use crate::{
     args::PlanArgs,
-    case, devices, job, log,
+    case::{self, DeviceNames},
+    devices, job, log,
     notes::{self, Notes},
 };
 use anyhow::Result;
@@ -13,19 +14,30 @@ pub fn execute(args: &PlanArgs) -> Result<()> {
     let mut case = case::read(&args.case, &args.set)?;
     log::warn(&case.notes);
     log::warn(&job::plan_warnings(&case));
-    if let Some(device) = &args.device {
-        case.run.device = device.clone();
+    if let Some(devices) = DeviceNames::given(&args.device) {
+        case.run.device = devices;
     }
+    let names = devices::names(&case.run.device)?;
+    case.share_among(&names);
     let file = std::path::absolute(&args.case)?;
     job::check(&case)?;
-    let device =
-        devices::open(&case.run.device, Notes { quiet: args.output.json || args.output.quiet })?;
+    let device = devices::open(&names[0], Notes { quiet: args.output.json || args.output.quiet })?;
     let sizes = job::sizes(&case, file.parent().unwrap_or(Path::new("/")))?;
     let plan = job::plan(&case, &sizes, &device)?;
-    args.output.print(|| json(&plan), || format!("{plan}\n"))
+    args.output.print(|| json(&plan, &names), || text(&plan, &names))
 }
 
-fn json(plan: &Plan) -> serde_json::Value {
+fn text(plan: &Plan, devices: &[String]) -> String {
+    match devices.len() {
+        1 => format!("{plan}\n"),
+        count => format!(
+            "for a piece of the run, on each of {count} devices at a time ({}):\n{plan}\n",
+            devices.join(", ")
+        ),
+    }
+}
+
+fn json(plan: &Plan, devices: &[String]) -> serde_json::Value {
     let items = plan.items().iter().map(|item| {
         let phase = format!("{:?}", item.phase).to_lowercase();
         serde_json::json!({
@@ -33,6 +45,7 @@ fn json(plan: &Plan) -> serde_json::Value {
         })
     });
     serde_json::json!({
+        "devices": devices,
         "strategy": plan.strategy().name(),
         "frames": match plan.frames() {
             Frames::All => None,

@@ -4,6 +4,7 @@ use crate::{
     args::RunArgs,
     case::{self, Case, Misuse},
     checkpoint::RunCheckpoint,
+    devices,
     folder::Folder,
     log,
     notes::Notes,
@@ -21,9 +22,8 @@ pub fn execute(args: &RunArgs, root: &Path, rank: Rank) -> Result<()> {
         let checkpoint = ranks::checkpoint(root)?;
         let mut case = resumed_case(args, root, &checkpoint)?;
         keep_device(&mut case, checkpoint.machine.kind());
-        case.run.is_shared = true;
         let accept_changes = args.accept_changes;
-        let start = SharedStart { rank, resumes: true, accept_changes };
+        let start = SharedStart { resumes: true, accept_changes, ..SharedStart::new(rank) };
         return trace::trace_shared(&case, Path::new("/"), start, args.output);
     }
     if rank.count > 1 && ranks::has_completed(&folder) {
@@ -39,6 +39,7 @@ pub fn execute(args: &RunArgs, root: &Path, rank: Rank) -> Result<()> {
     log::to_file(&folder.path("log.txt"))?;
     let mut case = resumed_case(args, root, &checkpoint)?;
     keep_device(&mut case, &checkpoint.machine.device);
+    devices::only_name(&case.run.device, "a run that was started on one device")?;
     let checkpoint = Box::new(checkpoint);
     let start = RunStart::Resumed { checkpoint, accept_changes: args.accept_changes };
     trace::trace(&case, Path::new("/"), start, args.output)
@@ -94,7 +95,7 @@ pub fn sets_key(set: &str, key: &str) -> bool {
 
 /// Gives a case that leaves the device open the one of its earlier part, by its name or its kind, if it can be used.
 pub fn keep_device(case: &mut Case, same: &str) {
-    if case.run.device == "auto" && device::open(same).is_ok() {
+    if case.run.device.is_auto() && device::open(same).is_ok() {
         case.run.device = same.into();
     }
 }

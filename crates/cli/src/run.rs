@@ -3,7 +3,7 @@
 use crate::{
     args::RunArgs,
     case::{self, Misuse},
-    extend, log, profile,
+    devices, extend, log, profile,
     ranks::{Rank, SharedStart},
     resume,
     trace::{self, RunStart},
@@ -42,13 +42,17 @@ fn run(args: &RunArgs, rank: Rank) -> Result<()> {
     args.apply_to(&mut case);
     let file = std::path::absolute(file)?;
     let base = file.parent().unwrap_or(Path::new("/"));
-    if rank.count == 1 {
+    let devices = devices::names(&case.run.device)?;
+    if rank.count == 1 && devices.len() == 1 {
         let start = RunStart::New { overwrite: args.overwrite };
         return trace::trace(&case, base, start, args.output);
     }
     if args.overwrite {
         rank.refuse_several("--overwrite")?;
     }
-    case.run.is_shared = true;
-    trace::trace_shared(&case, base, SharedStart::new(rank), args.output)
+    if args.profile.is_some() {
+        devices::only_name(&case.run.device, "--profile")?;
+    }
+    let start = SharedStart { overwrites: args.overwrite, ..SharedStart::new(rank) };
+    trace::trace_shared(&case, base, start, args.output)
 }

@@ -15,7 +15,7 @@ use crate::{
     log,
     notes::Notes,
     profile,
-    ranks::{self, SharedStart},
+    ranks::{self, SharedStart, Worker},
     report,
     signals::Stopped,
     watch,
@@ -58,7 +58,8 @@ pub struct Session<'a> {
 /// Runs a case and writes all files of its output folder. Relative file names are resolved against
 /// `base`.
 pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) -> Result<()> {
-    with_session(case, base, &case.run.device, output, |session| {
+    let device = devices::only_name(&case.run.device, "this run")?;
+    with_session(case, base, &device, output, |session| {
         let (report, stopped) = trace_in(case, base, run_start, session)?;
         print_report(&report, output)?;
         stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
@@ -72,23 +73,52 @@ pub fn trace_shared(
     shared: SharedStart,
     output: OutputArgs,
 ) -> Result<()> {
-    let device = shared.rank.device(&case.run.device);
-    with_session(case, base, &device, output, |session| {
-        let Session { loaded, device, start, .. } = *session;
+    let names = shared.rank.devices(&case.run.device)?;
+    let mut case = case.clone();
+    case.run.is_shared = true;
+    case.share_among(&names);
+    let case = &case;
+    with_session(case, base, &names[0], output, |session| {
+        let Session { loaded, device, start, notes, quiet, .. } = *session;
+        let others = other_devices(&names[1..], session)?;
         let domain = job::domain(case, loaded.field.domain())?;
         let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
-        let tracer = job::tracer(case, base, loaded, &device.name)?;
-        let piece = ranks::piece_length(case, tracer.num_slots(&seeds));
-        let tracer = tracer.piece(piece);
-        let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
-        let compile = compile(&tracer, piece, device)?;
+        let devices: Vec<(&OpenDevice, &LoadedField)> = std::iter::once((device, loaded))
+            .chain(others.iter().map(|(device, loaded)| (device, loaded)))
+            .collect();
+        let mut tracers = Vec::new();
+        for &(device, loaded) in &devices {
+            let tracer = job::tracer(case, base, loaded, &device.name)?;
+            let piece = ranks::piece_length(case, tracer.num_slots(&seeds));
+            tracers.push((tracer.piece(piece), piece));
+        }
+        let mut workers = Vec::new();
+        for ((tracer, piece), (device, loaded)) in tracers.iter().zip(devices) {
+            let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+            let compile = compile(tracer, *piece, device)?;
+            let seeds = seeds.len();
+            let run = CaseRun { case, base, seeds, loaded, device, compile, start, quiet };
+            workers.push(Worker { run, prepared });
+        }
         let mut warnings = warnings(case, session)?;
         warnings.extend(about_seeds);
         let fingerprint = Fingerprint::of(case, base, loaded, &seeds)?;
-        let (seeds, quiet) = (seeds.len(), session.quiet);
-        let run = CaseRun { case, base, seeds, loaded, device, compile, start, quiet };
-        ranks::share(&run, &prepared, shared, (fingerprint, warnings), output)
+        ranks::share(&workers, shared, (fingerprint, warnings), notes, output)
     })
+}
+
+/// Opens further devices of a run, and copies its field to them.
+fn other_devices(names: &[String], session: &Session) -> Result<Vec<(OpenDevice, LoadedField)>> {
+    let open = |name: &String| devices::open(name, session.notes);
+    let devices = names.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let all: Vec<&OpenDevice> = std::iter::once(session.device).chain(&devices).collect();
+    devices::check_kinds(&all)?;
+    let load = |device: OpenDevice| {
+        let _phase = burntrace::phase!("load field");
+        let loaded = session.loaded.on_device(&device)?;
+        Ok((device, loaded))
+    };
+    devices.into_iter().map(load).collect()
 }
 
 /// Loads the field of a case on a device, and passes it on.
@@ -133,7 +163,9 @@ fn warnings(case: &Case, session: &Session) -> Result<Vec<String>> {
         session.notes.say("save", ONLY_END.into());
     }
     if case.run.piece.is_some() && !case.run.is_shared {
-        session.notes.say("piece", "run.piece has no effect in a run of one process".into());
+        session
+            .notes
+            .say("piece", "run.piece has no effect in a run of one process on one device".into());
     }
     Ok(warnings)
 }

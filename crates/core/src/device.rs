@@ -178,6 +178,24 @@ pub fn open(name: &str) -> Result<OpenDevice> {
     Ok(describe(kind, index, devices.swap_remove(index)))
 }
 
+/// The names of devices that a name stands for: with `*` in place of an index (`cuda:*`), all devices of the kind,
+/// but software implementations only if there is nothing else; otherwise the name itself, which is not checked.
+///
+/// # Errors
+///
+/// [`Error::Device`] if there is no device of the kind; the message lists the available ones.
+pub fn all_named(name: &str) -> Result<Vec<String>> {
+    let Some(kind) = name.strip_suffix(":*") else { return Ok(vec![name.into()]) };
+    let fail = |reason: String| {
+        let usable = names().join(", ");
+        Error::Device { name: name.into(), reason, usable }
+    };
+    let kind = Kind::named(kind).ok_or_else(|| fail("it is not a known kind of device".into()))?;
+    kind.devices().map_err(fail)?;
+    let cards = names_alike(kind, true);
+    Ok(if cards.is_empty() { names_alike(kind, false) } else { cards })
+}
+
 fn auto() -> OpenDevice {
     let cards = KINDS.into_iter().filter(|kind| !matches!(kind, Kind::Flex | Kind::NdArray));
     cards
@@ -322,6 +340,22 @@ mod tests {
             0 => assert_eq!(taken, "vulkan"),
             _ => assert_eq!(taken, shared_by_processes("vulkan", 0)),
         }
+    }
+
+    #[test]
+    fn star_stands_for_all_devices_of_a_kind() {
+        assert_eq!(all_named("flex:*").unwrap(), ["flex"]);
+        assert_eq!(all_named("vulkan:7").unwrap(), ["vulkan:7"]);
+        match Kind::Vulkan.devices().map_or(0, |devices| devices.len()) {
+            0 => assert!(all_named("vulkan:*").unwrap_err().to_string().contains("flex")),
+            count => {
+                let names = all_named("vulkan:*").unwrap();
+                assert!((1..=count).contains(&names.len()), "{names:?}");
+                assert!(names.iter().all(|name| open(name).is_ok()), "{names:?}");
+            }
+        }
+        let message = all_named("abacus:*").unwrap_err().to_string();
+        assert!(message.contains("abacus:*") && message.contains("ndarray"), "{message}");
     }
 
     #[test]

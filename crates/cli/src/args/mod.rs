@@ -15,7 +15,7 @@ pub use results::{
 
 pub use sweep::SweepArgs;
 
-use crate::case::Case;
+use crate::case::{Case, DeviceNames};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -133,9 +133,9 @@ pub struct RunArgs {
     /// With --resume and --extend: accept changed input files
     #[arg(long)]
     pub accept_changes: bool,
-    /// Device; overrides the case
-    #[arg(long)]
-    pub device: Option<String>,
+    /// Device, or several as `cuda:0,cuda:1` or `cuda:*`; overrides the case
+    #[arg(long, value_delimiter = ',')]
+    pub device: Vec<String>,
     /// Output folder; overrides the case
     #[arg(long)]
     pub out: Option<PathBuf>,
@@ -162,8 +162,8 @@ pub struct RunArgs {
 impl RunArgs {
     /// Overrides the keys of a case that have options of their own.
     pub fn apply_to(&self, case: &mut Case) {
-        if let Some(device) = &self.device {
-            case.run.device = device.clone();
+        if let Some(devices) = DeviceNames::given(&self.device) {
+            case.run.device = devices;
         }
         if let Some(out) = &self.out {
             case.run.out = out.clone();
@@ -178,9 +178,9 @@ impl RunArgs {
 pub struct PlanArgs {
     /// Case file
     pub case: PathBuf,
-    /// Device; overrides the case
-    #[arg(long)]
-    pub device: Option<String>,
+    /// Device, or several as `cuda:0,cuda:1` or `cuda:*`; overrides the case
+    #[arg(long, value_delimiter = ',')]
+    pub device: Vec<String>,
     /// Set a key of the case, such as `run.memory=3GiB`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,

@@ -140,7 +140,7 @@ pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
     for device in &devices {
         super::stage(&format!("{} on {}", report.case, device.name));
         let of_device = Case {
-            run: case::Run { device: device.name.clone(), ..case.run.clone() },
+            run: case::Run { device: device.name.as_str().into(), ..case.run.clone() },
             ..case.clone()
         };
         report.results.push(measure(&of_device, base, device, args.repeats, &mut first));

@@ -3,6 +3,7 @@
 #[macro_use]
 mod names;
 mod condition;
+mod devices;
 mod error;
 mod field;
 mod flow;
@@ -20,6 +21,7 @@ mod units;
 mod value;
 
 pub use condition::Condition;
+pub use devices::DeviceNames;
 pub use error::KeyError;
 pub use field::{
     CellVelocity, Field, FieldSource, FileField, FlowField, Interpolation, OutsideTime, Sample,
@@ -31,7 +33,7 @@ pub use motion::{Diffusivity, Tolerance, Walk};
 pub use obstacle::{Allowed, Obstacle, ObstacleShape};
 pub use patch::Patch;
 pub use read::{Misuse, from_text, read};
-pub use run::Run;
+pub use run::{AtOnce, Run};
 pub use save::{Reporting, SampledArray, Save, VtkOutput};
 pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds, SeedsOutside};
 pub use set::Assignment;

@@ -229,7 +229,7 @@ mod tests {
         let set = ["trace.dt=0.5", "run.device=flex", "save.times=[1.0, 2.0]"].map(String::from);
         let case = from_text(TEMPLATE, &set).unwrap();
         assert_eq!(case.trace.dt, Some(0.5));
-        assert_eq!(case.run.device, "flex");
+        assert_eq!(case.run.device, "flex".into());
         assert_eq!(case.save.times, Some(vec![1.0, 2.0]));
         assert!(from_text(TEMPLATE, &["trace.dt".into()]).unwrap_err().contains("key=value"));
     }

@@ -1,13 +1,13 @@
 //! The device, the output folder and the memory of a run.
 
-use super::Precision;
+use super::{Case, DeviceNames, Precision};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
-    pub device: String,
+    pub device: DeviceNames,
     pub precision: Precision,
     pub threads: usize,
     pub out: PathBuf,
@@ -25,9 +25,12 @@ pub struct Run {
     /// Number of particles of a piece of a run that several processes share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub piece: Option<usize>,
-    /// Whether this process shares the run with others, and traces it piece by piece.
+    /// Whether the run is traced piece by piece, by several processes or devices.
     #[serde(skip)]
     pub is_shared: bool,
+    /// The devices of this process.
+    #[serde(skip)]
+    pub at_once: AtOnce,
 }
 
 impl Run {
@@ -46,6 +49,37 @@ impl Run {
     ];
 }
 
+/// How many pieces this process traces at a time, which share its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtOnce {
+    /// Number of devices, each with a piece.
+    pub devices: usize,
+    /// The maximum number of pieces on one device, which may be given several times.
+    pub on_device: usize,
+}
+
+impl AtOnce {
+    /// For devices of these names.
+    pub fn of(names: &[String]) -> Self {
+        let count = |name: &String| names.iter().filter(|other| *other == name).count();
+        AtOnce { devices: names.len(), on_device: names.iter().map(count).max().unwrap_or(1) }
+    }
+}
+
+impl Case {
+    /// Lets the devices of these names, if they are several, trace pieces of the run at a time.
+    pub fn share_among(&mut self, devices: &[String]) {
+        self.run.at_once = AtOnce::of(devices);
+        self.run.is_shared |= devices.len() > 1;
+    }
+}
+
+impl Default for AtOnce {
+    fn default() -> Self {
+        AtOnce { devices: 1, on_device: 1 }
+    }
+}
+
 impl Default for Run {
     fn default() -> Self {
         Run {
@@ -61,6 +95,7 @@ impl Default for Run {
             batch: None,
             piece: None,
             is_shared: false,
+            at_once: AtOnce::default(),
         }
     }
 }

@@ -51,6 +51,27 @@ impl LoadedField {
         memory::frames(case, &self.sizes, device).is_ok_and(|frames| frames == self.frames)
     }
 
+    /// The same fields on another device. No frame is read again.
+    pub fn on_device(&self, device: &OpenDevice) -> Result<Self> {
+        let start = Instant::now();
+        let moved = |field: &dyn Field| field.to_device(&device.device).map_err(Misuse::of);
+        let field = moved(&*self.field)?;
+        let sampled = self.sampled.iter().map(|other| Ok(other.with_field(moved(&*other.field)?)));
+        let sampled = sampled.collect::<Result<_>>()?;
+        Ok(LoadedField {
+            field,
+            description: self.description.clone(),
+            json: self.json.clone(),
+            read_seconds: 0.0,
+            upload_seconds: start.elapsed().as_secs_f64(),
+            tally: Arc::clone(&self.tally),
+            sampled,
+            sizes: self.sizes.clone(),
+            frames: self.frames,
+            before: self.before,
+        })
+    }
+
     /// Starts the statistics of a further run, which reads nothing before it starts.
     pub fn reuse(&mut self) {
         (self.read_seconds, self.upload_seconds) = (0.0, 0.0);

@@ -1,13 +1,13 @@
 //! The memory plan of a run.
 
 use crate::{
-    case::{self, Case, Misuse, SeedShape},
+    case::{self, AtOnce, Case, Misuse, SeedShape},
     ranks,
 };
 use anyhow::Result;
 use burntrace::{
     ControlGroup, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer,
-    device::OpenDevice,
+    burn::tensor::Device, device::OpenDevice,
 };
 
 /// Maximum number of threads of a run.
@@ -103,6 +103,7 @@ fn request(case: &Case) -> MemoryRequest {
 }
 
 /// The sizes of the fields of a case.
+#[derive(Clone)]
 pub struct FieldSizes {
     /// The traced field; empty if it is a formula.
     pub traced: FieldSize,
@@ -130,13 +131,20 @@ pub fn plan(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<Plan
     Ok(choose(case, sizes, device)?.0)
 }
 
-/// The plan of a case, and the frames held of fields that are sampled only: all of them if they fit, unless
-/// the case asks for streaming.
-fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan, Frames)> {
-    let mut memory = Memory::of(&device.device);
+/// The memory of a run, or of each piece if this process traces several at a time.
+fn memory(case: &Case, device: &Device) -> Memory {
+    let mut memory = Memory::of(device);
     if let Some(bytes) = case.run.memory {
         memory = memory.within(bytes.0);
     }
+    let AtOnce { devices, on_device } = case.run.at_once;
+    if devices > 1 { memory.divided(devices, on_device) } else { memory }
+}
+
+/// The plan of a case, and the frames held of fields that are sampled only: all of them if they fit, unless
+/// the case asks for streaming.
+fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan, Frames)> {
+    let memory = memory(case, &device.device);
     let with = |frames: Frames| {
         let size = run_size(case, sizes, frames);
         let plan = Plan::choose(&size, &sizes.traced, memory, &request(case));
@@ -178,10 +186,10 @@ pub fn frames(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<He
     }
 }
 
-/// Adds the memory settings of a case to a tracer.
-pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>) -> Tracer<'a> {
-    if let Some(bytes) = case.run.memory {
-        tracer = tracer.memory(bytes.0);
+/// Adds the memory settings of a case to a tracer on a device.
+pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>, device: &Device) -> Tracer<'a> {
+    if let Some(bytes) = limit(case, device) {
+        tracer = tracer.memory(bytes);
     }
     if let Some(strategy) = case.run.strategy.into() {
         tracer = tracer.strategy(strategy);
@@ -190,6 +198,15 @@ pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>) -> Tracer<'a> {
         Some(batch) => tracer.batch(batch),
         None => tracer,
     }
+}
+
+/// The memory limit of a run, or of each piece of those that this process traces at a time.
+fn limit(case: &Case, device: &Device) -> Option<u64> {
+    if case.run.at_once == AtOnce::default() {
+        return case.run.memory.map(|bytes| bytes.0);
+    }
+    let memory = memory(case, device);
+    if memory.is_shared { memory.host } else { memory.device }
 }
 
 /// Bytes of memory available to a field: the free memory of this machine, or the limit of the case.

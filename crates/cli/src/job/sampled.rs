@@ -51,6 +51,13 @@ impl SampledInput {
     }
 }
 
+impl SampledField {
+    /// The same field on another device, as it is there.
+    pub fn with_field(&self, field: Box<dyn Field>) -> Self {
+        SampledField { names: self.names.clone(), files: self.files.clone(), field }
+    }
+}
+
 /// Refuses names that results cannot have.
 pub fn check(case: &Case) -> Result<()> {
     let named = |request: &SampledArray| FieldArray::new(&request.name, 1);

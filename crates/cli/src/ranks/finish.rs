@@ -58,12 +58,13 @@ impl Finish<'_> {
         let mark = state.as_ref().map_or(DurablePosition::default(), |state| state.numbers.mark());
         let (residence, at_mark) = self.residence(mark)?;
         if let Some(state) = state {
-            let checkpoint = self.piece.checkpoint.at_start(self.piece.checkpoint.machine.clone());
+            let start = &self.piece.common.checkpoint;
+            let checkpoint = start.at_start(start.machine.clone());
             checkpoint.write_end(self.folder, state, at_mark.as_deref())?;
         }
         let printed = self.write_summary(&run, &reports, (residence, warnings), start)?;
         self.close(member)?;
-        self.piece.run.with_report(&run, self.folder, printed)
+        self.piece.worker.run.with_report(&run, self.folder, printed)
     }
 
     /// The folder of a piece.
@@ -77,7 +78,7 @@ impl Finish<'_> {
             folder: piece.path("tracks"),
             instances_by_segment: report.summary.instances_by_segment.clone(),
         });
-        let plan = self.piece.prepared.save_plan();
+        let plan = self.piece.worker.prepared.save_plan();
         Ok(join_pieces(&stores.collect::<Vec<_>>(), self.folder.path("tracks"), &plan)?)
     }
 
@@ -87,7 +88,7 @@ impl Finish<'_> {
         pieces: &[Folder],
         warnings: &mut Vec<String>,
     ) -> Result<Option<RunState<'static>>> {
-        if !self.piece.run.case.run.keep_state {
+        if !self.piece.worker.run.case.run.keep_state {
             return Ok(None);
         }
         if let Some(number) = pieces.iter().position(|piece| !piece.path(STATE).is_file()) {
@@ -134,10 +135,11 @@ impl Finish<'_> {
         (residence, warnings): (Option<Vec<ResidenceTimes>>, Vec<String>),
         start: Instant,
     ) -> Result<Printed> {
-        let (of, folder) = (self.piece.run, self.folder);
+        let (worker, folder) = (self.piece.worker, self.folder);
+        let of = &worker.run;
         let joined = start.elapsed().as_secs_f64();
         let vtk = case_run::write_vtk(of.case, folder)?;
-        let totals = RankTotals::of(reports, self.piece.plan.piece);
+        let totals = RankTotals::of(reports, self.piece.common.plan.piece);
         let mut spent = totals.spent;
         spent.total += start.elapsed().as_secs_f64();
         let summary = RunSummary {
@@ -160,7 +162,7 @@ impl Finish<'_> {
             spent,
             checkpoints: totals.checkpoints,
             resumed: totals.resumed,
-            device_bytes: case_run::device_bytes(self.piece.prepared),
+            device_bytes: case_run::device_bytes(&worker.prepared),
             warnings,
             folder: &folder.root,
             profile: None,
@@ -168,7 +170,7 @@ impl Finish<'_> {
         };
         let printed = Printed { json: summary.json(), text: summary.text() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
-        folder.write("case.toml", &self.piece.checkpoint.case)?;
+        folder.write("case.toml", &self.piece.common.checkpoint.case)?;
         Ok(printed)
     }
 

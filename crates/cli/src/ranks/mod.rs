@@ -1,4 +1,4 @@
-//! One run in several processes, without messages between them: each claims pieces of the particles in the
+//! One run in several processes and on several devices, without messages between them: each claims pieces of the particles in the
 //! folder of the run, and the last one joins them. Docs: `docs/decisions/0028-ranks.md`.
 
 mod finish;
@@ -8,11 +8,13 @@ mod piece;
 mod rank;
 mod share;
 mod totals;
+mod worker;
 
 pub use parts::{FOLDER as PARTS, progress};
 pub use rank::Rank;
 pub use share::{has_completed, share};
 pub use totals::RankTotals;
+pub use worker::Worker;
 
 use crate::{case::Case, checkpoint::RunCheckpoint, folder::Folder};
 use anyhow::{Context, Result};
@@ -27,6 +29,8 @@ const PLAN: &str = "pieces.json";
 /// How a process starts to share a run.
 pub struct SharedStart {
     pub rank: Rank,
+    /// Whether an earlier run in the folder is replaced.
+    pub overwrites: bool,
     /// Whether the run must have started already.
     pub resumes: bool,
     pub accept_changes: bool,
@@ -35,7 +39,7 @@ pub struct SharedStart {
 impl SharedStart {
     /// For a run that this process or another one starts.
     pub fn new(rank: Rank) -> Self {
-        SharedStart { rank, resumes: false, accept_changes: false }
+        SharedStart { rank, overwrites: false, resumes: false, accept_changes: false }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Traces a piece of a run into a folder of its own.
 
-use super::PiecePlan;
+use super::{PiecePlan, Worker};
 use crate::{
-    case_run::{self, CaseRun},
+    case_run,
     checkpoint::{CheckpointTotals, Machine, RunCheckpoint, Spent},
     folder::Folder,
     io_stats::IoMeter,
@@ -12,7 +12,7 @@ use crate::{
     watch::{self, Watch},
 };
 use anyhow::{Context, Result};
-use burntrace::{Prepared, Summary};
+use burntrace::Summary;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -20,14 +20,20 @@ use std::time::Instant;
 pub const REPORT: &str = "piece.json";
 
 /// What the pieces of a run have in common.
-pub struct PieceRun<'a> {
-    pub run: &'a CaseRun<'a>,
-    pub prepared: &'a Prepared<'a>,
+pub struct PieceCommon {
     /// The checkpoint before the first step.
     pub checkpoint: RunCheckpoint,
     pub plan: PiecePlan,
     /// Warnings of this process.
     pub warnings: Vec<String>,
+}
+
+/// The pieces of a run, as a device traces them.
+pub struct PieceRun<'a> {
+    pub worker: &'a Worker<'a>,
+    /// The number of the device in this process.
+    pub number: usize,
+    pub common: &'a PieceCommon,
 }
 
 /// The report of a complete piece.
@@ -37,6 +43,9 @@ pub struct PieceReport {
     /// The process that completed it.
     pub process: String,
     pub device: String,
+    /// The number of the device in the process.
+    #[serde(default)]
+    pub worker: usize,
     /// The time at the end.
     pub time: f64,
     /// Seconds of all processes that traced it.
@@ -66,20 +75,21 @@ impl PieceRun<'_> {
         signals: &Signals,
         process: &str,
     ) -> Result<()> {
-        let case = self.run.case;
+        let Worker { run, prepared } = self.worker;
+        let (case, plan) = (run.case, self.common.plan);
         if !folder.path(REPORT).exists() {
             let start = Instant::now();
             let checkpoint = self.open(folder)?;
             let (before, resumed) = (checkpoint.spent, checkpoint.resumed);
-            let meter = IoMeter { loaded: self.run.loaded, compile: 0.0, start, before };
+            let meter = IoMeter { loaded: run.loaded, compile: 0.0, start, before };
             let shared = Shared::default();
             let display = Display::new(true);
-            let first = number * self.plan.piece;
-            let slots = first..self.plan.particles.min(first + self.plan.piece);
+            let first = number * plan.piece;
+            let slots = first..plan.particles.min(first + plan.piece);
             tracing::info!(number, ?slots, resumed, "piece starts");
             let mut watch =
                 Watch::new(display, (signals, &meter, &shared), (folder, checkpoint), case);
-            let summary = self.run.trace_to_store(self.prepared.piece(slots)?, &mut watch)?;
+            let summary = run.trace_to_store(prepared.piece(slots)?, &mut watch)?;
             let (time, checkpoints) = (watch.time, watch.totals);
             let mut warnings = std::mem::take(&mut watch.checkpoint.warnings);
             if shared.is_stopped.get() || summary.cancelled {
@@ -87,21 +97,22 @@ impl PieceRun<'_> {
                 let hint = format!("other ranks go on with its piece, or resume with {command}");
                 return Err(case_run::stopped(signals, time, hint).into());
             }
-            warnings.extend(self.warnings.iter().cloned());
+            warnings.extend(self.common.warnings.iter().cloned());
             let (written, waited) = shared.tracks.get();
             let report = PieceReport {
                 summary,
                 process: process.into(),
-                device: self.run.device.name.clone(),
+                device: run.device.name.clone(),
+                worker: self.number,
                 time,
                 seconds: before.total + start.elapsed().as_secs_f64(),
                 load: Spent {
-                    read: self.run.loaded.read_seconds,
-                    upload: self.run.loaded.upload_seconds,
-                    compile: self.run.compile,
+                    read: run.loaded.read_seconds,
+                    upload: run.loaded.upload_seconds,
+                    compile: run.compile,
                     total: 0.0,
                 },
-                read: self.run.loaded.tally.bytes(),
+                read: run.loaded.tally.bytes(),
                 written,
                 waited,
                 checkpoints,
@@ -118,10 +129,11 @@ impl PieceRun<'_> {
 
     /// The checkpoint of a piece: its own, or that of its start.
     fn open(&self, folder: &Folder) -> Result<RunCheckpoint> {
+        let run = &self.worker.run;
         if folder.is_stopped() {
             let mut checkpoint = RunCheckpoint::read(folder)?;
             checkpoint.resumed += 1;
-            let changes = checkpoint.changes(self.run.device);
+            let changes = checkpoint.changes(run.device);
             checkpoint.add_warnings(changes);
             checkpoint.add_warnings(checkpoint.unverified(folder).into_iter().collect());
             return Ok(checkpoint);
@@ -131,8 +143,8 @@ impl PieceRun<'_> {
             let removed = std::fs::remove_dir_all(&tracks);
             removed.with_context(|| format!("cannot remove {}", tracks.display()))?;
         }
-        let checkpoint = self.checkpoint.at_start(Machine::of(self.run.device));
-        if watch::policy(&self.run.case.run).is_some() {
+        let checkpoint = self.common.checkpoint.at_start(Machine::of(run.device));
+        if watch::policy(&run.case.run).is_some() {
             checkpoint.write(folder, &[])?;
         }
         Ok(checkpoint)

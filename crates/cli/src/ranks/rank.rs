@@ -1,6 +1,9 @@
 //! The rank of this process: its number among the processes that share a run.
 
-use crate::{case::Misuse, devices::auto};
+use crate::{
+    case::{DeviceNames, Misuse},
+    devices::{self, auto},
+};
 use anyhow::Result;
 use burntrace::device;
 
@@ -81,9 +84,17 @@ impl Rank {
         )))
     }
 
+    /// The names of the devices of this process: those that the case gives, or if that is one, that of this rank.
+    pub fn devices(&self, given: &DeviceNames) -> Result<Vec<String>> {
+        match given.names() {
+            [only] if !only.ends_with(":*") => Ok(vec![self.device(only)]),
+            _ => devices::names(given),
+        }
+    }
+
     /// The name of the device of this rank: where the name has no number and there are several devices of its
     /// kind, the ranks of a machine take one after the other.
-    pub fn device(&self, name: &str) -> String {
+    fn device(&self, name: &str) -> String {
         match self.count {
             1 => name.into(),
             // Ranks that start at the same time do not measure the devices that they share.

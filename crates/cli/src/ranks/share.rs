@@ -3,10 +3,11 @@
 use super::{
     PLAN, PiecePlan, SharedStart, checkpoint, finish,
     member::{self, Member},
-    parts::{Owner, Parts, Work},
-    piece::PieceRun,
+    parts::{Parts, Work},
+    piece::PieceCommon,
     piece_length, progress,
     rank::Rank,
+    worker::Worker,
 };
 use crate::{
     args::OutputArgs,
@@ -23,29 +24,22 @@ use crate::{
     summary, watch,
 };
 use anyhow::Result;
-use burntrace::{Prepared, io};
-use std::{
-    cell::Cell,
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use burntrace::io;
+use std::{sync::Mutex, time::Instant};
 
-/// Interval of progress on standard error.
-const INTERVAL: Duration = Duration::from_secs(5);
-
-/// Shares a run with other processes: traces pieces until none is left, and joins them if this process is the
-/// last one.
+/// Shares a run with other processes: traces pieces on all devices of this process until none is left, and joins
+/// them if this process is the last one.
 pub fn share(
-    run: &CaseRun,
-    prepared: &Prepared,
+    workers: &[Worker],
     start: SharedStart,
     (fingerprint, warnings): (Fingerprint, Vec<String>),
+    notes: Notes,
     output: OutputArgs,
 ) -> Result<()> {
+    let run = &workers[0].run;
     let folder = Folder::at(&run.case.run.out);
-    let notes = Notes { quiet: output.quiet };
     let rank = start.rank;
-    match Sharer::enter(run, prepared, start, (fingerprint, warnings), notes) {
+    match Sharer::enter(workers, start, (fingerprint, warnings), notes) {
         Ok(sharer) => sharer.work(output).map_err(|error| sharer.with_rest(error)),
         Err(_) if is_complete(run, &folder)? => {
             finish::remove_abandoned(&folder)?;
@@ -85,16 +79,20 @@ fn change_of_case(run: &CaseRun, text: &str) -> Result<Option<String>> {
 fn begin(
     run: &CaseRun,
     folder: &Folder,
-    plan: PiecePlan,
+    (plan, overwrites): (PiecePlan, bool),
     (fingerprint, member): (&Fingerprint, &Member),
 ) -> Result<()> {
-    let earlier = folder.refuse_earlier("remove it, or run one process with --overwrite");
-    // Another rank may have started the run since this one looked.
-    if earlier.is_err() && folder.is_shared() {
-        return Ok(());
+    if overwrites {
+        Folder::create(&folder.root, true)?;
+    } else {
+        let earlier = folder.refuse_earlier("remove it, or run one process with --overwrite");
+        // Another rank may have started the run since this one looked.
+        if earlier.is_err() && folder.is_shared() {
+            return Ok(());
+        }
+        earlier?;
+        folder::make(&folder.root)?;
     }
-    earlier?;
-    folder::make(&folder.root)?;
     let text = folder::case_text(run.case, run.base)?;
     let machine = Machine::of(run.device);
     let checkpoint = RunCheckpoint::initial(text.clone(), fingerprint.clone(), machine);
@@ -112,19 +110,23 @@ fn begin(
 }
 
 /// A process that shares a run.
-struct Sharer<'a> {
-    piece: PieceRun<'a>,
-    parts: Parts,
-    folder: Folder,
-    member: Member,
-    rank: Rank,
-    notes: Notes,
+pub struct Sharer<'a> {
+    pub workers: &'a [Worker<'a>],
+    /// What the pieces have in common.
+    pub common: PieceCommon,
+    pub parts: Parts,
+    pub folder: Folder,
+    pub member: Member,
+    pub rank: Rank,
+    pub notes: Notes,
     /// When progress was last printed.
-    said: Cell<Instant>,
+    pub said: Mutex<Instant>,
+    /// Held while a device looks for its next piece.
+    pub claims: Mutex<()>,
 }
 
 /// How a process ended its share of the run.
-enum Ending {
+pub enum Ending {
     /// It has joined the pieces.
     Joined(case_run::Printed),
     /// Other processes trace what is left.
@@ -136,28 +138,30 @@ enum Ending {
 impl<'a> Sharer<'a> {
     /// Starts the run, or joins the processes that share it. An error if the run is complete, too.
     fn enter(
-        run: &'a CaseRun<'a>,
-        prepared: &'a Prepared<'a>,
+        workers: &'a [Worker<'a>],
         start: SharedStart,
         (fingerprint, warnings): (Fingerprint, Vec<String>),
         notes: Notes,
     ) -> Result<Self> {
+        let Worker { run, prepared } = &workers[0];
         let particles = prepared.count();
         let plan = PiecePlan { particles, piece: piece_length(run.case, particles) };
         let folder = Folder::at(&run.case.run.out);
         let member = Member::new(&Parts::folder(&folder.root), start.rank);
-        if !start.resumes && !folder.is_shared() {
-            begin(run, &folder, plan, (&fingerprint, &member))?;
+        if start.overwrites || !start.resumes && !folder.is_shared() {
+            begin(run, &folder, (plan, start.overwrites), (&fingerprint, &member))?;
         }
         let checkpoint = checkpoint(&folder.root)?;
         let mut sharer = Sharer {
-            piece: PieceRun { run, prepared, checkpoint, plan, warnings },
+            workers,
+            common: PieceCommon { checkpoint, plan, warnings },
             parts: Parts { root: Parts::folder(&folder.root), count: plan.count() },
             folder,
             member,
             rank: start.rank,
             notes,
-            said: Cell::new(Instant::now()),
+            said: Mutex::new(Instant::now()),
+            claims: Mutex::default(),
         };
         sharer.join(&fingerprint, start.accept_changes)?;
         Ok(sharer)
@@ -165,7 +169,7 @@ impl<'a> Sharer<'a> {
 
     /// Checks that the run is that of this process, and joins the others.
     fn join(&mut self, fingerprint: &Fingerprint, accept_changes: bool) -> Result<()> {
-        let PieceRun { run, checkpoint, plan, .. } = &self.piece;
+        let (run, PieceCommon { checkpoint, plan, .. }) = (&self.workers[0].run, &self.common);
         let root = self.folder.root.display();
         if let Some(change) = change_of_case(run, &checkpoint.case)? {
             return Err(Misuse::error(format!(
@@ -190,12 +194,31 @@ impl<'a> Sharer<'a> {
         let change = checkpoint.data_change(fingerprint, accept_changes, &since)?;
         let device = run.device;
         let changes: Vec<String> = checkpoint.changes(device).into_iter().chain(change).collect();
-        self.piece.warnings.extend(changes);
-        self.piece.checkpoint.fingerprint = fingerprint.clone();
+        self.common.warnings.extend(changes);
+        self.common.checkpoint.fingerprint = fingerprint.clone();
         self.member.join()?;
-        log::warn(&self.piece.warnings);
-        tracing::info!(id = self.member.id, device = device.name, "{} joins", self.rank);
+        log::warn(&self.common.warnings);
+        for worker in self.workers {
+            let device = &worker.run.device.name;
+            tracing::info!(id = self.member.id, device, "{} joins", self.rank);
+        }
+        self.note_idle();
         Ok(())
+    }
+
+    /// Says that the run has too few pieces for all devices.
+    fn note_idle(&self) {
+        let (pieces, devices) = (self.parts.count, self.workers.len());
+        if pieces < devices {
+            self.notes.say(
+                "devices",
+                format!(
+                    "the run has {pieces} pieces for {devices} devices; a smaller run.piece (now {}) would let all \
+                     of them work",
+                    self.common.plan.piece
+                ),
+            );
+        }
     }
 
     /// Traces pieces until none is left.
@@ -205,7 +228,7 @@ impl<'a> Sharer<'a> {
             let command = Folder::at(&root).resume_command();
             format!("stopped within a segment; other ranks go on, or resume with {command}")
         };
-        let has_checkpoints = watch::policy(&self.piece.run.case.run).is_some();
+        let has_checkpoints = watch::policy(&self.workers[0].run.case.run).is_some();
         let signals = Signals::watch(has_checkpoints.then_some(hint))?;
         match self.pieces(&signals)? {
             Ending::Joined(printed) => case_run::print_report(&printed, output),
@@ -217,116 +240,6 @@ impl<'a> Sharer<'a> {
                 let root = self.folder.root.display();
                 self.notes.say("ranks", format!("another rank has completed the run in {root}"));
                 Ok(())
-            }
-        }
-    }
-
-    fn pieces(&self, signals: &Signals) -> Result<Ending> {
-        loop {
-            self.refuse_stopped(signals)?;
-            let Some(owners) = self.parts.owners()? else { return Ok(Ending::Gone) };
-            let pieces = &owners[..self.parts.count];
-            let is_done = |(_, owner): &(Work, Owner)| *owner == Owner::Done;
-            let works = match pieces.iter().all(is_done) {
-                true => &owners[self.parts.count..],
-                false => pieces,
-            };
-            match self.claim(works)? {
-                Some((Work::Join, _)) => return self.finish().map(Ending::Joined),
-                Some((Work::Piece(number), folder)) => {
-                    self.trace(number, &Folder::at(folder), signals)?;
-                }
-                None => {
-                    let others = works.iter().filter_map(|(work, owner)| match owner {
-                        Owner::Process(id) => Some((*work, id.clone())),
-                        _ => None,
-                    });
-                    let others: Vec<_> = others.collect();
-                    // All were taken since they were listed: look again.
-                    if others.is_empty() || works.iter().any(|(_, owner)| *owner == Owner::Nobody) {
-                        continue;
-                    }
-                    return Ok(Ending::Left(others));
-                }
-            }
-        }
-    }
-
-    /// Claims a free piece of work, or one of a process that has ended.
-    fn claim(&self, works: &[(Work, Owner)]) -> Result<Option<(Work, PathBuf)>> {
-        // Ranks start at different pieces, so that they seldom try the same one.
-        let first = self.rank.index * works.len() / self.rank.count;
-        let (before, after) = works.split_at(first);
-        for (work, owner) in after.iter().chain(before) {
-            if *owner == Owner::Nobody
-                && let Some(folder) = self.parts.claim(*work, owner, &self.member)?
-            {
-                return Ok(Some((*work, folder)));
-            }
-        }
-        for (work, owner) in works {
-            if let Owner::Process(id) = owner
-                && *id != self.member.id
-                && self.member.has_ended(id)
-                && let Some(folder) = self.parts.claim(*work, owner, &self.member)?
-            {
-                tracing::warn!(?work, id, "takes over");
-                let id = member::described(id);
-                self.notes
-                    .say("ranks", format!("{} takes over from {id}, which has ended", self.rank));
-                return Ok(Some((*work, folder)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Traces a claimed piece.
-    fn trace(&self, number: usize, folder: &Folder, signals: &Signals) -> Result<()> {
-        let work = Work::Piece(number);
-        match self.piece.trace(number, folder, signals, &self.member.id) {
-            Ok(()) => {
-                self.parts.give(work, &self.member, &Owner::Done)?;
-                tracing::info!(number, "piece is done");
-                self.note_progress();
-                Ok(())
-            }
-            Err(error) => {
-                // Others go on from its checkpoint.
-                if let Err(lost) = self.parts.give(work, &self.member, &Owner::Nobody) {
-                    tracing::error!("{}", errors::chain(&lost));
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// Prints the number of complete pieces, every few seconds.
-    fn note_progress(&self) {
-        if self.said.get().elapsed() < INTERVAL {
-            return;
-        }
-        self.said.set(Instant::now());
-        if let Some([done, claimed, all]) = progress(&self.folder.root) {
-            let text =
-                format!("{}: {done} of {all} pieces are done, {claimed} in progress", self.rank);
-            self.notes.say("ranks", text);
-        }
-    }
-
-    fn finish(&self) -> Result<case_run::Printed> {
-        let joined =
-            finish::Finish { piece: &self.piece, parts: &self.parts, folder: &self.folder };
-        joined.complete(&self.member).inspect_err(|_| {
-            self.parts.give(Work::Join, &self.member, &Owner::Nobody).ok();
-        })
-    }
-
-    fn refuse_stopped(&self, signals: &Signals) -> Result<()> {
-        match signals.code() {
-            None => Ok(()),
-            Some(code) => {
-                let text = format!("stopped; resume with {}", self.folder.resume_command());
-                Err(Stopped { code, text }.into())
             }
         }
     }

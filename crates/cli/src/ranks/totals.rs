@@ -11,8 +11,8 @@ pub struct RankTotals {
     pieces: usize,
     /// Number of particles of the largest piece.
     pub largest_piece: usize,
-    /// By the names of the processes.
-    processes: BTreeMap<String, Process>,
+    /// By the names of the processes, and the numbers of their devices.
+    processes: BTreeMap<(String, usize), Process>,
     /// Bytes of frames read and of tracks written.
     pub bytes: [u64; 2],
     /// Seconds that processes waited for the writer of tracks.
@@ -23,7 +23,7 @@ pub struct RankTotals {
     pub resumed: u64,
 }
 
-/// What a process did.
+/// What a process did on a device.
 #[derive(Default)]
 struct Process {
     device: String,
@@ -49,19 +49,23 @@ impl RankTotals {
         for report in reports {
             totals.add(report);
         }
-        for process in totals.processes.values() {
-            totals.bytes[0] += process.read;
+        let mut read: BTreeMap<&str, u64> = BTreeMap::new();
+        for ((name, _), process) in &totals.processes {
+            // The devices of a process share its frames.
+            let of_process = read.entry(name).or_default();
+            *of_process = process.read.max(*of_process);
             totals.spent.read += process.load.read;
             totals.spent.upload += process.load.upload;
             totals.spent.compile += process.load.compile;
             let Spent { read, upload, compile, .. } = process.load;
             totals.spent.total += process.seconds + read + upload + compile;
         }
+        totals.bytes[0] = read.values().sum();
         totals
     }
 
     fn add(&mut self, report: &PieceReport) {
-        let process = self.processes.entry(report.process.clone()).or_default();
+        let process = self.processes.entry((report.process.clone(), report.worker)).or_default();
         process.device.clone_from(&report.device);
         process.pieces += 1;
         process.particle_steps += report.summary.particle_steps;
@@ -78,7 +82,7 @@ impl RankTotals {
 
     /// A list of the processes, for `summary.json`.
     pub fn json(&self) -> Value {
-        let process = |(id, process): (&String, &Process)| {
+        let process = |((id, _), process): (&(String, usize), &Process)| {
             json!({
                 "rank": member::rank_of(id),
                 "process": id,
@@ -100,10 +104,17 @@ impl RankTotals {
         let seconds = self.processes.values().map(|process| process.seconds);
         let (min, max) =
             seconds.fold((f64::INFINITY, 0.0_f64), |(min, max), s| (min.min(s), max.max(s)));
-        let by = match self.processes.len() {
-            1 => format!("1 process: {max:.3} s"),
-            count => {
-                format!("{count} processes: {min:.3} to {max:.3} s each; other times are sums")
+        let mut names: Vec<&str> = self.processes.keys().map(|(name, _)| name.as_str()).collect();
+        names.dedup();
+        let by = match (names.len(), self.processes.len()) {
+            (1, 1) => format!("1 process: {max:.3} s"),
+            (processes, devices) => {
+                let who = match processes {
+                    1 => format!("{devices} devices of 1 process"),
+                    _ if devices == processes => format!("{processes} processes"),
+                    _ => format!("{devices} devices of {processes} processes"),
+                };
+                format!("{who}: {min:.3} to {max:.3} s each; other times are sums")
             }
         };
         let (pieces, largest) = (self.pieces, self.largest_piece);

@@ -3,7 +3,7 @@
 use super::run_files::RunFiles;
 use crate::{
     bounds::bounding_box,
-    case::{Case, Misuse, Units},
+    case::{Case, DeviceNames, Misuse, Units},
     devices,
     folder::Folder,
     format::twelve_digits,
@@ -76,15 +76,19 @@ impl Results {
         ))
     }
 
-    /// The given device, else the device of the run.
+    /// The given device, else the device of the run, or the first of several.
     pub fn device(&self, given: Option<&str>) -> Result<OpenDevice> {
-        let of_run = self.case.as_ref().map_or("auto", |case| &case.run.device);
         let notes = Notes { quiet: true };
-        devices::open(given.unwrap_or(of_run), notes).map_err(|error| match given {
-            Some(_) => error,
-            None => Misuse::error(format!(
+        if let Some(given) = given {
+            return devices::open(given, notes);
+        }
+        let auto = DeviceNames::from("auto");
+        let of_run = self.case.as_ref().map_or(&auto, |case| &case.run.device);
+        let names = devices::names(of_run);
+        names.and_then(|names| devices::open(&names[0], notes)).map_err(|error| {
+            Misuse::error(format!(
                 "{error}; the run used `{of_run}`: choose another device with --device"
-            )),
+            ))
         })
     }
 

@@ -4,6 +4,7 @@ use super::vary::{Vary, combinations};
 use crate::{
     args::SweepArgs,
     case::{self, Case, Misuse, Reporting},
+    devices,
     folder::{self, Folder},
     job, log,
 };
@@ -179,8 +180,9 @@ impl Definition {
         let mut case = case::read(&args.case, &args.set)?;
         log::warn(&case.notes);
         if let Some(device) = &args.device {
-            case.run.device = device.clone();
+            case.run.device = device.as_str().into();
         }
+        devices::only_name(&case.run.device, "a sweep")?;
         if let Some(threads) = args.threads {
             case.run.threads = threads;
         }

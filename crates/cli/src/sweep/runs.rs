@@ -137,7 +137,7 @@ struct FieldOnDevice {
 
 impl FieldOnDevice {
     fn load(case: &Case, notes: Notes) -> Result<Self> {
-        let device = devices::open(&case.run.device, notes)?;
+        let device = devices::open_one(&case.run.device, "a sweep", notes)?;
         let loaded = job::field(case, Path::new("/"), &device, notes)?;
         Ok(FieldOnDevice { loaded, device })
     }

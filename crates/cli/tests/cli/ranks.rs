@@ -145,6 +145,84 @@ fn ranks_on_a_mesh_write_the_bytes_of_one_process() {
     assert_ranks(folder.path(), &["run.piece=130", "run.batch=50"], 2);
     let ended = &summary(folder.path(), "out")["ended"];
     assert!(ended.as_u64().unwrap() > 0, "{ended}");
+    for run in ["whole", "out"] {
+        std::fs::remove_dir_all(folder.path().join(run)).unwrap();
+    }
+    assert_devices(folder.path(), &["flex", "flex"], &["run.piece=130"]);
+}
+
+/// Runs a case on one device and on two, and compares all that they write.
+fn assert_devices(folder: &Path, devices: &[&str], settings: &[&str]) -> serde_json::Value {
+    let set: Vec<&str> = settings.iter().flat_map(|key| ["--set", key]).collect();
+    let args = [&["run", "case.toml", "--quiet"], &set[..]].concat();
+    succeed(folder, &[&args[..], &["--out", "whole", "--device", devices[0]]].concat());
+    let devices = devices.iter().flat_map(|device| ["--device", device]);
+    succeed(folder, &[&args[..], &["--out", "out"], &devices.collect::<Vec<_>>()[..]].concat());
+    assert_all_same(folder);
+    let summary = summary(folder, "out");
+    let processes = summary["ranks"]["processes"].as_array().unwrap();
+    let pieces: u64 = processes.iter().map(|of| of["pieces"].as_u64().unwrap()).sum();
+    assert_eq!(summary["ranks"]["pieces"], pieces);
+    summary
+}
+
+#[test]
+fn two_devices_write_the_bytes_of_one() {
+    let folder = busy();
+    let path = folder.path();
+    let pieces = ["seeds.count=900", "run.piece=130"];
+    let summary = assert_devices(path, &["flex", "flex"], &pieces);
+    let processes = summary["ranks"]["processes"].as_array().unwrap();
+    assert_eq!(processes.len(), 2, "{processes:?}");
+    assert_eq!(processes[0]["process"], processes[1]["process"]);
+    let written = std::fs::read_to_string(path.join("out/case.toml")).unwrap();
+    assert!(written.contains("device = [\"flex\", \"flex\"]"), "{written}");
+    let plan = burntrace(path, &["plan", "case.toml", "--device", "flex,flex"]);
+    assert!(text(&plan.stdout).contains("on each of 2 devices at a time (flex, flex)"));
+    // A run on several devices replaces an earlier one.
+    let before = files(&path.join("whole/tracks"));
+    let set: Vec<&str> = pieces.iter().flat_map(|key| ["--set", key]).collect();
+    let again =
+        [&["run", "case.toml", "--quiet", "--overwrite", "--device", "flex,flex"], &set[..]];
+    succeed(path, &again.concat());
+    assert!(files(&path.join("out/tracks")) == before);
+}
+
+#[test]
+fn two_devices_with_streamed_frames_write_the_bytes_of_one() {
+    let folder = series();
+    let settings = ["seeds.count=500", "run.piece=250", "run.checkpoint_segments=100"];
+    let summary = assert_devices(folder.path(), &["flex", "flex"], &settings);
+    assert_eq!(summary["strategy"], "streamed-frames");
+}
+
+#[test]
+fn one_vulkan_device_twice_writes_the_bytes_of_one() {
+    let folder = busy();
+    let devices = text(&burntrace(folder.path(), &["devices"]).stdout);
+    if !devices.lines().any(|line| line.starts_with("vulkan:0")) {
+        return skip("vulkan", "there is no Vulkan device");
+    }
+    let small = ["seeds.count=200", "run.piece=150", "trace.steps=40", "source.capacity=100"];
+    assert_devices(folder.path(), &["vulkan:0", "vulkan:0"], &small);
+}
+
+#[test]
+fn several_devices_refuse_what_needs_one() {
+    let folder = busy();
+    let path = folder.path();
+    let run = |more: &[&str]| burntrace(path, &[&["run", "case.toml"], more].concat());
+    for (args, parts) in [
+        (&["--device", "flex,ndarray"][..], &["`flex` and `ndarray`", "of one kind"][..]),
+        (&["--device", "cuda:*"], &["cuda:*", "flex, ndarray"]),
+        (&["--set", "run.device=[]"], &["run.device", "give the name of"]),
+        (&["--device", "flex,flex", "--profile", "p.json"], &["--profile needs one device"]),
+    ] {
+        assert_refused(&run(args), 2, parts);
+    }
+    let vary = ["--vary", "walk.seed=1,2", "--out", "s", "--device", "flex,flex"];
+    let sweep = burntrace(path, &[&["sweep", "case.toml"], &vary[..]].concat());
+    assert_refused(&sweep, 2, &["a sweep needs one device"]);
 }
 
 /// Kills ranks at random moments, one of them or all, and resumes what is left with other numbers of ranks.
@@ -278,7 +356,7 @@ fn mpirun_starts_ranks_that_write_the_bytes_of_one_process() {
     let folder = busy();
     let path = folder.path();
     succeed(path, &[&["run", "case.toml", "--quiet", "--out", "whole"], &PIECES[..]].concat());
-    for count in ["1", "3"] {
+    for count in ["1", "2", "3", "4"] {
         let mut mpirun = Command::new("mpirun");
         mpirun.current_dir(path).args(["--oversubscribe", "--allow-run-as-root", "-n", count]);
         mpirun.arg(env!("CARGO_BIN_EXE_burntrace")).args(["run", "case.toml", "--quiet"]);

@@ -9,7 +9,7 @@ use super::{
     sampled::Sampled,
     source::{FrameData, FrameSource, GridSource, SourceError},
 };
-use crate::{Error, Floats, OutsideTime, Placement, Precision, Result, TimeInterpolation};
+use crate::{Error, Floats, OutsideTime, Placement, Precision, Result, TimeInterpolation, device};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// A [`Flow`] in a box on a device: exact velocities without a grid.
@@ -96,6 +96,12 @@ impl Field for Analytic {
 
     fn sampled(&self) -> Option<&Sampled> {
         Some(&self.sampled)
+    }
+
+    fn to_device(&self, device: &Device) -> Result<Box<dyn Field>> {
+        device::check_precision(device, self.sampled.precision)?;
+        let (domain, precision) = (self.sampled.domain, self.sampled.precision);
+        Ok(Box::new(Analytic::of(self.flow.clone(), domain, device, precision)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The trait of velocity fields.
 
 use super::{arrays::Samples, domain::Domain, sampled::Sampled};
-use crate::{Precision, Result, mesh::Mesh};
+use crate::{Error, Precision, Result, mesh::Mesh};
 use burn::tensor::{Bool, Device, Tensor};
 
 /// A velocity field that a tracer can follow.
@@ -71,6 +71,22 @@ pub trait Field: Send + Sync {
 
     /// The precision of the field's arithmetic.
     fn precision(&self) -> Precision;
+
+    /// The same field on another device, to trace [pieces](crate::Prepared::piece) of a run on several devices.
+    /// Frames are not read again; frames that are streamed are read once for the devices that need them at
+    /// about the same time. The copy has no part in a graph of gradients.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Plan`] by default, for fields of one's own: make one for each device.
+    /// [`Error::Precision`] if the device lacks the precision, and [`Error::Execution`] if a device fails.
+    fn to_device(&self, device: &Device) -> Result<Box<dyn Field>> {
+        Err(Error::Plan(format!(
+            "the field is on {:?} and cannot be copied to {device:?}, as it is one of your own; make one for \
+             each device, or implement `Field::to_device`",
+            self.device()
+        )))
+    }
 
     /// First and last time at which the field is known; `None` if there is no limit.
     fn times(&self) -> Option<[f64; 2]> {

@@ -16,6 +16,7 @@ mod mesh;
 mod options;
 mod periodic;
 mod points;
+mod reader;
 mod sampled;
 mod source;
 mod stream;

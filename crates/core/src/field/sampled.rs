@@ -8,8 +8,8 @@ use super::{
     stream::{InputSummary, Stream},
     values::ValueLayout,
 };
-use crate::{FieldSize, Precision, Result, plan::READ_BYTES};
-use burn::tensor::{Bool, Device, Tensor, TensorData};
+use crate::{Error, FieldSize, Precision, Result, device, plan::READ_BYTES};
+use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{Clock, FieldTensors, Particles, Segment, Step};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -47,6 +47,25 @@ impl Sampled {
             None => self.time.clock().frames,
         };
         self.frame_bytes() * frames as u64 + self.other_bytes()
+    }
+
+    /// The same field on another device. No frame is read again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Precision`] if the device lacks the precision, and [`Error::Execution`] if a device fails.
+    pub(crate) fn to_device(&self, device: &Device) -> Result<Sampled> {
+        device::check_precision(device, self.precision)?;
+        let FieldTensors { velocity, coordinates, index, .. } = &self.tensors;
+        let tensors = FieldTensors {
+            velocity: moved(velocity, device)?,
+            coordinates: moved(coordinates, device)?,
+            index: moved_index(index, device)?,
+            ..self.tensors.clone()
+        };
+        let stream = self.stream.as_ref().map(|stream| stream.to_device(device)).transpose()?;
+        let stream = stream.map(Arc::new);
+        Ok(Sampled { tensors, stream, device: device.clone(), ..self.clone() })
     }
 
     /// The arrays beside the velocity.
@@ -224,6 +243,28 @@ impl Sampled {
     }
 }
 
+/// A tensor on another device; the same one if it is there.
+pub(super) fn moved<const D: usize>(tensor: &Tensor<D>, device: &Device) -> Result<Tensor<D>> {
+    if tensor.device() == *device {
+        return Ok(tensor.clone());
+    }
+    let data = tensor.clone().try_into_data().map_err(failed)?;
+    Ok(Tensor::from_data(data, (device, tensor.dtype())))
+}
+
+/// As [`moved`], for indices.
+fn moved_index(index: &Tensor<1, Int>, device: &Device) -> Result<Tensor<1, Int>> {
+    if index.device() == *device {
+        return Ok(index.clone());
+    }
+    let data = index.clone().try_into_data().map_err(failed)?;
+    Ok(Tensor::from_data(data, (device, index.dtype())))
+}
+
+fn failed(error: impl std::fmt::Debug) -> Error {
+    Error::Execution(format!("the field cannot be copied to another device: {error:?}"))
+}
+
 /// An origin as a row `[1, 3]` beside positions.
 pub(crate) fn origin_row(origin: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
     let row = TensorData::new(origin.to_vec(), [1, 3]);
@@ -292,6 +333,14 @@ macro_rules! sampled_field {
 
             fn origin_view(&self) -> Option<&dyn FromOrigin> {
                 Some(self)
+            }
+
+            fn to_device(
+                &self,
+                device: &burn::tensor::Device,
+            ) -> $crate::Result<Box<dyn $crate::Field>> {
+                let sampled = self.sampled.to_device(device)?;
+                Ok(Box::new(Self { sampled, ..self.clone() }))
             }
 
             $($more)*

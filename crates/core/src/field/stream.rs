@@ -2,8 +2,10 @@
 
 use super::{
     frames::{Frames, TimeAxis},
-    layout::{FrameTraits, LANES, Layout, check_ends, threads},
-    options::{FieldOptions, NotFinite},
+    layout::{FrameTraits, LANES, Layout, check_ends},
+    options::FieldOptions,
+    reader::{FrameReader, ReadFrame, SHARED_FRAMES},
+    sampled::moved,
     source::FrameSource,
 };
 use crate::{Error, Precision, Result, device, floats::Floats};
@@ -12,11 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     collections::VecDeque,
     ops::Range,
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread::JoinHandle,
+    sync::{Mutex, PoisonError},
     time::Instant,
 };
 
@@ -54,21 +52,13 @@ struct Window {
     /// Values of the frames `[frames x size + 1, 4]`.
     velocity: Option<Tensor<2>>,
     frames: Range<i64>,
-    reader: Reader,
+    reader: FrameReader,
     /// Frames requested from the reader, in this order.
     requested: VecDeque<i64>,
     runs_backward: bool,
     input: InputSummary,
     /// An error that could not be returned where it happened.
     failure: Option<Error>,
-}
-
-/// The reader thread.
-struct Reader {
-    /// Dropped to end the thread.
-    request: Option<Sender<usize>>,
-    frames: Receiver<Result<(Floats, FrameTraits)>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl std::fmt::Debug for Stream {
@@ -100,7 +90,7 @@ impl Stream {
             window: Mutex::new(Window {
                 velocity: None,
                 frames: 0..0,
-                reader: Reader::new(layout, source, (options.not_finite, options.precision))?,
+                reader: FrameReader::new(layout, source, (options.not_finite, options.precision))?,
                 requested: VecDeque::new(),
                 runs_backward: false,
                 input: InputSummary::default(),
@@ -132,9 +122,32 @@ impl Stream {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes that the source keeps beside frames.
+    /// The same frames on another device, with a window of its own. The frames that both devices need at about
+    /// the same time are read once.
+    pub fn to_device(&self, device: &Device) -> Result<Stream> {
+        let window = self.lock();
+        let velocity = window.velocity.as_ref().map(|velocity| moved(velocity, device));
+        let copy = Window {
+            velocity: velocity.transpose()?,
+            frames: window.frames.clone(),
+            reader: window.reader.share(),
+            requested: VecDeque::new(),
+            runs_backward: window.runs_backward,
+            input: InputSummary::default(),
+            failure: None,
+        };
+        Ok(Stream {
+            window: Mutex::new(copy),
+            time: self.time.clone(),
+            device: device.clone(),
+            ..*self
+        })
+    }
+
+    /// Bytes that the source and the thread that reads it keep beside the frames of this device.
     pub fn cache_bytes(&self) -> u64 {
-        self.cache_bytes
+        let kept = if self.lock().reader.is_shared() { SHARED_FRAMES } else { 0 };
+        self.cache_bytes + (kept * self.size * LANES * self.precision.bytes()) as u64
     }
 
     /// Number of frames held at a time, including those read ahead.
@@ -267,28 +280,24 @@ impl Stream {
     }
 
     /// Receives a frame, which may have been read ahead.
-    fn read(&self, window: &mut Window, frame: i64) -> Result<(Floats, FrameTraits)> {
+    fn read(&self, window: &mut Window, frame: i64) -> Result<ReadFrame> {
         let _phase = crate::phase!("wait for frames");
         let start = Instant::now();
         if !window.requested.contains(&frame) {
             // Discard pending frames: they are not needed, or needed later.
-            for _ in 0..window.requested.len() {
-                window.reader.next().ok();
-            }
+            window.reader.cancel();
             window.requested.clear();
             window.reader.request(self.number(frame))?;
             window.requested.push_back(frame);
         }
-        let mut found = None;
-        while found.is_none()
-            && let Some(requested) = window.requested.pop_front()
-        {
-            found = Some(window.reader.next()).filter(|_| requested == frame);
+        let mut found = window.reader.next();
+        while window.requested.pop_front().is_some_and(|requested| requested != frame) {
+            found = window.reader.next();
         }
         window.input.frames += 1;
         window.input.bytes += (self.size * LANES * self.precision.bytes()) as u64;
         window.input.wait_seconds += start.elapsed().as_secs_f64();
-        found.unwrap_or_else(|| Err(reader_ended()))
+        found
     }
 
     /// Requests the next frames.
@@ -308,64 +317,4 @@ impl Stream {
             }
         }
     }
-}
-
-impl Reader {
-    fn new(
-        layout: Layout,
-        mut source: Box<dyn FrameSource + Send>,
-        options: (NotFinite, Precision),
-    ) -> Result<Self> {
-        let (request, requested) = channel::<usize>();
-        let (give, frames) = channel();
-        let work = move || {
-            while let Ok(frame) = requested.recv() {
-                // Read other requested frames at the same time.
-                let others = requested.try_iter().take(threads() - 1);
-                let group: Vec<usize> = std::iter::once(frame).chain(others).collect();
-                tracing::debug!(?group, "reading");
-                let _phase = crate::phase!("read");
-                for found in layout.read_frames(&mut *source, &group, options) {
-                    if give.send(found).is_err() {
-                        return;
-                    }
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name("burntrace frames".into()).spawn(work);
-        let thread = thread.map_err(|error| {
-            Error::Execution(format!("cannot start a thread to read frames: {error}"))
-        })?;
-        Ok(Reader { request: Some(request), frames, thread: Some(thread) })
-    }
-
-    fn request(&self, frame: usize) -> Result<()> {
-        let request = self.request.as_ref().ok_or_else(reader_ended)?;
-        request.send(frame).map_err(|_| reader_ended())
-    }
-
-    /// Receives the next requested frame.
-    fn next(&self) -> Result<(Floats, FrameTraits)> {
-        self.frames.recv().map_err(|_| reader_ended())?
-    }
-
-    /// Requests and receives a frame, when no other is pending.
-    fn read(&self, frame: usize) -> Result<(Floats, FrameTraits)> {
-        self.request(frame)?;
-        self.next()
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.request = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic of the source has already been reported to the reader of that frame.
-            thread.join().ok();
-        }
-    }
-}
-
-fn reader_ended() -> Error {
-    Error::Execution("the thread that reads frames has ended because their source panicked".into())
 }

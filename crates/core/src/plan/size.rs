@@ -100,6 +100,18 @@ impl Memory {
         Memory { host: None, device: None, is_shared: !is_card }
     }
 
+    /// The share of one of several runs at a time in this process: of the host's memory beside what the process
+    /// holds now, one of `runs` equal parts; of the device's memory, one of `on_device`.
+    pub fn divided(self, runs: usize, on_device: usize) -> Self {
+        let held = resident();
+        let host = |all: u64| all.min(held) + all.saturating_sub(held) / runs.max(1) as u64;
+        Memory {
+            host: self.host.map(host),
+            device: self.device.map(|all| all / on_device.max(1) as u64),
+            ..self
+        }
+    }
+
     /// A limit in bytes, for the whole process if the device is the CPU, else for the device.
     pub fn within(self, bytes: u64) -> Self {
         match self.is_shared {
