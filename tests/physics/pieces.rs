@@ -99,7 +99,7 @@ fn assert_devices(
     seeds: &Seeds,
     length: usize,
 ) {
-    let tracers = fields.map(|field| tracer(field));
+    let tracers = fields.map(tracer);
     let whole = whole(&tracers[0], seeds);
     let count = tracers[0].num_slots(seeds);
     let starts: Vec<usize> = (0..count).step_by(length).collect();
