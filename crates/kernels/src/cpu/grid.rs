@@ -1,5 +1,7 @@
 //! Velocity from a grid.
 
+mod axes;
+
 use super::{
     FieldArrays, Real, Sampler,
     adjoint::{Differentiable, Shares},
@@ -7,6 +9,7 @@ use super::{
     lanes::{Eight, Four, Lanes, Vector},
 };
 use crate::{GridShape, Spacing};
+use axes::UnevenAxes;
 use std::marker::PhantomData;
 
 /// Node-centred velocity: trilinear in a cell.
@@ -45,7 +48,7 @@ impl<'a, F: Real, P> GridSampler<'a, F, P> {
     }
 }
 
-/// Indices of a cell along the axes. With tables, the search starts at the particle's last cell.
+/// Indices of a cell along the axes. With tables, a search starts at the particle's last cell.
 type Cell = [usize; 3];
 
 /// Pointers to the value at a corner of a cell, in each of two frames.
@@ -83,7 +86,7 @@ impl<F: Real> Corner<F> {
 type Rows<E> = [E; 4];
 
 impl<F: Real> GridSampler<'_, F, Nodes> {
-    /// The corners of the cell of a position, and its coordinates in the cell. Neighbours along x are
+    /// The corners of the cell of a position, its coordinates in the cell, and the cell. Neighbours along x are
     /// contiguous in memory and read as one vector.
     #[inline(always)]
     fn rows<L: Lanes<F>>(
@@ -91,9 +94,10 @@ impl<F: Real> GridSampler<'_, F, Nodes> {
         p: L::Four,
         pair: &FramePair<F>,
         last: &mut Cell,
-    ) -> (Rows<L::Eight>, [F; 4]) {
+    ) -> (Rows<L::Eight>, [F; 4], Cell) {
         let [_, sy, sz] = self.strides;
-        let ([i, j, k], w) = self.axes.locate::<L>(p, last);
+        let (cell, w) = self.axes.locate::<L>(p, last);
+        let [i, j, k] = cell;
         let base = i + j * sy + k * sz;
         let value = |frame: usize| self.velocity.as_ptr().wrapping_add(frame + base);
         let corner = Corner { frames: [pair.first, pair.second].map(value) };
@@ -109,7 +113,7 @@ impl<F: Real> GridSampler<'_, F, Nodes> {
                 corner.at(sz + sy).row::<L>(pair),
             ]
         };
-        (rows, w.array())
+        (rows, w.array(), cell)
     }
 
     /// The value between two neighbours along x.
@@ -126,7 +130,7 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
     /// Interpolates in time first, then along y and z; x comes last.
     #[inline(always)]
     fn sample<L: Lanes<F>>(&self, p: L::Four, pair: &FramePair<F>, last: &mut Cell) -> L::Four {
-        let (rows, [wx, wy, wz, _]) = self.rows::<L>(p, pair, last);
+        let (rows, [wx, wy, wz, _], _) = self.rows::<L>(p, pair, last);
         let near = lerp(rows[0], rows[1], L::Eight::splat(wy));
         let far = lerp(rows[2], rows[3], L::Eight::splat(wy));
         self.between::<L>(lerp(near, far, L::Eight::splat(wz)).halves(), wx)
@@ -141,13 +145,13 @@ impl<F: Real> Differentiable<F> for GridSampler<'_, F, Nodes> {
         pair: &FramePair<F>,
         last: &mut Cell,
     ) -> (L::Four, [L::Four; 3]) {
-        let (rows, [wx, wy, wz, _]) = self.rows::<L>(p, pair, last);
+        let (rows, [wx, wy, wz, _], cell) = self.rows::<L>(p, pair, last);
         let near = lerp(rows[0], rows[1], L::Eight::splat(wy));
         let far = lerp(rows[2], rows[3], L::Eight::splat(wy));
         let [low, high] = lerp(near, far, L::Eight::splat(wz)).halves();
         let along_y = lerp(rows[1] - rows[0], rows[3] - rows[2], L::Eight::splat(wz)).halves();
         let along_z = (far - near).halves();
-        let [x, y, z] = self.axes.rates(super::three(p.array()), last).map(L::Four::splat);
+        let [x, y, z] = self.axes.rates(super::three(p.array()), cell).map(L::Four::splat);
         let along_x = if self.is_flat { L::Four::splat(F::zero()) } else { high - low };
         let slopes =
             [along_x * x, self.between::<L>(along_y, wx) * y, self.between::<L>(along_z, wx) * z];
@@ -212,8 +216,8 @@ struct Axes<'a, F> {
     per_pitch: [F; 4],
     last_node: [F; 4],
     last_cell: [F; 4],
-    /// Node coordinates, if the spacing is not uniform.
-    tables: Option<[&'a [F]; 3]>,
+    /// The nodes, if the spacing is not uniform.
+    tables: Option<UnevenAxes<'a, F>>,
 }
 
 impl<'a, F: Real> Axes<'a, F> {
@@ -229,19 +233,15 @@ impl<'a, F: Real> Axes<'a, F> {
             per_pitch: padded(per).map(F::of),
             last_node: padded(|d| count(d) - 1.0).map(F::of),
             last_cell: padded(|d| (count(d) - 2.0).max(0.0)).map(at_most),
-            tables: (shape.spacing == Spacing::Table).then(|| [table(0), table(1), table(2)]),
+            tables: (shape.spacing == Spacing::Table)
+                .then(|| UnevenAxes::new([table(0), table(1), table(2)])),
         }
     }
 
     #[inline(always)]
     fn locate<L: Lanes<F>>(&self, p: L::Four, last: &mut Cell) -> (Cell, L::Four) {
         if let Some(tables) = &self.tables {
-            let x = p.array();
-            let mut w = [F::zero(); 4];
-            for d in 0..3 {
-                w[d] = find(tables[d], x[d], &mut last[d]);
-            }
-            return (*last, L::Four::new(w));
+            return tables.locate::<L>(p, last);
         }
         let zero = L::Four::splat(F::zero());
         let g = (p - L::Four::new(self.origin)) * L::Four::new(self.per_pitch);
@@ -258,13 +258,9 @@ impl<F: Real> Axes<'_, F> {
     /// Derivatives of the coordinates in a cell by the position: 0 on flat axes, and beyond the ends of
     /// an axis, to which positions are clamped.
     #[inline(always)]
-    fn rates(&self, p: [F; 3], [i, j, k]: &Cell) -> [F; 3] {
-        if let Some(tables) = &self.tables {
-            return [
-                rate(tables[0], p[0], *i),
-                rate(tables[1], p[1], *j),
-                rate(tables[2], p[2], *k),
-            ];
+    fn rates(&self, p: [F; 3], [i, j, k]: Cell) -> [F; 3] {
+        if let Some(UnevenAxes { nodes: [x, y, z], .. }) = &self.tables {
+            return [rate(x, p[0], i), rate(y, p[1], j), rate(z, p[2], k)];
         }
         let mut rates = [F::zero(); 3];
         for d in 0..3 {
@@ -296,59 +292,14 @@ fn at_most<F: Real>(value: f64) -> F {
     if rounded.exact() > value { rounded * (F::one() - F::epsilon()) } else { rounded }
 }
 
-/// The fractional coordinate within a cell; `cell` is the initial guess and receives the cell.
-#[inline(always)]
-fn find<F: Real>(nodes: &[F], x: F, cell: &mut usize) -> F {
-    let Some(last) = nodes.len().checked_sub(2) else {
-        return F::zero();
-    };
-    let c = *cell;
-    let is_found = (c == 0 || nodes[c] <= x) && (c == last || x < nodes[c + 1]);
-    if !is_found {
-        *cell = bisect(nodes, x);
-    }
-    let (a, b) = (nodes[*cell], nodes[*cell + 1]);
-    let fraction = (x - a) / (b - a);
-    fraction.max(F::zero()).min(F::one())
-}
-
-/// The cell of a coordinate on an axis with at least two nodes.
-#[inline(never)]
-fn bisect<F: Real>(nodes: &[F], x: F) -> usize {
-    nodes[1..nodes.len() - 1].partition_point(|&node| node <= x)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{at_most, find};
+    use super::at_most;
 
     #[test]
     fn index_of_the_last_cell_is_not_rounded_up() {
         assert_eq!(at_most::<f32>(16_777_219.0), 16_777_218.0);
         assert_eq!(at_most::<f64>(16_777_219.0), 16_777_219.0);
         assert_eq!(at_most::<f32>(62.0), 62.0);
-    }
-
-    #[test]
-    fn cell_does_not_depend_on_the_initial_guess() {
-        let nodes = [0.0_f32, 0.5, 0.75, 2.0];
-        let cells = [
-            (-1.0, 0, 0.0),
-            (0.0, 0, 0.0),
-            (0.25, 0, 0.5),
-            (0.5, 1, 0.0),
-            (0.75, 2, 0.0),
-            (2.0, 2, 1.0),
-            (9.0, 2, 1.0),
-            (f32::INFINITY, 2, 1.0),
-            (f32::NAN, 0, 0.0),
-        ];
-        for (x, cell, fraction) in cells {
-            for last in 0..3 {
-                let mut found = last;
-                assert_eq!((find(&nodes, x, &mut found), found), (fraction, cell), "{x}, {last}");
-            }
-        }
-        assert_eq!(find(&[1.0_f32], 5.0, &mut 0), 0.0);
     }
 }

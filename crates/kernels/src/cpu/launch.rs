@@ -3,8 +3,9 @@
 use super::{Real, dual::Dual};
 use crate::physics::{
     features::Features,
+    mesh_path::MAX_GUIDED,
     prelude::host::{Float, Vec3},
-    region::host::{Edge, FoundCell, is_between},
+    region::host::{Edge, FoundCell, Probe, bisection, is_between, shortest_part},
     tables::Tables,
 };
 
@@ -23,8 +24,14 @@ pub(crate) struct Launch<'a, F: Float> {
 
 /// The part of space that a mesh fills. Cell numbers are incremented by one; 0 means none.
 pub(crate) trait Region<F>: Sync {
-    /// Walks from a cell to a position, or searches for it from cell 0.
-    fn find_cell(&self, p: [F; 3], cell: i32) -> FoundCell;
+    /// Walks from a cell to a position, or searches for it from cell 0. `face` is a boundary face, as in
+    /// [`FoundCell`], that the position is beyond, or -1; a search uses it. `is_rough`: of several cells that have the
+    /// position on their border, any will do.
+    fn find_cell(&self, p: [F; 3], cell: i32, face: i32, is_rough: bool) -> FoundCell;
+
+    /// The next point to try in a search for the point where the path between `ends` leaves the mesh: between a fraction
+    /// inside and one outside, where a walk has reached a boundary face, or -1; with what [`Probe`] holds.
+    fn probe(&self, ends: [[F; 3]; 2], bracket: [F; 2], face: i32) -> (F, bool);
 
     /// The boundary face that a walk from a cell to a position outside reaches: eight times its
     /// cell plus its local number, and a vector as in [`Edge`].
@@ -42,33 +49,31 @@ pub(crate) struct Clipped<F> {
     pub cell: i32,
 }
 
-impl<F: Real> dyn Region<F> + '_ {
-    /// Clips a path that starts in a cell and ends outside the mesh.
-    pub fn clip(&self, from: [F; 3], to: [F; 3], cell: i32) -> Clipped<F> {
-        clip_where(from, to, cell, |p, cell| self.find_cell(p, cell))
-    }
-}
-
-/// Clips a path that starts in a cell and ends outside, where `find` searches from a cell.
+/// Clips a path that starts in a cell and ends outside, where `find` searches from a cell, and `probe` gives the next
+/// fraction to try between one inside and one outside; see [`Region`].
 pub(crate) fn clip_where<F: Real>(
     from: [F; 3],
     to: [F; 3],
-    mut cell: i32,
+    (mut cell, mut face): (i32, i32),
     find: impl Fn([F; 3], i32) -> FoundCell,
+    probe: impl Fn([F; 2], i32) -> (F, bool),
 ) -> Clipped<F> {
     let (mut reached, mut beyond) = (F::zero(), F::one());
-    loop {
-        let middle = F::of(0.5) * (reached + beyond);
-        if cell == 0 || !is_between(middle, reached, beyond) {
-            return Clipped { reached, beyond, cell };
+    let shortest = shortest_part(Vec3(from), Vec3(to));
+    for round in 0.. {
+        let guide = if round < MAX_GUIDED { face } else { -1 };
+        let (part, is_closed) = probe([reached, beyond], guide);
+        if cell == 0 || is_closed || !is_between(part, reached, beyond, shortest) {
+            break;
         }
-        let found = find(on_path(from, to, middle), cell);
+        let found = find(on_path(from, to, part), cell);
         if found.is_found {
-            (reached, cell) = (middle, found.cell);
+            (reached, cell) = (part, found.cell);
         } else {
-            beyond = middle;
+            (beyond, face) = (part, found.face);
         }
     }
+    Clipped { reached, beyond, cell }
 }
 
 /// The point at a fraction of a path.
@@ -102,11 +107,20 @@ impl<F: Float> Launch<'_, F> {
         self.numbers[i]
     }
 
-    pub fn find_cell(&self, position: Vec3<F>, cell: i32) -> FoundCell {
+    pub fn find_cell(&self, position: Vec3<F>, cell: i32, face: i32, is_rough: bool) -> FoundCell {
         match self.region {
-            Some(region) => region.find_cell(position.0.map(F::store), cell),
-            None => FoundCell { is_found: true, cell },
+            Some(region) => region.find_cell(position.0.map(F::store), cell, face, is_rough),
+            None => FoundCell { is_found: true, cell, face: -1 },
         }
+    }
+
+    /// See [`Region::probe`]. A fraction has no derivatives, as if it were found by bisection.
+    pub fn probe(&self, from: Vec3<F>, to: Vec3<F>, reached: F, beyond: F, face: i32) -> Probe<F> {
+        let Some(region) = self.region else { return bisection(reached, beyond) };
+        let ends = [from, to].map(|end| end.0.map(F::store));
+        let bracket = [reached, beyond].map(F::store);
+        let (part, is_closed) = region.probe(ends, bracket, face);
+        Probe { part: F::load(part), is_closed }
     }
 
     pub fn edge(&self, position: Vec3<F>, cell: i32) -> Edge<F> {

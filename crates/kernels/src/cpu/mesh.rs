@@ -6,6 +6,8 @@
 //! overlap).
 
 mod bins;
+mod boundary;
+mod convex;
 mod general;
 mod simplices;
 
@@ -19,21 +21,19 @@ use super::{
     adjoint::{Differentiable, Shares},
     frame_pair::{FramePair, blend},
     lanes::{Four, Lanes, Portable, Vector},
-    launch::{Clipped, Region, on_path},
+    launch::Region,
     three,
 };
 use crate::{
     MeshShape, Placement,
     physics::{
-        cells::{
-            HOPS,
-            host::{BORDER, INSIDE, OUTSIDE, hop, inward, walk_from},
-        },
+        cells::host::{BORDER, INSIDE, OUTSIDE, hop, walk_from},
         prelude::host::Vec3,
-        region::host::{CellHint, FoundCell, known},
+        region::host::{CellHint, known},
     },
 };
 use bins::Bins;
+use convex::ConvexBins;
 
 /// A position relative to a cell.
 pub(super) struct CellQuery<V> {
@@ -76,6 +76,22 @@ pub(super) trait CellGeometry<F: Real>: Sync {
     /// The boundary face of a cell that a position is farthest beyond, if any.
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize>;
 
+    /// The coordinate of a position that is 0 on a face of a cell and grows into it.
+    fn depth(&self, cell: usize, p: [F; 3], face: usize) -> F;
+
+    /// The tolerance of the faces of a cell: positions closer to one are on it.
+    fn tolerance(&self, cell: usize) -> F;
+
+    /// The corners of a cell, if faces are plane.
+    fn corners(&self, _cell: usize) -> Option<[[F; 3]; 4]> {
+        None
+    }
+
+    /// The number of plane faces of a cell.
+    fn faces(&self) -> usize {
+        0
+    }
+
     /// Gradient of the coordinate that is 0 on a face of a cell and grows into it, and the
     /// tolerance of that face; `p` is near the face.
     fn gradient(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F);
@@ -85,6 +101,7 @@ pub(super) trait CellGeometry<F: Real>: Sync {
 pub(super) struct Mesh<'a, F, S> {
     geometry: S,
     bins: Bins<'a, F>,
+    convex: ConvexBins,
     cells: usize,
 }
 
@@ -129,8 +146,12 @@ impl<F: Real> Default for MeshHint<F> {
 struct Reached<V> {
     /// Whether it reached the cell of the position.
     is_found: bool,
+    /// Whether the position is inside this cell only.
+    is_inside: bool,
     /// The last cell, incremented by one.
     cell: i32,
+    /// If it is not found, the boundary face where it ended, as in [`FoundCell`].
+    face: i32,
     at: V,
 }
 
@@ -151,7 +172,12 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
 
 impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
     pub fn new(index: &'a [i32], shape: &MeshShape, geometry: S) -> Self {
-        Mesh { geometry, bins: Bins::new(index, shape), cells: shape.cells }
+        Mesh {
+            geometry,
+            bins: Bins::new(index, shape),
+            convex: ConvexBins::default(),
+            cells: shape.cells,
+        }
     }
 
     /// The first cell near a position that contains it, or 0.
@@ -162,47 +188,46 @@ impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
         let has = |cell: &&i32| {
             self.geometry.query::<Portable>(**cell as usize, at).containment != OUTSIDE
         };
-        self.bins.near(p).iter().find(has).map_or(0, |cell| *cell + 1)
+        self.bins.cells(self.bins.at(p)).iter().find(has).map_or(0, |cell| *cell + 1)
     }
 
     /// Walks from a cell to a position.
     #[inline(always)]
     fn walk<L: Lanes<F>>(&self, p: L::Four, from: i32) -> Reached<L::Four> {
+        self.walk_until::<L>(p, from, false)
+    }
+
+    /// As `walk`. A rough one ends in any cell that has the position on its border.
+    #[inline(always)]
+    fn walk_until<L: Lanes<F>>(&self, p: L::Four, from: i32, is_rough: bool) -> Reached<L::Four> {
         let mut walk = walk_from(from);
         let mut is_settled = false;
         loop {
             let cell = walk.cell;
             let CellQuery { at, containment, face } =
                 self.geometry.query::<L>(cell as usize - 1, p);
-            if containment == INSIDE || is_settled {
-                return Reached { is_found: true, cell, at };
+            if containment == INSIDE || is_settled || (is_rough && containment == BORDER) {
+                return Reached {
+                    is_found: true,
+                    is_inside: containment == INSIDE,
+                    cell,
+                    face: -1,
+                    at,
+                };
             }
             if containment == BORDER {
                 // The cell must not depend on the path of the walk.
                 let found = self.search(three(p.array()));
                 walk.cell = if found == 0 { cell } else { found };
                 is_settled = true;
-            } else if !hop(&mut walk, self.geometry.beyond(cell as usize - 1, face)) {
-                return Reached { is_found: false, cell, at };
+            } else {
+                let beyond = self.geometry.beyond(cell as usize - 1, face);
+                if !hop(&mut walk, beyond) {
+                    let face = if beyond < 0 { 8 * (cell - 1) + face as i32 } else { -1 };
+                    return Reached { is_found: false, is_inside: false, cell, face, at };
+                }
             }
         }
-    }
-
-    /// The boundary face reached by a walk towards a position outside the mesh, and its cell.
-    fn last_face(&self, from: usize, p: [F; 3]) -> (usize, usize) {
-        let mut cell = from;
-        for _ in 0..HOPS {
-            // In a corner, the face that a position is farthest beyond may belong to a neighbour.
-            if let Some(face) = self.geometry.wall(cell, p) {
-                return (cell, face);
-            }
-            let face = self.geometry.query::<Portable>(cell, portable(&p)).face;
-            match usize::try_from(self.geometry.beyond(cell, face)) {
-                Ok(next) => cell = next,
-                Err(_) => return (cell, face),
-            }
-        }
-        (cell, 0)
     }
 }
 
@@ -225,7 +250,7 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
                 match walk.is_found {
                     true => (walk.cell, walk.at),
                     false => {
-                        let (cell, at) = self.clip_to_mesh(three(p.array()), hint);
+                        let (cell, at) = self.clip_to_mesh(three(p.array()), walk.face, hint);
                         (cell, L::Four::new(at))
                     }
                 }
@@ -236,27 +261,6 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
             (hint.base, hint.from) = (cell, Vec3(three(p.array())));
         }
         (cell, at)
-    }
-
-    /// The cell of a sample that no walk reached, and its coordinates there. For a sample outside
-    /// the mesh, both belong to the last point in the mesh on the straight path from the start of
-    /// the step.
-    #[cold]
-    #[inline(never)]
-    fn clip_to_mesh(&self, p: [F; 3], hint: &mut CellHint<F>) -> (i32, [F; 4]) {
-        hint.walk_failed = hint.base != 0;
-        let found = self.mesh.search(p);
-        if found != 0 {
-            let point = self.mesh.geometry.query::<Portable>(found as usize - 1, portable(&p)).at;
-            return (found, point.array());
-        }
-        let region: &dyn Region<F> = &self.mesh;
-        let Clipped { reached, cell, .. } = region.clip(hint.from.0, p, hint.base);
-        if cell == 0 || reached == F::zero() {
-            return (cell, [F::zero(); 4]);
-        }
-        let point = portable(&on_path(hint.from.0, p, reached));
-        (cell, self.mesh.geometry.query::<Portable>(cell as usize - 1, point).at.array())
     }
 }
 
@@ -355,30 +359,5 @@ impl<F: Real, S: CellGeometry<F>> Differentiable<F> for MeshSampler<'_, F, S> {
             Placement::Nodes => self.mesh.geometry.shares::<L>(cell, at, shares),
             Placement::Cells => shares.only(cell),
         }
-    }
-}
-
-impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
-    fn find_cell(&self, p: [F; 3], cell: i32) -> FoundCell {
-        if cell == 0 {
-            let cell = self.search(p);
-            return FoundCell { is_found: cell != 0, cell };
-        }
-        let walk = self.walk::<Portable>(portable(&p), cell);
-        FoundCell { is_found: walk.is_found, cell: walk.cell }
-    }
-
-    fn edge(&self, p: [F; 3], cell: i32) -> (i32, [F; 3]) {
-        if cell == 0 {
-            return (-1, [F::zero(); 3]);
-        }
-        let (cell, face) = self.last_face(cell as usize - 1, p);
-        let (gradient, tolerance) = self.geometry.gradient(cell, p, face);
-        ((8 * cell + face) as i32, inward(Vec3(gradient), tolerance).0)
-    }
-
-    fn face_tag(&self, face: i32) -> i32 {
-        let Ok(face) = usize::try_from(face) else { return 0 };
-        (-1 - self.geometry.beyond(face / 8, face % 8)).max(0)
     }
 }

@@ -232,7 +232,7 @@ pub(crate) fn locate<F: Real>(position: &[[F; 3]], field: &FieldArrays<F>, cells
     };
     field.with_region(shape, |region| {
         let both = position.par_iter().zip(cells.par_iter_mut());
-        both.for_each(|(p, cell)| *cell = region.find_cell(*p, 0).cell - 1);
+        both.for_each(|(p, cell)| *cell = region.find_cell(*p, 0, -1, false).cell - 1);
     });
 }
 

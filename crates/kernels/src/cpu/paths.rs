@@ -14,7 +14,7 @@ use crate::{
         obstacles::host::{clearance_of, is_clear_of_all},
         path::host::{location_code, pass},
         prelude::host::{Float, Vec3},
-        region::host::{CellHint, FoundCell, known},
+        region::host::{CellHint, FoundCell, bisection, known},
         tables::Tables,
     },
 };
@@ -243,11 +243,12 @@ pub(super) fn clipped<F: Real>(
     contains: &dyn Fn([F; 3]) -> bool,
 ) -> PathEnd {
     let find = |p: [F; 3], cell: i32| {
-        let found = launch.find_cell(Vec3(p.map(Dual::constant)), cell);
+        let found = launch.find_cell(Vec3(p.map(Dual::constant)), cell, -1, false);
         let cell = if found.is_found { found.cell } else { cell };
-        FoundCell { is_found: contains(p), cell }
+        FoundCell { is_found: contains(p), cell, face: -1 }
     };
-    let Clipped { reached, beyond, cell } = clip_where(from, to, cell, find);
+    let bisect = |[reached, beyond]: [F; 2], _| (bisection(reached, beyond).part, false);
+    let Clipped { reached, beyond, cell } = clip_where(from, to, (cell, -1), find, bisect);
     let (from, to) = variables(from, to);
     let position = on_path(from, to, Dual::constant(reached));
     let edge = launch.edge(Vec3(on_path(from, to, Dual::constant(beyond))), cell);
@@ -262,8 +263,8 @@ fn start_cell<F: Real>(launch: &Launch<F>, from: [F; 3], known: i32) -> i32 {
     if !launch.features.mesh {
         return 0;
     }
-    let found = launch.find_cell(Vec3(from), known);
-    let found = if found.is_found { found } else { launch.find_cell(Vec3(from), 0) };
+    let found = launch.find_cell(Vec3(from), known, -1, false);
+    let found = if found.is_found { found } else { launch.find_cell(Vec3(from), 0, -1, false) };
     if found.is_found { found.cell } else { 0 }
 }
 
@@ -275,7 +276,7 @@ fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3], cell: i32) -> Op
     }
     let mut location = 0;
     if launch.features.mesh {
-        let end = launch.find_cell(end, cell);
+        let end = launch.find_cell(end, cell, -1, false);
         if cell == 0 || !end.is_found {
             return None;
         }

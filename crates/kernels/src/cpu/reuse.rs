@@ -7,7 +7,7 @@ use crate::{
         features::Features,
         particle::host::Particle,
         prelude::host::Vec3,
-        region::host::FoundCell,
+        region::host::{FoundCell, bisection},
         slots::host::{
             assign_first_release, inlet_after, is_followed, place_at_inlet, source, succeed,
         },
@@ -136,8 +136,12 @@ impl SlotReuse {
 
 /// The rules need the faces of a mesh, but no cell.
 impl Region<f64> for FaceTags {
-    fn find_cell(&self, _: [f64; 3], cell: i32) -> FoundCell {
-        FoundCell { is_found: true, cell }
+    fn find_cell(&self, _: [f64; 3], cell: i32, _: i32, _: bool) -> FoundCell {
+        FoundCell { is_found: true, cell, face: -1 }
+    }
+
+    fn probe(&self, _: [[f64; 3]; 2], [reached, beyond]: [f64; 2], _: i32) -> (f64, bool) {
+        (bisection(reached, beyond).part, false)
     }
 
     fn edge(&self, _: [f64; 3], _: i32) -> (i32, [f64; 3]) {

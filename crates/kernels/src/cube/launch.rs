@@ -3,7 +3,7 @@
 use super::{Form, Vec4, cubecl, mesh, vec4};
 use crate::physics::{
     features::Features,
-    region::device::{Edge, FoundCell},
+    region::device::{Edge, FoundCell, Probe, bisection},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -67,10 +67,28 @@ impl<F: Float> Launch<F> {
         self.numbers[i]
     }
 
-    pub fn find_cell(&self, position: Vec4<F>, cell: i32) -> FoundCell {
+    pub fn find_cell(
+        &self,
+        position: Vec4<F>,
+        cell: i32,
+        _face: i32,
+        _is_rough: bool,
+    ) -> FoundCell {
         let kind = comptime!(self.form.kind.mesh());
         let found = mesh::find_cell::<F>(self, position, cell, false, kind);
-        FoundCell { is_found: found.is_found, cell: found.cell }
+        FoundCell { is_found: found.is_found, cell: found.cell, face: i32::new(-1) }
+    }
+
+    /// The middle: a search guided by the face would be one more copy of the search in a kernel.
+    pub fn probe(
+        &self,
+        _from: Vec4<F>,
+        _to: Vec4<F>,
+        reached: F,
+        beyond: F,
+        _face: i32,
+    ) -> Probe<F> {
+        bisection::<F>(reached, beyond)
     }
 
     pub fn edge(&self, position: Vec4<F>, cell: i32) -> Edge<F> {

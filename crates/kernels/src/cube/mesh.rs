@@ -20,6 +20,7 @@ use super::{
 };
 use crate::physics::{
     cells::device::{BORDER, OUTSIDE, hop, walk_from},
+    prelude::device::rounding,
     region::device::{CellHint, is_between, known},
     tables::{BINS_AT, CELLS, ENTRIES_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH, STRIDES},
 };
@@ -103,7 +104,7 @@ pub(super) fn holds<F: Float>(
 ) -> bool {
     let mut holds = false;
     if !hint.walk_failed && hint.cell > 0 {
-        let walk = launch.find_cell(position, hint.cell);
+        let walk = launch.find_cell(position, hint.cell, -1i32, false);
         holds = walk.is_found;
         if holds {
             hint.cell = walk.cell;
@@ -131,6 +132,8 @@ fn locate_sample<F: Float>(
     let mut beyond = one;
     let mut part = one;
     let mut is_first = true;
+    // Down to a point as close to the start as numbers permit, as the start's own coordinates are not known here.
+    let shortest = rounding::<F>() * rounding::<F>();
     let mut continues = true;
     while continues {
         let mut point = p;
@@ -153,7 +156,7 @@ fn locate_sample<F: Float>(
         }
         is_first = false;
         part = F::new(0.5_f32) * (reached + beyond);
-        continues = cell > 0 && is_between::<F>(part, reached, beyond);
+        continues = cell > 0 && is_between::<F>(part, reached, beyond, shortest);
     }
     hint.cell = cell;
     if hint.base == 0 {

@@ -26,9 +26,10 @@ pub(crate) mod cursor {
         pub along: i32,
         /// Fraction of the whole path already covered.
         pub covered: F,
-        /// Events at the boundary of the mesh, and resumptions of interrupted paths.
+        /// Events at the boundary of the mesh, resumptions of interrupted paths, and searches for a cell.
         pub edges: i32,
         pub interruptions: i32,
+        pub searches: i32,
     }
 
     /// Adds a fraction of the remaining path to the fraction covered.

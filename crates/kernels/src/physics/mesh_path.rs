@@ -6,13 +6,20 @@ use burntrace_macros::host_device;
 /// of neighbours that do not match.
 const MAX_INTERRUPTIONS: i32 = 20;
 
+/// Maximum number of searches for a cell in the paths of a step. In sound meshes an event takes five on CPUs.
+pub(crate) const MAX_SEARCHES: i32 = 256;
+
+/// Maximum number of points of a search for the boundary that follow from the face that a walk has reached. Then the path
+/// is bisected.
+pub(crate) const MAX_GUIDED: i32 = 8;
+
 #[host_device]
 pub(crate) mod mesh_path {
-    use super::MAX_INTERRUPTIONS;
+    use super::{MAX_GUIDED, MAX_INTERRUPTIONS, MAX_SEARCHES};
     use crate::physics::{
         cursor::both::{Cursor, along, removed},
         faces::both::{Passage, face_normal, on_face},
-        region::both::{CellHint, is_between},
+        region::both::{CellHint, is_between, shortest_part},
         tables::{
             PATCH_BOXES_AT, PATCH_COLUMNS, PATCH_LISTS_AT, PATCH_TAGS, PATCHES, PATCHES_AT, WALL,
         },
@@ -38,9 +45,9 @@ pub(crate) mod mesh_path {
     /// corner, and between neighbours with faces that do not match. The path resumes there if some
     /// cell contains it.
     ///
-    /// Each round targets one point of the path: its end (the cursor's next point); the midpoint of
-    /// the bisection between the fractions inside and outside; and when these have met, or if no
-    /// cell is known, a cell in which the path resumes.
+    /// Each round targets one point of the path: its end (the cursor's next point); a point between
+    /// the fractions inside and outside; and when these have met, or if no cell is known, a cell in
+    /// which the path resumes.
     pub(crate) fn follow<F: Float>(
         launch: &Launch<F>,
         from: Vec3<F>,
@@ -57,6 +64,10 @@ pub(crate) mod mesh_path {
         let mut part = beyond;
         let mut target = select(is_known, ALL, CELL);
         let mut is_whole = false;
+        // The boundary face that the walk to `beyond` has reached, and the number of rounds since the start in a cell.
+        let mut face = i32::new(-1);
+        let mut rounds = 0i32;
+        let shortest = shortest_part::<F>(from, to) / length;
         let mut continues = true;
         while continues {
             let mut position = along::<F>(launch, from, to, part * length);
@@ -64,7 +75,8 @@ pub(crate) mod mesh_path {
                 position = cursor.next;
             }
             let cell = select(target == CELL, 0i32, hint.base);
-            let next = launch.find_cell(position, cell);
+            let next = launch.find_cell(position, cell, face, target == MIDDLE);
+            cursor.searches += 1;
             let is_found = next.is_found && (target == CELL || cell > 0);
             if is_found {
                 hint.cell = next.cell;
@@ -78,18 +90,29 @@ pub(crate) mod mesh_path {
                     cursor.interruptions += select(beyond > zero, 1i32, 0i32);
                     continues = cursor.interruptions < MAX_INTERRUPTIONS;
                     beyond = select(continues, one, reached);
+                    face = i32::new(-1);
+                    rounds = 0i32;
                 }
             } else {
                 beyond = part;
+                face = next.face;
                 continues = target != CELL;
             }
-            let middle = F::new(0.5_f32) * (reached + beyond);
+            continues = continues && cursor.searches < MAX_SEARCHES;
+            part = beyond;
             if target == CELL {
                 target = i32::new(0);
-            } else {
-                target = select(is_between::<F>(middle, reached, beyond), MIDDLE, CELL);
+            } else if continues {
+                let guide = select(rounds < MAX_GUIDED, face, -1i32);
+                let end = from + Vec3::<F>::new(length) * (to - from);
+                let probe = launch.probe(from, end, reached, beyond, guide);
+                rounds += 1;
+                target = i32::new(2);
+                if !probe.is_closed && is_between::<F>(probe.part, reached, beyond, shortest) {
+                    target = i32::new(1);
+                    part = probe.part;
+                }
             }
-            part = select(target == MIDDLE, middle, beyond);
         }
         Found::<F> { reached, beyond, is_whole }
     }

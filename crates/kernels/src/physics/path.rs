@@ -19,6 +19,7 @@ pub const MAX_BOUNCES: usize = 16;
 pub(crate) mod path {
     use super::{MAX_BOUNCES, MAX_EVENTS};
     use crate::obstacle::FACETED;
+    use crate::physics::mesh_path::MAX_SEARCHES;
     use crate::physics::{
         body::both::{allows, load, projected},
         cursor::both::{Cursor, along, cover, in_box, removed},
@@ -67,6 +68,7 @@ pub(crate) mod path {
             covered: F::new(0.0_f32),
             edges: 0i32,
             interruptions: 0i32,
+            searches: 0i32,
         };
         restore::<F>(hint);
         let mut events = 0i32;
@@ -102,7 +104,9 @@ pub(crate) mod path {
                 meet::<F>(launch, &mut cursor, &mut passage, hint);
                 // An end takes one more round, to its position.
                 let has_ended = passage.status != ACTIVE;
-                continues = has_ended || cursor.edges <= comptime!(MAX_BOUNCES as i32);
+                let is_bounded =
+                    cursor.edges <= comptime!(MAX_BOUNCES as i32) && cursor.searches < MAX_SEARCHES;
+                continues = has_ended || is_bounded;
             }
         }
         passage

@@ -4,6 +4,8 @@ use burntrace_macros::host_device;
 
 #[host_device]
 pub(crate) mod region {
+    use crate::physics::vector::both::largest;
+
     /// The last known cells of a particle. Cell numbers are incremented by one; 0 means none.
     pub(crate) struct CellHint<F: Float> {
         /// The cell of the last sample.
@@ -21,6 +23,23 @@ pub(crate) mod region {
         pub is_found: bool,
         /// The cell, incremented by one.
         pub cell: i32,
+        /// The boundary face that a walk without success has reached: eight times its cell plus its local number; -1 if
+        /// there is none.
+        pub face: i32,
+    }
+
+    /// The next point of a path at which to look for the mesh, in a search for the point where it leaves.
+    pub(crate) struct Probe<F: Float> {
+        /// Its fraction of the path.
+        pub part: F,
+        /// Whether the last point inside and the first one outside are both on the boundary, within rounding.
+        pub is_closed: bool,
+    }
+
+    /// The middle between a fraction inside the mesh and one outside.
+    #[inline(always)]
+    pub(crate) fn bisection<F: Float>(reached: F, beyond: F) -> Probe<F> {
+        Probe::<F> { part: F::new(0.5_f32) * (reached + beyond), is_closed: false }
     }
 
     /// A face on the boundary of a mesh.
@@ -48,11 +67,15 @@ pub(crate) mod region {
         hint.walk_failed = false;
     }
 
-    /// Whether bisection between two fractions of a path can continue. It stops at the square of
-    /// machine epsilon, which bounds the number of rounds even for a path of no length.
+    /// Whether a search between two fractions of a path can continue. It stops where positions differ by rounding
+    /// only, which bounds the number of rounds.
     #[inline(always)]
-    pub(crate) fn is_between<F: Float>(part: F, reached: F, beyond: F) -> bool {
-        let round = rounding::<F>();
-        part > reached && part < beyond && beyond - reached > round * round
+    pub(crate) fn is_between<F: Float>(part: F, reached: F, beyond: F, shortest: F) -> bool {
+        part > reached && part < beyond && beyond - reached > shortest
+    }
+
+    /// The fraction of a path that is no longer than the rounding of positions on it; not a number for one of no length.
+    pub(crate) fn shortest_part<F: Float>(from: Vec3<F>, to: Vec3<F>) -> F {
+        rounding::<F>() * max(largest::<F>(from), largest::<F>(to)) / largest::<F>(to - from)
     }
 }

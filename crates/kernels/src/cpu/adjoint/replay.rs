@@ -299,7 +299,7 @@ impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
     #[inline(never)]
     fn clip(&self, from: [F; 3], to: [F; 3], cell: i32) -> Option<[Jacobian; 2]> {
         let launch = &self.context.launch;
-        let contains = |p: [F; 3]| launch.find_cell(Vec3(p), 0).is_found;
+        let contains = |p: [F; 3]| launch.find_cell(Vec3(p), 0, -1, false).is_found;
         if contains(to) {
             return None;
         }

@@ -45,6 +45,16 @@ pub trait Four<F>: Vector<F> {
     fn reaches(self, bound: Self) -> bool;
     /// Index of the smallest lane.
     fn argmin(self) -> usize;
+    /// Selects lanes of `yes` where `self < bound` and of `no` elsewhere.
+    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self;
+    /// The lanes where `self < bound`, as bits; the first lane is the lowest one.
+    fn less(self, bound: Self) -> u32;
+    /// The lanes y, z, x and the fourth.
+    fn rotated(self) -> Self;
+    /// Lane-wise quotient.
+    fn per(self, divisor: Self) -> Self;
+    /// The lanes of each vector become a lane of every result.
+    fn transposed(rows: [Self; 4]) -> [Self; 4];
 }
 
 /// Eight numbers: two vectors of four, or one coordinate of eight nodes.

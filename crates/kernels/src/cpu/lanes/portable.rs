@@ -82,12 +82,18 @@ impl<F: Real> Four<F> for Array<F, 4> {
 
     #[inline(always)]
     fn trunc(self) -> Self {
-        Array(self.as_i32().map(F::from_i32))
+        let mut out = self;
+        for l in 0..4 {
+            out.0[l] = F::from_i32(self.0[l].as_i32());
+        }
+        out
     }
 
     #[inline(always)]
     fn as_i32(self) -> [i32; 4] {
-        self.0.map(F::as_i32)
+        // Not by `map`, whose call is not inlined.
+        let [x, y, z, w] = self.0;
+        [x.as_i32(), y.as_i32(), z.as_i32(), w.as_i32()]
     }
 
     #[inline(always)]
@@ -117,8 +123,11 @@ impl<F: Real> Four<F> for Array<F, 4> {
 
     #[inline(always)]
     fn reaches(self, bound: Self) -> bool {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|l| self.0[l] >= bound.0[l]);
-        a & b & c & d
+        let mut reaches = true;
+        for l in 0..4 {
+            reaches &= self.0[l] >= bound.0[l];
+        }
+        reaches
     }
 
     #[inline(always)]
@@ -130,6 +139,48 @@ impl<F: Real> Four<F> for Array<F, 4> {
             }
         }
         smallest
+    }
+
+    #[inline(always)]
+    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        let mut out = no;
+        for l in 0..4 {
+            out.0[l] = if self.0[l] < bound.0[l] { yes.0[l] } else { no.0[l] };
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn less(self, bound: Self) -> u32 {
+        let mut bits = 0;
+        for l in 0..4 {
+            bits |= u32::from(self.0[l] < bound.0[l]) << l;
+        }
+        bits
+    }
+
+    #[inline(always)]
+    fn rotated(self) -> Self {
+        let [x, y, z, w] = self.0;
+        Array([y, z, x, w])
+    }
+
+    #[inline(always)]
+    fn per(self, divisor: Self) -> Self {
+        self.lanes(divisor, |a, b| a / b)
+    }
+
+    #[inline(always)]
+    fn transposed(rows: [Self; 4]) -> [Self; 4] {
+        let mut columns = rows;
+        // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for l in 0..4 {
+            for k in 0..4 {
+                columns[l].0[k] = rows[k].0[l];
+            }
+        }
+        columns
     }
 }
 

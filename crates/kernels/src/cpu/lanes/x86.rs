@@ -4,7 +4,10 @@
 //! named only by [`run`], which is called after detection: a vector of this module exists only if
 //! the processor has the instructions.
 
+mod shuffles;
+
 use super::{Eight, Four, Lanes, Real, Task, Vector};
+use shuffles::{spread, spread_wide, transpose, transpose_wide, turn};
 use std::{
     arch::x86_64::*,
     ops::{Add, Mul, Sub},
@@ -108,7 +111,8 @@ unsafe fn fma_pair(a: [__m256d; 2], b: [__m256d; 2], c: [__m256d; 2]) -> [__m256
 
 macro_rules! four {
     ($name:ident $float:ident: $load:ident $store:ident $min:ident $max:ident $round:ident
-     $integers:ident $compare:ident $and:ident $mask:ident $spread:ident $turn:ident) => {
+     $integers:ident $compare:ident $and:ident $mask:ident $spread:ident $turn:ident
+     $blend:ident $divide:ident $transpose:ident) => {
         impl Four<$float> for $name {
             #[inline(always)]
             fn new(lanes: [$float; 4]) -> Self {
@@ -178,46 +182,43 @@ macro_rules! four {
                     (mask | 0b1_0000).trailing_zeros() as usize & 0b11
                 }
             }
+            #[inline(always)]
+            fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+                // SAFETY: see the module.
+                let is_less = unsafe { $compare::<_CMP_LT_OQ>(self.0, bound.0) };
+                // SAFETY: see the module.
+                $name(unsafe { $blend(no.0, yes.0, is_less) })
+            }
+            #[inline(always)]
+            fn less(self, bound: Self) -> u32 {
+                // SAFETY: see the module.
+                unsafe { $mask($compare::<_CMP_LT_OQ>(self.0, bound.0)) as u32 }
+            }
+            #[inline(always)]
+            fn rotated(self) -> Self {
+                // SAFETY: see the module.
+                $name(unsafe { $turn::<0b11_00_10_01>(self.0) })
+            }
+            #[inline(always)]
+            fn per(self, divisor: Self) -> Self {
+                // SAFETY: see the module.
+                $name(unsafe { $divide(self.0, divisor.0) })
+            }
+            #[inline(always)]
+            fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+                // SAFETY: see the module.
+                let [a, b, c, d] = unsafe { $transpose([a.0, b.0, c.0, d.0]) };
+                [$name(a), $name(b), $name(c), $name(d)]
+            }
         }
     };
 }
 four!(Single4 f32: _mm_loadu_ps _mm_storeu_ps _mm_min_ps _mm_max_ps _mm_round_ps
-      _mm_cvttps_epi32 _mm_cmp_ps _mm_and_ps _mm_movemask_ps spread turn);
+      _mm_cvttps_epi32 _mm_cmp_ps _mm_and_ps _mm_movemask_ps spread turn
+      _mm_blendv_ps _mm_div_ps transpose);
 four!(Double4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_min_pd _mm256_max_pd _mm256_round_pd
       _mm256_cvttpd_epi32 _mm256_cmp_pd _mm256_and_pd _mm256_movemask_pd
-      spread_wide _mm256_permute4x64_pd);
-
-#[inline(always)]
-unsafe fn turn<const LANES: i32>(x: __m128) -> __m128 {
-    // SAFETY: see the module.
-    unsafe { _mm_shuffle_ps::<LANES>(x, x) }
-}
-
-#[inline(always)]
-unsafe fn spread<const LANE: i32>(x: __m128) -> __m128 {
-    // SAFETY: see the module.
-    unsafe {
-        match LANE {
-            0 => turn::<0b00_00_00_00>(x),
-            1 => turn::<0b01_01_01_01>(x),
-            2 => turn::<0b10_10_10_10>(x),
-            _ => turn::<0b11_11_11_11>(x),
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn spread_wide<const LANE: i32>(x: __m256d) -> __m256d {
-    // SAFETY: see the module.
-    unsafe {
-        match LANE {
-            0 => _mm256_permute4x64_pd::<0b00_00_00_00>(x),
-            1 => _mm256_permute4x64_pd::<0b01_01_01_01>(x),
-            2 => _mm256_permute4x64_pd::<0b10_10_10_10>(x),
-            _ => _mm256_permute4x64_pd::<0b11_11_11_11>(x),
-        }
-    }
-}
+      spread_wide _mm256_permute4x64_pd _mm256_blendv_pd _mm256_div_pd transpose_wide);
 
 macro_rules! eight {
     ($name:ident $float:ident $four:ident: $read:ident $store:ident $min:ident $max:ident

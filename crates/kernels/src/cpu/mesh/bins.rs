@@ -22,13 +22,17 @@ impl<'a, F: Real> Bins<'a, F> {
         }
     }
 
-    /// Numbers of the cells near a position, increasing.
-    pub fn near(&self, p: [F; 3]) -> &'a [i32] {
+    /// The bin of a position.
+    pub fn at(&self, p: [F; 3]) -> usize {
         let [i, j, k] = [0, 1, 2].map(|d| {
             let bin = ((p[d] - self.origin[d]) * self.per_length[d]).max(F::zero());
             (bin.as_i32() as usize).min(self.counts[d] - 1)
         });
-        let bin = (k * self.counts[1] + j) * self.counts[0] + i;
+        (k * self.counts[1] + j) * self.counts[0] + i
+    }
+
+    /// Numbers of the cells in a bin, increasing.
+    pub fn cells(&self, bin: usize) -> &'a [i32] {
         &self.entries[self.starts[bin] as usize..self.starts[bin + 1] as usize]
     }
 }

@@ -5,6 +5,7 @@
 //! cell. Otherwise Newton's method solves `Y(r, s, t) = y`, where `Y` is near the identity for any
 //! size and shape of the cell.
 
+mod bricks;
 mod kinds;
 
 use super::{CellGeometry, CellQuery};
@@ -108,16 +109,27 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
         }
         newton
     }
-}
 
-impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
+    /// A position relative to a cell of any type.
     #[inline(always)]
-    fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
+    fn query_any<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
         let newton = self.solve::<L>(cell, p);
         let code = self.code(cell);
         let Margin { face, smallest } = nearest_side(code, newton.at, self.types.sides(code));
         let containment = containment(&newton, smallest);
         CellQuery { at: four::<F, L>(&newton.at.0), containment, face: face as usize }
+    }
+}
+
+impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
+    #[inline(always)]
+    fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
+        if T::ARE_BRICKS
+            && let Some(query) = self.query_brick::<L>(cell, p)
+        {
+            return query;
+        }
+        self.query_any::<L>(cell, p)
     }
 
     #[inline(always)]
@@ -173,6 +185,15 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
         let at = self.solve::<Portable>(cell, four::<F, Portable>(&p)).at;
         self.kind(cell).wall(at, |face| self.beyond(cell, face) < 0)
+    }
+
+    fn depth(&self, cell: usize, p: [F; 3], face: usize) -> F {
+        let at = self.solve::<Portable>(cell, four::<F, Portable>(&p)).at;
+        self.kind(cell).depth(at, face)
+    }
+
+    fn tolerance(&self, cell: usize) -> F {
+        -self.records[cell][0][3]
     }
 
     fn gradient(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F) {

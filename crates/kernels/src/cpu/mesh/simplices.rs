@@ -9,8 +9,13 @@ use crate::{
         adjoint::Shares,
         frame_pair::FramePair,
         lanes::{Four, Lanes, Portable, Vector},
+        three,
     },
-    physics::cells::host::{BORDER, INSIDE, OUTSIDE},
+    physics::{
+        cells::host::{BORDER, INSIDE, OUTSIDE},
+        prelude::host::Vec3,
+        vector::host::{cross, dot},
+    },
 };
 
 /// Cells that are all triangles, or all tetrahedra.
@@ -132,6 +137,32 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
         let is_wall = |k: &usize| weights[*k] < F::zero() && self.beyond(cell, *k) < 0;
         let walls = (0..self.corners).filter(is_wall);
         walls.reduce(|a, b| if weights[b] < weights[a] { b } else { a })
+    }
+
+    fn depth(&self, cell: usize, p: [F; 3], face: usize) -> F {
+        self.weights::<Portable>(cell, crate::cpu::four::<F, Portable>(&p)).0.array()[face]
+    }
+
+    fn tolerance(&self, cell: usize) -> F {
+        -self.records[cell][0][3]
+    }
+
+    fn faces(&self) -> usize {
+        self.corners
+    }
+
+    fn corners(&self, cell: usize) -> Option<[[F; 3]; 4]> {
+        let [origin, x, y, z] = &self.records[cell];
+        let origin = Vec3(three(*origin));
+        let [a, b, mut c] = [1, 2, 3].map(|k| Vec3([x[k], y[k], z[k]]));
+        if self.corners == 3 {
+            c = cross(a, b);
+        }
+        // The edges from the origin are the columns of the inverse.
+        let determinant = Vec3::new(dot(a, cross(b, c)));
+        let edge = |normal: Vec3<F>| origin + normal / determinant;
+        let last = if self.corners == 3 { origin } else { edge(cross(a, b)) };
+        Some([origin.0, edge(cross(b, c)).0, edge(cross(c, a)).0, last.0])
     }
 
     fn gradient(&self, cell: usize, _: [F; 3], face: usize) -> ([F; 3], F) {

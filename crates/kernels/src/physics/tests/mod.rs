@@ -7,6 +7,7 @@ mod device_normals;
 mod facets;
 mod normals;
 pub(crate) mod random;
+mod searches;
 pub(crate) mod shapes;
 
 use crate::{

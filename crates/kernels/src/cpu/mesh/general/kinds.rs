@@ -91,6 +91,8 @@ impl MeshKind {
 
 /// The cell types of a mesh.
 pub(in crate::cpu) trait CellTypes<F: Real>: Sync {
+    /// Whether all are hexahedra or voxels.
+    const ARE_BRICKS: bool = false;
     /// The weights of the nodes of a cell.
     type Weights: AsRef<[F]>;
 
@@ -197,6 +199,7 @@ impl<F: Real> Bricks<F> {
 }
 
 impl<F: Real> CellTypes<F> for Bricks<F> {
+    const ARE_BRICKS: bool = true;
     type Weights = [F; WIDTH];
 
     fn all() -> Self {
@@ -299,6 +302,14 @@ impl<F: Real> Kind<F> {
             start += WIDTH;
         }
         weights
+    }
+
+    /// The distance of a point inside a face.
+    pub fn depth(&self, at: Vec3<F>, face: usize) -> F {
+        let Outline { sides, narrows, .. } = self.mesh.0;
+        let scale = scale(0, at, self.mesh);
+        let of_face = sides.iter().filter(|side| side.face == face);
+        of_face.map(|side| distance(at, scale, *side, narrows)).fold(F::max_value(), Real::min)
     }
 
     /// Among the boundary faces that a point is beyond, the farthest.

@@ -1,0 +1,187 @@
+//! The boundary of a mesh: where paths leave it, and which face they meet there.
+
+use super::{CellGeometry, Mesh, MeshSampler, Reached, convex, portable};
+use crate::{
+    cpu::{
+        Real,
+        lanes::{Four, Portable},
+        launch::{Clipped, Region, clip_where, on_path},
+    },
+    physics::{
+        cells::{HOPS, host::inward},
+        prelude::host::Vec3,
+        region::host::{CellHint, FoundCell, bisection},
+    },
+};
+
+/// Two points of a path before and behind a boundary face.
+struct FaceCrossing<F> {
+    /// Their depths inside the face.
+    depths: [F; 2],
+    /// Positions no deeper than this, on either side, may be on the face.
+    tolerance: F,
+}
+
+impl<F: Real> FaceCrossing<F> {
+    /// The depth in the middle of what a walk takes as on the face from outside: rounding puts a position there on no
+    /// other side.
+    fn on_face(&self) -> F {
+        F::of(-0.5) * self.tolerance
+    }
+
+    fn is_on_face(&self, depth: F) -> bool {
+        (depth - self.on_face()).abs() <= F::of(0.45) * self.tolerance
+    }
+
+    /// The fraction of the way from one point to the other at which a depth is met: exact in simplices, where depths are
+    /// linear, and nearly so in other cells.
+    fn part(&self, depth: F) -> F {
+        (self.depths[0] - depth) / (self.depths[0] - self.depths[1])
+    }
+}
+
+impl<F: Real, S: CellGeometry<F>> Mesh<'_, F, S> {
+    /// The depth of a position inside a face, numbered as in [`FoundCell`].
+    fn depth(&self, p: [F; 3], face: i32) -> F {
+        self.geometry.depth(face as usize / 8, p, face as usize % 8)
+    }
+
+    /// The points at two fractions of a path, relative to a boundary face, or none for -1.
+    fn crossing(&self, ends: [[F; 3]; 2], bracket: [F; 2], face: i32) -> Option<FaceCrossing<F>> {
+        let cell = usize::try_from(face).ok()? / 8;
+        let depth = |part: F| self.depth(on_path(ends[0], ends[1], part), face);
+        let [inside, outside] = bracket;
+        let depths = [depth(inside), depth(outside)];
+        Some(FaceCrossing { depths, tolerance: self.geometry.tolerance(cell) })
+    }
+
+    /// The first cell near a position that contains it, or 0. The position is beyond a boundary face, as in
+    /// [`FoundCell`], if that is not -1.
+    #[cold]
+    #[inline(never)]
+    fn search_beyond(&self, p: [F; 3], face: i32) -> i32 {
+        let bin = self.bins.at(p);
+        match usize::try_from(face / 8) {
+            Ok(cell) if face >= 0 && self.is_outside(bin, cell) => 0,
+            _ => self.search(p),
+        }
+    }
+
+    /// Whether positions in a bin that are beyond a boundary face of a cell are certainly in no cell.
+    fn is_outside(&self, bin: usize, cell: usize) -> bool {
+        let cells = self.bins.cells(bin);
+        cells.binary_search(&(cell as i32)).is_ok()
+            && self.convex.is_convex(bin, || convex::is_convex(&self.geometry, cells))
+    }
+
+    /// The boundary face reached by a walk towards a position outside the mesh, and its cell.
+    fn last_face(&self, from: usize, p: [F; 3]) -> (usize, usize) {
+        let mut cell = from;
+        for _ in 0..HOPS {
+            // In a corner, the face that a position is farthest beyond may belong to a neighbour.
+            if let Some(face) = self.geometry.wall(cell, p) {
+                return (cell, face);
+            }
+            let face = self.geometry.query::<Portable>(cell, portable(&p)).face;
+            match usize::try_from(self.geometry.beyond(cell, face)) {
+                Ok(next) => cell = next,
+                Err(_) => return (cell, face),
+            }
+        }
+        (cell, 0)
+    }
+}
+
+impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
+    /// The cell of a sample that no walk reached, and its coordinates there. For a sample outside
+    /// the mesh, both belong to the last point in the mesh on the straight path from the start of
+    /// the step.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn clip_to_mesh(
+        &self,
+        p: [F; 3],
+        face: i32,
+        hint: &mut CellHint<F>,
+    ) -> (i32, [F; 4]) {
+        hint.walk_failed = hint.base != 0;
+        let found = self.mesh.search_beyond(p, face);
+        if found != 0 {
+            let point = self.mesh.geometry.query::<Portable>(found as usize - 1, portable(&p)).at;
+            return (found, point.array());
+        }
+        if let Some(clipped) = self.meeting([hint.from.0, p], hint.base, face) {
+            return clipped;
+        }
+        let find = |p: [F; 3], cell| self.mesh.find_cell(p, cell, -1, true);
+        let probe = |bracket, face| self.mesh.probe([hint.from.0, p], bracket, face);
+        let Clipped { reached, cell, .. } =
+            clip_where(hint.from.0, p, (hint.base, face), find, probe);
+        if cell == 0 {
+            return (cell, [F::zero(); 4]);
+        }
+        let point = portable(&on_path(hint.from.0, p, reached));
+        (cell, self.mesh.geometry.query::<Portable>(cell as usize - 1, point).at.array())
+    }
+
+    /// The point at which a path that starts inside the mesh, in a cell, meets the boundary face beyond which it ends:
+    /// its cell, and its coordinates there. `None` if a path does not meet the face there within rounding.
+    fn meeting(&self, ends: [[F; 3]; 2], cell: i32, face: i32) -> Option<(i32, [F; 4])> {
+        let mesh = &self.mesh;
+        if cell == 0 {
+            return None;
+        }
+        let crossing = mesh.crossing(ends, [F::zero(), F::one()], face)?;
+        let starts_inside = crossing.depths[0] > crossing.tolerance;
+        let part = starts_inside.then(|| crossing.part(crossing.on_face()))?;
+        let point = on_path(ends[0], ends[1], part);
+        let walk = mesh.walk_until::<Portable>(portable(&point), cell, true);
+        // The mesh may go on behind the plane of the face.
+        let is_border = walk.is_found && !walk.is_inside;
+        let is_met = is_border && crossing.is_on_face(mesh.depth(point, face));
+        is_met.then(|| (walk.cell, walk.at.array()))
+    }
+}
+
+impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
+    fn find_cell(&self, p: [F; 3], cell: i32, face: i32, is_rough: bool) -> FoundCell {
+        if cell == 0 {
+            let cell = self.search_beyond(p, face);
+            return FoundCell { is_found: cell != 0, cell, face: -1 };
+        }
+        let walk = self.walk_until::<Portable>(portable(&p), cell, is_rough);
+        let Reached { is_found, cell, face, .. } = walk;
+        FoundCell { is_found, cell, face }
+    }
+
+    /// First on the face, and then behind it.
+    fn probe(&self, ends: [[F; 3]; 2], bracket: [F; 2], face: i32) -> (F, bool) {
+        let [reached, beyond] = bracket;
+        let middle = bisection(reached, beyond).part;
+        let Some(crossing) = self.crossing(ends, bracket, face) else {
+            return (middle, false);
+        };
+        let [inside, outside] = crossing.depths;
+        // A path that starts on the face is bisected: it may follow the face.
+        let is_reached = reached > F::zero() && crossing.is_on_face(inside);
+        let is_closed = is_reached && outside >= F::of(-3.0) * crossing.tolerance;
+        let target = if is_reached { F::of(-2.0) * crossing.tolerance } else { crossing.on_face() };
+        let part = reached + crossing.part(target) * (beyond - reached);
+        let is_between = reached < part && part < beyond;
+        (if is_between { part } else { middle }, is_closed)
+    }
+
+    fn edge(&self, p: [F; 3], cell: i32) -> (i32, [F; 3]) {
+        if cell == 0 {
+            return (-1, [F::zero(); 3]);
+        }
+        let (cell, face) = self.last_face(cell as usize - 1, p);
+        let (gradient, tolerance) = self.geometry.gradient(cell, p, face);
+        ((8 * cell + face) as i32, inward(Vec3(gradient), tolerance).0)
+    }
+
+    fn face_tag(&self, face: i32) -> i32 {
+        let Ok(face) = usize::try_from(face) else { return 0 };
+        (-1 - self.geometry.beyond(face / 8, face % 8)).max(0)
+    }
+}
