@@ -3,7 +3,7 @@
 use super::Cell;
 use crate::cpu::{
     Real,
-    lanes::{Four, Lanes, Vector},
+    lanes::{Four, Lanes},
 };
 
 /// Maximum number of buckets of an axis, and that per node.
