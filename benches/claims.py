@@ -100,7 +100,7 @@ def files(folder, pieces=3815):
     os.rmdir(root)
 
 
-# Measured constants; the commands are in docs/guide/cluster.md.
+# Constants, measured unless noted; the commands are in docs/guide/cluster.md.
 CONSTANTS = {
     "particles": 1e9,
     "steps": 1e4,
@@ -108,13 +108,13 @@ CONSTANTS = {
     "piece": 262144,  # particles of a chunk of the store
     "cores": 64,  # of a node
     "speed": 14e6,  # particle-steps per second and core
-    "seed": 60e-9,  # seconds in which a node draws and locates a seed
+    "seed": 60e-9,  # seconds in which a node draws and locates a seed (assumed)
     "field": 4e9,  # bytes of the field, which each node reads
-    "node_rate": 1e9,  # bytes per second that a node reads or writes
-    "disk_rate": 7e9,  # bytes per second of the file system, for all nodes
-    "list": 2e-3,  # seconds to list the pieces
-    "rename": 1e-5,
-    "link": 1e-5,
+    "node_rate": 1e9,  # bytes per second that a node reads or writes (assumed)
+    "disk_rate": 7e9,  # bytes per second of the file system, for all nodes (assumed)
+    "list": 3e-3,  # seconds to list the pieces
+    "rename": 4.5e-5,
+    "link": 4.5e-5,
     "piece_files": 0.4,  # seconds until the files of a piece are on the disk
     "save_bytes": 13,  # of a particle in a save
     "state_bytes": 64,  # of the last state of a slot
