@@ -52,6 +52,7 @@ mod physics {
     mod resume;
     mod rotation;
     mod schedule;
+    mod segments;
     mod sinks;
     mod statistics;
     mod streamed;

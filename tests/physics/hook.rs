@@ -391,7 +391,8 @@ fn gradients_flow_through_the_operation() {
     let mut frames = Frames::uniform(LOW, HIGH, &[0.0], |_| [0.5, 0.0, 0.0]);
     let field = GridField::load(&mut frames, &device, &options).unwrap();
     let beside = (&device, Precision::F64.dtype());
-    for speed in [0.0, 0.3] {
+    let all = [Engine::Fused, Engine::Tensor].into_iter();
+    for (engine, speed) in all.flat_map(|engine| [(engine, 0.0), (engine, 0.3)]) {
         let leaf = |numbers: Vec<f64>| {
             let count = numbers.len() / 3;
             Tensor::<2>::from_data(TensorData::new(numbers, [count, 3]), beside).require_grad()
@@ -400,9 +401,9 @@ fn gradients_flow_through_the_operation() {
         let start = leaf(vec![0.5, 0.5, 0.5, 0.7, 0.2, 0.4]);
         let tracer = Tracer::new(&field)
             .span(steps(0.0, 1.0, 4))
+            .engine(engine)
             .each_step(|step| step.after + velocity.clone() * step.before.square() * step.dt);
         let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
-        assert_eq!(tracks.summary().unwrap().engine, Engine::Tensor);
         let last = tracks.saves().last().unwrap().position.clone();
         let gradients = last.narrow(1, 1, 1).sum_dim(0).backward();
         // y' = y + v y^2 / 4, four times.

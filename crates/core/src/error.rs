@@ -305,6 +305,10 @@ pub enum Error {
         reason: &'static str,
     },
 
+    /// The way in which gradients go back through a run is not valid.
+    #[error("the adjoint is not valid: {0}")]
+    Adjoint(String),
+
     /// The field and the run do not fit into memory.
     #[error("{what} needs {needed} bytes, but only {available} are available; {remedy}")]
     Memory {

@@ -47,8 +47,8 @@ pub use seeds::{GridPlacement, Seeds};
 pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
 pub use tracer::{
-    BatchSummary, FLOW_MAP_GRADIENT, MAX_PATCHES, Patch, PerAxis, Prepared, RandomWalk, RunNumbers,
-    RunState, SeedsOutside, Step, Tolerance, Tracer,
+    Adjoint, BatchSummary, FLOW_MAP_GRADIENT, MAX_PATCHES, Patch, PerAxis, Prepared, RandomWalk,
+    RunNumbers, RunState, SeedsOutside, Step, Tolerance, Tracer, value_and_grad,
 };
 pub use tracks::{
     DurablePosition, Ends, MeshFace, ParticleInstance, Save, SavePlan, SinkError, TrackSink, Tracks,

@@ -20,6 +20,7 @@ mod cube;
 mod field;
 mod formula;
 mod functions;
+mod gradient_sum;
 mod grid;
 mod mesh;
 mod obstacle;
@@ -56,6 +57,7 @@ pub use functions::{
     FieldTensors, GeometryTensors, IDENTITY, Launched, Log, MOTION, POSITION, Particles, TANGENTS,
     advance, locate, sample,
 };
+pub use gradient_sum::GradientSum;
 pub use grid::{GridShape, Placement, Spacing};
 pub use mesh::{CELL_RECORD, FaceTags, MeshForm, MeshPatch, MeshShape};
 pub use obstacle::{Allowed, Obstacle, Shape};

@@ -40,6 +40,11 @@ pub(crate) struct FrameWindow {
 }
 
 impl Sampled {
+    /// Whether the values are in a graph.
+    pub(crate) fn is_tracked(&self) -> bool {
+        self.tensors.velocity.is_tracked()
+    }
+
     /// Bytes of the field on its device, including streamed frames that are read ahead on the host.
     pub fn bytes(&self) -> u64 {
         let frames = match &self.stream {

@@ -126,8 +126,8 @@ pub(super) fn steps_of(
         let trials = rows.rows().iter().map(|row| cursors[*row].trial(control, [t, whole]));
         let trials: Vec<Trial> = trials.collect();
         let result = rk_step(stepper, &part, &StepTimes::of_each(&trials, &part))?;
-        let [from, to, error] =
-            [on_host(&part.position)?, on_host(&result.to)?, on_host(&result.error)?];
+        let [from, to] = [on_host(&part.position)?, on_host(&result.to)?];
+        let error = result.error.as_ref().map_or(Ok(vec![[0.0; 3]; to.len()]), on_host)?;
         let of_row = rows.rows().iter().zip(&trials).enumerate();
         let verdicts = of_row.map(|(i, (row, trial))| {
             cursors[*row].judge(control, trial, [from[i], to[i], error[i]], slack)
@@ -175,13 +175,13 @@ fn accept(
     let rest = accepted.take(&result.rest);
     let start = column_of(trials.iter().map(|trial| trial.start_fraction), &moved.fraction);
     let until = column_of(trials.iter().map(|trial| trial.until), &moved.fraction);
-    let slow = accepted.take(&result.slow);
+    let slow = result.slow.map(|slow| accepted.take(&slow));
     let lost = lost_status(stepper, &moved, index, || {
         let is_start = start.clone().equal_elem(first_start);
         finite(&accepted.take(&result.velocity)).bool_not().bool_and(is_start)
     });
     let pinned_below = pinned_below(stepper, [&start, &until], whole);
-    let end = FreeEnd { to, rest, slow, lost, pinned_below };
+    let end = FreeEnd { to, rest, slow, lost, pinned_below, ends: None };
     let moved = arrive(stepper, moved, (index, [start, until]), end)?;
     Ok(part.put(accepted, moved))
 }

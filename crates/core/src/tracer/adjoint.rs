@@ -54,10 +54,6 @@ impl Tracer<'_> {
             Some("gradients are tracked, which needs the tensor engine if frames are streamed")
         } else if self.reuses_slots() {
             Some("gradients are tracked, which needs the tensor engine if slots are re-used")
-        } else if self.each_step.is_some() {
-            Some(
-                "gradients are tracked, which needs the tensor engine for an operation after steps",
-            )
         } else {
             None
         }

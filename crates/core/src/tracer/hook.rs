@@ -160,14 +160,13 @@ pub(super) fn after_step(
     let moves = RowSelection::of(&active.bool_and(stays.bool_not()))?;
     if !moves.is_empty() {
         let part = state.select(&moves);
-        // All of them are active, and none is stagnant.
-        let slow = part.is(Status::Active).bool_not();
         let end = part.fraction.ones_like();
         let span = (context.index, [end.clone(), end]);
         let displacement = moves.take(&displacement) + part.rest.clone();
         let (to, rest) = sum(&part.position, displacement);
         let lost = part.status.zeros_like().add_scalar(Status::NonFinite.code());
-        let end = FreeEnd { to, rest, slow, lost, pinned_below: None };
+        // None of them is stagnant.
+        let end = FreeEnd { to, rest, slow: None, lost, pinned_below: None, ends: None };
         let part = arrive(stepper, part, span, end)?;
         state = state.put(&moves, part);
     }

@@ -9,6 +9,7 @@ mod columns;
 mod ends;
 mod extend;
 mod fused;
+mod gradients;
 mod hook;
 mod inflow;
 mod join;
@@ -35,6 +36,7 @@ mod snapshot;
 mod start;
 mod state;
 mod stepper;
+mod tape;
 mod tensor;
 mod walk;
 
@@ -50,6 +52,7 @@ pub use batches::BatchSummary;
 use boundary::boundary;
 use burn::tensor::TensorData;
 pub(crate) use ends::EVENTS;
+pub use gradients::Adjoint;
 pub use hook::Step;
 pub use patches::{MAX_PATCHES, Patch};
 pub use prepared::Prepared;
@@ -59,6 +62,7 @@ pub(crate) use state::Cursor;
 pub use state::{RunNumbers, RunState};
 use std::time::Instant;
 use stepper::Stepper;
+pub use tape::value_and_grad;
 pub use walk::{PerAxis, RandomWalk};
 
 /// How seeds outside the domain, the mesh or the field are handled.
@@ -101,6 +105,7 @@ pub struct Tracer<'a> {
     velocity: bool,
     flow_map_gradient: bool,
     engine: Option<Engine>,
+    adjoint: Adjoint,
     wall: BoundaryCondition,
     patches: Vec<Patch>,
     /// The inlet at which particles re-enter, by their final status.
@@ -141,6 +146,7 @@ impl<'a> Tracer<'a> {
             velocity: false,
             flow_map_gradient: false,
             engine: None,
+            adjoint: Adjoint::default(),
             stagnant_speed: 0.0,
             drift: [0.0; 3].into(),
             walk: None,
@@ -360,7 +366,8 @@ impl<'a> Tracer<'a> {
         } else {
             None
         };
-        let engine = match (self.engine, obstacle) {
+        let requested = self.requested_engine(is_tracked || self.field.device().is_autodiff())?;
+        let engine = match (requested, obstacle) {
             (Some(Engine::Fused), Some(reason)) => {
                 return Err(Error::NotFused { reason: reason.into() });
             }

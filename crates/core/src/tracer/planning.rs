@@ -1,6 +1,6 @@
 //! The memory plan of a tracer's run.
 
-use super::{Tracer, adjoint, inflow, start, walk};
+use super::{Adjoint, Tracer, inflow, start, walk};
 use crate::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled, Seeds,
     Strategy, field::evaluate,
@@ -55,7 +55,11 @@ impl Tracer<'_> {
     /// the field.
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
         let engine = self.choose_engine(self.has_tracked_input(seeds))?;
-        self.plan_of(seeds, engine, (self.is_tracked(seeds)?, true))
+        let adjoint = match self.is_tracked(seeds)? {
+            true => Some(self.resolved(engine, false)?),
+            false => None,
+        };
+        self.plan_of(seeds, engine, (adjoint, true))
     }
 
     /// Whether the run tracks gradients: of the seeds, the drift, the diffusivity, or of parameters of
@@ -78,16 +82,16 @@ impl Tracer<'_> {
         &self,
         seeds: &Seeds,
         engine: Engine,
-        (is_tracked, is_exact): (bool, bool),
+        (adjoint, is_exact): (Option<Adjoint>, bool),
     ) -> Result<Plan> {
         let field = self.field.sampled().map_or(FieldSize::default(), Sampled::size);
         let device = self.field.device();
         let mut memory = Memory::unknown(&device);
         let mut size = self.run_size(seeds, engine);
-        if is_tracked {
-            size.gradients = self.kept_by_gradients(engine)?;
+        if let Some(adjoint) = adjoint {
+            size.gradients = self.kept_by_gradients(adjoint)?;
         }
-        let request = self.memory_request(is_tracked);
+        let request = self.memory_request(adjoint.is_some());
         let plan = Plan::choose(&size, &field, memory, &request)?;
         if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
             return Ok(plan);
@@ -103,17 +107,27 @@ impl Tracer<'_> {
         Plan::choose(&size, &field, memory, &request)
     }
 
-    /// Bytes that gradients keep for each particle: the states before launches, or the graph of all steps.
-    fn kept_by_gradients(&self, engine: Engine) -> Result<u64> {
+    /// Bytes that gradients keep for each particle: the states before launches, or the graph of all steps
+    /// or of a segment.
+    fn kept_by_gradients(&self, adjoint: Adjoint) -> Result<u64> {
         let (schedule, precision) = (self.schedule()?, self.field.precision());
-        let chunks = schedule.chunks(adjoint::STEPS).filter(|chunk| chunk.steps() > 0);
-        Ok(match engine {
-            Engine::Fused => (KEPT_STATES * chunks.count() * precision.particle_bytes()) as u64,
-            Engine::Tensor => {
-                let steps: usize = chunks.map(|chunk| chunk.steps()).sum();
-                (steps * self.scheme.tableau().stages * GRAPH_NUMBERS * precision.bytes()) as u64
-            }
-        })
+        let graph = self.scheme.tableau().stages * GRAPH_NUMBERS * precision.bytes();
+        let max_steps = match adjoint {
+            Adjoint::Fused { .. } if self.each_step.is_some() => 1,
+            Adjoint::Fused { every: steps } | Adjoint::Segments { steps } => steps,
+            Adjoint::Auto | Adjoint::Graph => 1024,
+        };
+        let (mut steps, mut longest, mut states) = (0, 0, 0);
+        for chunk in schedule.chunks(max_steps).filter(|chunk| chunk.steps() > 0) {
+            steps += chunk.steps();
+            longest = longest.max(chunk.steps());
+            states += precision.particle_bytes();
+        }
+        Ok(match adjoint {
+            Adjoint::Fused { .. } => KEPT_STATES * states,
+            Adjoint::Segments { .. } => states + longest * graph,
+            Adjoint::Auto | Adjoint::Graph => steps * graph,
+        } as u64)
     }
 
     /// Bytes on the host before the run: seeds and frames.

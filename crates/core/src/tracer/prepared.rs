@@ -1,7 +1,7 @@
 //! A prepared run: everything derived from tracer and seeds before the first step.
 
 use super::{
-    SeedsOutside, Tracer, adjoint,
+    Adjoint, SeedsOutside, Tracer,
     arrays::{Sampler, is_host},
     batches::Batches,
     boundary::{check_overlap, periods},
@@ -13,11 +13,13 @@ use super::{
     start::{self, Releases},
     state::{Counts, Identity, RunState},
     stepper::{self, Stepper},
+    tape::Tape,
 };
 use crate::{
     Control, DurablePosition, Engine, Error, Observer, Plan, Progress, Result, Sampled, SavePlan,
     Seeds, Summary, TrackSink, Tracks, device, schedule::Schedule, tracks::sunk,
 };
+use burn::tensor::Tensor;
 use std::ops::Range;
 
 /// A run that is ready to start: its steps and saves are scheduled, its seeds located, its inlets
@@ -54,8 +56,8 @@ pub struct Prepared<'a> {
     stepper: Stepper<'a>,
     sampler: Sampler<'a>,
     batch: usize,
-    /// Whether gradients are tracked.
-    is_tracked: bool,
+    /// How gradients go back, if they are tracked.
+    adjoint: Option<Adjoint>,
     state: Option<&'a RunState<'a>>,
 }
 
@@ -69,14 +71,25 @@ impl<'a> Tracer<'a> {
     /// field, if the requested [engine](Tracer::engine) cannot be used, or if the run does not fit
     /// into memory ([`Error::Memory`]).
     pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
+        self.prepare_for(seeds, false)
+    }
+
+    /// As [`prepare`](Tracer::prepare); `in_segments` if its backward pass can take segments again.
+    pub(super) fn prepare_for<'s>(
+        &'s self,
+        seeds: &'s Seeds,
+        in_segments: bool,
+    ) -> Result<Prepared<'s>> {
         let schedule = self.schedule()?;
         check_overlap(self)?;
         let sampler = Sampler::new(self, &schedule)?;
         let mut cells = self.locate(seeds)?;
-        let is_tracked = self.is_tracked(seeds)?;
+        let is_tracked = in_segments || self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
         let engine = self.choose_engine(self.has_tracked_input(seeds))?;
-        let batch = self.plan_of(seeds, engine, (is_tracked, false))?.batch();
+        self.check_segments(in_segments)?;
+        let adjoint = if is_tracked { Some(self.resolved(engine, in_segments)?) } else { None };
+        let batch = self.plan_of(seeds, engine, (adjoint, false))?.batch();
         let (releases, later) = Releases::new(seeds, &schedule);
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
         let stepper = self.stepper(engine, later, inlets)?;
@@ -97,7 +110,7 @@ impl<'a> Tracer<'a> {
             stepper,
             sampler,
             batch,
-            is_tracked,
+            adjoint,
             state: None,
         })
     }
@@ -136,7 +149,7 @@ impl<'a> Prepared<'a> {
     ///
     /// [`Error::Memory`] if the run does not fit into the memory that is free now.
     pub fn plan(&self) -> Result<Plan> {
-        self.tracer.plan_of(self.seeds, self.stepper.engine, (self.is_tracked, true))
+        self.tracer.plan_of(self.seeds, self.stepper.engine, (self.adjoint, true))
     }
 
     /// The run of some of the slots: a piece, with the bits that these slots have in the whole run. Pieces run
@@ -155,7 +168,7 @@ impl<'a> Prepared<'a> {
                 self.all
             )));
         }
-        if self.is_tracked {
+        if self.adjoint.is_some() {
             return Err(Error::Plan(
                 "gradients are tracked, and their graph spans all particles; run it as a whole"
                     .into(),
@@ -163,8 +176,6 @@ impl<'a> Prepared<'a> {
         }
         let count = self.seeds.len();
         let seeds = slots.start.min(count)..slots.end.min(count);
-        let inlets = self.slots.as_ref().map_or(&[] as &[_], Slots::inlets);
-        let (engine, later) = (self.stepper.engine, self.stepper.releases.clone());
         Ok(Prepared {
             tracer: self.tracer,
             seeds: self.seeds,
@@ -172,14 +183,30 @@ impl<'a> Prepared<'a> {
             cells: self.cells[seeds.clone()].to_vec(),
             releases: self.releases.piece(seeds),
             slots: self.slots.as_ref().map(|all| all.piece(slots.clone())),
-            stepper: self.tracer.stepper(engine, later, inlets)?,
+            stepper: self.second_stepper()?,
             sampler: Sampler::new(self.tracer, &self.schedule)?,
             batch: self.batch,
-            is_tracked: false,
+            adjoint: None,
             state: None,
             all: self.all,
             piece: slots,
         })
+    }
+
+    /// Another stepper for the run.
+    pub(super) fn second_stepper(&self) -> Result<Stepper<'a>> {
+        let inlets = self.slots.as_ref().map_or(&[] as &[_], Slots::inlets);
+        self.tracer.stepper(self.stepper.engine, self.stepper.releases.clone(), inlets)
+    }
+
+    /// Whether gradients go back in segments.
+    pub(super) fn is_in_segments(&self) -> bool {
+        matches!(self.adjoint, Some(Adjoint::Segments { .. }))
+    }
+
+    /// Replaces the drift with the diffusivity by a tensor of the same values.
+    pub(super) fn set_motion(&mut self, motion: &Tensor<1>) {
+        self.stepper.geometry.motion = motion.clone();
     }
 
     /// Number of slots: one for each seed, and those of sources.
@@ -229,7 +256,7 @@ impl<'a> Prepared<'a> {
     /// [`Error::State`] if gradients are tracked. A state of another run is refused by
     /// [`run_into`](Prepared::run_into).
     pub fn resume(mut self, state: &'a RunState<'a>) -> Result<Self> {
-        if self.is_tracked {
+        if self.adjoint.is_some() {
             return Err(Error::State(
                 "gradients are tracked, and a checkpoint holds no graph; run again from the start"
                     .into(),
@@ -276,12 +303,26 @@ impl<'a> Prepared<'a> {
         sink: &mut dyn TrackSink,
         observer: &mut dyn Observer,
     ) -> Result<Summary> {
+        self.run_with((sink, observer), None)
+    }
+
+    /// Runs into a sink and records the segments.
+    pub(super) fn run_recorded(self, sink: &mut dyn TrackSink, tape: &mut Tape) -> Result<Summary> {
+        let observer = &mut |_: Progress| Control::Continue;
+        self.run_with((sink, observer), Some(tape))
+    }
+
+    fn run_with(
+        self,
+        (sink, observer): (&mut dyn TrackSink, &mut dyn Observer),
+        tape: Option<&mut Tape>,
+    ) -> Result<Summary> {
         let starting = crate::phase!("start");
         let (plan, positions) = (self.save_plan(), self.positions());
         let first_slot = self.piece.start;
         let Prepared { tracer, seeds, schedule, cells, mut releases, mut slots, .. } = self;
         let (stepper, sampler) = (self.stepper, self.sampler);
-        let is_tracked = self.is_tracked;
+        let is_tracked = self.adjoint.is_some();
         let device = tracer.field.device();
         let rows = start::rows((positions, &cells), slots.as_ref(), &mut releases, tracer);
         drop(cells);
@@ -291,9 +332,9 @@ impl<'a> Prepared<'a> {
         let count = rows.count();
         let shift = OriginShift::new(tracer.field);
         let is_split = self.batch < count;
-        let max_steps = match is_tracked && stepper.engine == Engine::Fused {
-            true => adjoint::STEPS,
-            false => stepper::max_steps(self.all, &device),
+        let max_steps = match self.adjoint {
+            Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }) => steps,
+            _ => stepper::max_steps(self.all, &device),
         };
         let sorts = is_host(&device)
             && stepper.engine == Engine::Fused
@@ -316,6 +357,7 @@ impl<'a> Prepared<'a> {
             shift,
             batches: Batches::new(self.batch),
             is_tracked,
+            tape,
             overlaps: sink.on_host() && device::compiles_kernels(&device) && !is_tracked,
             sorts,
             since_sort: 0,

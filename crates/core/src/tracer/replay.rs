@@ -3,7 +3,7 @@
 
 use super::{Tracer, reinjection, runge_kutta::column_of, stepper::Stepper, tensor::State};
 use crate::{Engine, Error, Result, Status};
-use burn::tensor::{DType, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{Boundary, Jacobian, MeshTables, Obstacle, PathEnd, Paths, Placement};
 
 /// The paths of the tensor engine and of displacements by an operation; otherwise none are needed.
@@ -51,31 +51,69 @@ impl Landing {
     }
 }
 
-/// Follows the paths `from -> to`, which are finite; `locations` are those of the starts.
-pub(super) fn land(
+/// The ends of paths on the host.
+pub(super) struct Ends {
+    ends: Vec<PathEnd>,
+    /// The locations at the starts.
+    before: Vec<i32>,
+}
+
+impl Ends {
+    /// Whether all paths met nothing.
+    pub fn are_free(&self) -> bool {
+        let is_free = |path: &PathEnd| path.jacobians.is_none() && path.end.is_none();
+        self.ends.iter().all(|path| is_free(path) && path.image == [0; 3])
+    }
+
+    /// The locations at the ends `[n, 1]`, of which `before` is that at the starts.
+    pub fn locations(&self, before: Tensor<2, Int>) -> Tensor<2, Int> {
+        let after = self.ends.iter().map(|path| path.location);
+        match after.clone().eq(self.before.iter().copied()) {
+            true => before,
+            false => ints(after.collect(), 1, &before.device()),
+        }
+    }
+}
+
+/// Follows the paths `from -> to`; `locations` are those of the starts. `None` if some are not finite.
+pub(super) fn follow(
     stepper: &Stepper,
     from: &Tensor<2>,
     to: &Tensor<2>,
     locations: &Tensor<2, Int>,
-) -> Result<Landing> {
-    let locations = reinjection::ints(locations)?;
-    let Some(paths) = &stepper.paths else {
-        return Err(Error::Execution("it lost the boundaries of the domain".into()));
-    };
-    let ends = paths.follow(&on_host(from)?, &on_host(to)?, &locations);
-    let [n, _] = to.dims();
+) -> Result<Option<Ends>> {
+    let Some(paths) = &stepper.paths else { return Err(lost()) };
+    let to = on_host(to)?;
+    if !to.as_flattened().iter().all(|x| x.is_finite()) {
+        return Ok(None);
+    }
+    let before = reinjection::ints(locations)?;
+    let ends = paths.follow(&on_host(from)?, &to, &before);
+    Ok(Some(Ends { ends, before }))
+}
+
+fn lost() -> Error {
+    Error::Execution("it lost the boundaries of the domain".into())
+}
+
+/// Integers of particles `[n, columns]`.
+fn ints(numbers: Vec<i32>, columns: usize, device: &Device) -> Tensor<2, Int> {
+    let rows = numbers.len() / columns;
+    let data = TensorData::new(numbers, [rows, columns]);
+    Tensor::from_data(data, (device, DType::I32))
+}
+
+/// The rows of the ends of paths `from -> to`.
+pub(super) fn land(ends: Option<Ends>, from: &Tensor<2>, to: &Tensor<2>) -> Result<Landing> {
+    let Some(Ends { ends, .. }) = ends else { return Err(lost()) };
     let device = to.device();
-    let ints = |numbers: Vec<i32>, columns: usize| {
-        let data = TensorData::new(numbers, [n, columns]);
-        Tensor::<2, Int>::from_data(data, (&device, DType::I32))
-    };
     let end = |end: &PathEnd| end.end.unwrap_or((Status::Active, 1.0));
     Ok(Landing {
-        image: ints(ends.iter().flat_map(|path| path.image).collect(), 3),
-        status: ints(ends.iter().map(|path| end(path).0.code()).collect(), 1),
+        image: ints(ends.iter().flat_map(|path| path.image).collect(), 3, &device),
+        status: ints(ends.iter().map(|path| end(path).0.code()).collect(), 1, &device),
         fraction: column_of(ends.iter().map(|path| end(path).1), to),
         moved: ends.iter().map(|path| path.moved).collect(),
-        location: ints(ends.iter().map(|path| path.location).collect(), 1),
+        location: ints(ends.iter().map(|path| path.location).collect(), 1, &device),
         position: moved(from, to, &ends.iter().map(Some).collect::<Vec<_>>()),
     })
 }

@@ -14,6 +14,7 @@ use super::{
     start::Releases,
     state::Counts,
     stepper::Stepper,
+    tape::Tape,
 };
 use crate::{
     Control, DurablePosition, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink,
@@ -51,6 +52,8 @@ pub(super) struct Run<'a> {
     pub batches: Batches,
     /// Whether gradients are tracked.
     pub is_tracked: bool,
+    /// Records the segments, if gradients go back through them one by one.
+    pub tape: Option<&'a mut Tape>,
     /// Whether saves are read back while the device takes the next steps.
     pub overlaps: bool,
     /// Whether particles are kept in spatial order.
@@ -192,7 +195,7 @@ impl Run<'_> {
         };
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         let first_slot = self.first_slot + batch.start;
-        let mut particles = self.launch((first_slot, particles), part, following, ends)?;
+        let mut particles = self.recorded_launch((first_slot, particles), part, following, ends)?;
         self.finish_reading(sink)?;
         let save = part.save.map(|index| (index, part.end(), batch.start));
         match save {
@@ -228,7 +231,7 @@ impl Run<'_> {
         save.map_or(Ok(()), |save| self.give(save, sink, Instant::now()))
     }
 
-    fn launch(
+    pub fn launch(
         &mut self,
         (first_slot, particles): (usize, Particles),
         segment: &Chunk,

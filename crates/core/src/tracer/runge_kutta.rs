@@ -60,18 +60,19 @@ pub(super) struct StepResult {
     pub to: Tensor<2>,
     /// The rests of `to`.
     pub rest: Tensor<2>,
-    /// Mask of particles slower than the threshold speed `[n, 1]`.
-    pub slow: Tensor<2, Bool>,
+    /// Mask of particles slower than the threshold speed `[n, 1]`, if there is one.
+    pub slow: Option<Tensor<2, Bool>>,
     /// The velocity at the start, without gradients `[n, 3]`.
     pub velocity: Tensor<2>,
-    /// The difference from the scheme's embedded solution, if it has one `[n, 3]`.
-    pub error: Tensor<2>,
+    /// The difference from the scheme's embedded solution `[n, 3]`, for adaptive steps.
+    pub error: Option<Tensor<2>>,
 }
 
 /// One Runge-Kutta step, before boundaries.
 pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Result<StepResult> {
     let (from, tableau) = (&part.position, stepper.scheme.tableau());
-    let drift = stepper.geometry.motion.clone().narrow(0, 0, 3).reshape([1, 3]);
+    let drift = || stepper.geometry.motion.clone().narrow(0, 0, 3).reshape([1, 3]);
+    let drift = stepper.drifts.then(drift);
     let stages = match stepper.adaptive {
         Some(_) => tableau.stages,
         None => tableau.solution_stages(),
@@ -85,14 +86,20 @@ pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Res
         }
         let stage = sampled_at(stepper, (from, starts.as_ref()), stage)?;
         let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
-        k.push(if stepper.drifts { v + drift.clone() } else { v });
+        k.push(match &drift {
+            Some(drift) => v + drift.clone(),
+            None => v,
+        });
     }
     let mean_velocity = mean(&tableau.b, &k);
-    let speed = mean_velocity.clone().detach().powi_scalar(2).sum_dim(1);
-    let slow = speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed);
+    let slow = (stepper.stagnant_speed > 0.0).then(|| {
+        let speed = mean_velocity.clone().detach().powi_scalar(2).sum_dim(1);
+        speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed)
+    });
     let displacement = times.displacement(mean_velocity, 1.0);
     let (to, rest) = sum(from, displacement + part.rest.clone());
-    let error = times.displacement(mean(&tableau.error, &k), 1.0);
+    let error = || times.displacement(mean(&tableau.error, &k), 1.0);
+    let error = stepper.adaptive.is_some().then(error);
     let velocity = k.swap_remove(0).detach();
     Ok(StepResult { to, rest, slow, velocity, error })
 }

@@ -6,7 +6,8 @@
 use super::{
     adapt,
     hook::{self, HookContext},
-    reinjection, replay,
+    reinjection,
+    replay::{self, Ends},
     runge_kutta::{StepResult, StepTimes, rk_step},
     selection::RowSelection,
     slots::{End, Reinjection},
@@ -210,10 +211,21 @@ fn fixed_step(
         let slots: Vec<_> = rows.rows().iter().filter_map(|row| slots.get(*row).copied()).collect();
         Ok(attempt(&part.select(rows), &slots)?.to)
     })?;
+    let ends = replay::follow(stepper, &part.position, &to, &part.location)?;
+    if let (None, Some(ends)) = (&slow, &ends)
+        && ends.are_free()
+    {
+        let location = ends.locations(part.location);
+        let status = match stepper.releases.is_empty() && !stepper.reuses_slots {
+            true => part.status,
+            false => part.status.zeros_like().add_scalar(Status::Active.code()),
+        };
+        return Ok(State { position: to, rest, status, location, ..part });
+    }
     let span = [start, 1.0].map(|fraction| part.fraction.zeros_like().add_scalar(fraction));
     let lost = lost_status(stepper, &part, index, || finite(&velocity).bool_not());
     let pinned_below = pinned_below(stepper, [&span[0], &span[1]], whole);
-    let end = FreeEnd { to, rest, slow, lost, pinned_below };
+    let end = FreeEnd { to, rest, slow, lost, pinned_below, ends };
     arrive(stepper, part, (index, span), end)
 }
 
@@ -222,12 +234,14 @@ pub(super) struct FreeEnd {
     /// Positions `[n, 3]`, and their rests.
     pub to: Tensor<2>,
     pub rest: Tensor<2>,
-    /// Mask of particles slower than the threshold speed `[n, 1]`.
-    pub slow: Tensor<2, Bool>,
+    /// Mask of particles slower than the threshold speed `[n, 1]`, if there is one.
+    pub slow: Option<Tensor<2, Bool>>,
     /// The status of a particle whose end is not finite `[n, 1]`.
     pub lost: Tensor<2, Int>,
     /// Length below which a path with events makes a particle stagnant `[n, 1]`.
     pub pinned_below: Option<Tensor<2>>,
+    /// The ends of the paths to `to`, if they are known.
+    pub ends: Option<Ends>,
 }
 
 /// The statuses of particles whose end is not finite `[n, 1]`. In a field with holes, `unknown` gives the
@@ -292,19 +306,24 @@ pub(super) fn arrive(
     (index, [start, until]): (u64, [Tensor<2>; 2]),
     end: FreeEnd,
 ) -> Result<State> {
-    let FreeEnd { to, rest, slow, lost: lost_status, pinned_below } = end;
+    let FreeEnd { to, rest, slow, lost: lost_status, pinned_below, ends } = end;
     let from = state.position.clone();
     let spread = |mask: &Tensor<2, Bool>| mask.clone().expand(from.dims());
 
     let lost = finite(&to).bool_not();
     // Non-finite positions are replaced, so that no gradient meets a NaN.
     let to = to.mask_where(spread(&lost), from.clone());
-    let mut landing = replay::land(stepper, &from, &to, &state.location)?;
+    let ends = match ends {
+        Some(ends) => Some(ends),
+        None => replay::follow(stepper, &from, &to, &state.location)?,
+    };
+    let mut landing = replay::land(ends, &from, &to)?;
     if let Some(length) = pinned_below {
         let is_active = landing.status.clone().equal_elem(Status::Active.code());
         let is_pinned = landing.moved(&to).lower(length).bool_and(is_active);
         landing.status = landing.status.mask_fill(is_pinned, Status::Stagnant.code());
     }
+    let slow = slow.unwrap_or_else(|| lost.clone().bool_and(lost.clone().bool_not()));
     let stays = lost.clone().bool_or(slow.clone());
     let moves = stays.clone().bool_not();
     let exits = landing.status.clone().not_equal_elem(Status::Active.code());

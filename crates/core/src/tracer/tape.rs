@@ -1,0 +1,227 @@
+//! The backward pass of the tensor engine in segments: the forward run keeps the states between them, and the
+//! backward pass takes them again, the last one first, with a graph that is dropped before the next.
+
+use super::{
+    Tracer,
+    gradients::check_tracked,
+    prepared::Prepared,
+    run::Run,
+    slots::{End, Reinjection},
+    stepper::Stepper,
+};
+use crate::{Error, Result, Seeds, Tracks, schedule::Chunk};
+use burn::tensor::{Gradients, Tensor};
+use burntrace_kernels::{GradientSum, Particles};
+
+/// Maximum number of steps of the forward run that leave a graph.
+const FORWARD_STEPS: usize = 8;
+
+/// A segment of a run.
+struct Segment {
+    /// The particles at its start, without a graph.
+    particles: Particles,
+    chunk: Chunk,
+    following: Option<Reinjection>,
+    /// The positions at its end, as a leaf on which the save depends.
+    saved: Option<Tensor<2>>,
+}
+
+/// The segments of a run.
+#[derive(Default)]
+pub(super) struct Tape {
+    segments: Vec<Segment>,
+    /// The positions at the start, in the graph of the seeds.
+    origin: Option<Tensor<2>>,
+}
+
+/// A run in segments, before its backward pass.
+struct Recorded<'a> {
+    tape: Tape,
+    stepper: Stepper<'a>,
+    /// The drift with the diffusivity, in its graph.
+    motion: Tensor<1>,
+}
+
+/// Traces several runs, and returns a loss on all of their tracks with its gradients by all leaf tensors: as
+/// [`Tracer::value_and_grad`], for example of the windows of observed tracks (multiple shooting).
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burntrace_core::{Domain, FieldFn, Precision, Seeds, Span, Tracer, value_and_grad};
+///
+/// # fn main() -> Result<(), burntrace_core::Error> {
+/// let device = Device::flex().autodiff();
+/// let speed = Tensor::<2>::ones([1, 3], &device).require_grad();
+/// let velocity = |position: Tensor<2>, _time: f64| position.zeros_like() + speed.clone();
+/// let field = FieldFn::new(Domain::unbounded(), &device, Precision::F32, velocity);
+/// let window = |start: f64| {
+///     let span = Span { t0: Some(start), t1: Some(start + 1.0), steps: Some(20), ..Span::default() };
+///     Tracer::new(&field).span(span)
+/// };
+/// let (tracers, seeds) = ([window(0.0), window(1.0)], Seeds::list(vec![[0.0; 3]])?);
+/// let runs = [(&tracers[0], &seeds), (&tracers[1], &seeds)];
+/// let (_, gradients) =
+///     value_and_grad(&runs, |tracks| tracks[0].positions().sum() + tracks[1].positions().sum())?;
+/// # let by_speed: Vec<f64> = speed.grad(&gradients).unwrap().into_data().iter::<f64>().collect();
+/// # assert!((by_speed[2] - 2.0).abs() < 1e-5, "{by_speed:?}");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`Tracer::value_and_grad`], and [`Error::Adjoint`] if the fields are on different devices or have different
+/// precisions.
+///
+/// # Panics
+///
+/// As [`Tracer::value_and_grad`].
+pub fn value_and_grad(
+    runs: &[(&Tracer, &Seeds)],
+    loss: impl FnOnce(&[Tracks]) -> Tensor<1>,
+) -> Result<(Tensor<1>, Gradients)> {
+    check_alike(runs)?;
+    let (mut tracks, mut recorded) = (Vec::with_capacity(runs.len()), Vec::new());
+    for (tracer, seeds) in runs {
+        let prepared = tracer.prepare_for(seeds, true)?;
+        tracks.push(match prepared.is_in_segments() {
+            true => Recorded::run(prepared, &mut recorded)?,
+            false => prepared.run()?,
+        });
+    }
+    let loss = loss(&tracks);
+    drop(tracks);
+    check_tracked(&loss)?;
+    let value = loss.clone().inner();
+    let Some(first) = recorded.first() else { return Ok((value, loss.backward())) };
+    let sum = GradientSum::default();
+    let mut root = zero(&first.motion);
+    sum.add(loss);
+    for run in recorded {
+        root = run.backward(&sum, root)?;
+    }
+    Ok((value, sum.finish(root)))
+}
+
+/// Refuses runs whose gradients cannot be summed.
+fn check_alike(runs: &[(&Tracer, &Seeds)]) -> Result<()> {
+    let kind = |tracer: &Tracer| (tracer.field.device(), tracer.field.precision());
+    match runs.windows(2).all(|pair| kind(pair[0].0) == kind(pair[1].0)) {
+        true => Ok(()),
+        false => Err(Error::Adjoint(
+            "the fields are on different devices or have different precisions; use the same for all".into(),
+        )),
+    }
+}
+
+impl Run<'_> {
+    /// As [`launch`](Run::launch); with a tape the particles have no graph, and their start is recorded.
+    pub fn recorded_launch(
+        &mut self,
+        (first_slot, mut particles): (usize, Particles),
+        chunk: &Chunk,
+        following: Option<&Reinjection>,
+        ends: &mut Vec<End>,
+    ) -> Result<Particles> {
+        let Some(tape) = self.tape.take() else {
+            return self.launch((first_slot, particles), chunk, following, ends);
+        };
+        let origin = particles.position.clone();
+        tape.origin.get_or_insert(origin);
+        particles.position = particles.position.detach();
+        particles.fraction = particles.fraction.detach();
+        let mut segment = Segment {
+            particles: particles.clone(),
+            chunk: chunk.clone(),
+            following: following.cloned(),
+            saved: None,
+        };
+        for first in (0..chunk.steps()).step_by(FORWARD_STEPS) {
+            let steps = first..chunk.steps().min(first + FORWARD_STEPS);
+            let part = chunk.part(steps, false);
+            let following = following.map(|following| following.during(&part));
+            particles = self.launch((first_slot, particles), &part, following.as_ref(), ends)?;
+            particles.position = without_graph(particles.position);
+        }
+        if chunk.save.is_some() {
+            particles.position = leaf(particles.position);
+            segment.saved = Some(particles.position.clone());
+        }
+        tape.segments.push(segment);
+        self.tape = Some(tape);
+        Ok(particles)
+    }
+}
+
+impl<'a> Recorded<'a> {
+    /// Runs in segments, adds the run to others, and returns its tracks.
+    fn run(mut prepared: Prepared<'a>, all: &mut Vec<Self>) -> Result<Tracks> {
+        let mut stepper = prepared.second_stepper()?;
+        let motion = stepper.geometry.motion.clone();
+        if motion.is_tracked() {
+            // Its graph may be consumed only once.
+            stepper.geometry.motion = leaf(motion.clone());
+            prepared.set_motion(&stepper.geometry.motion);
+        }
+        let (mut tape, mut tracks) = (Tape::default(), Tracks::default());
+        let summary = prepared.run_recorded(&mut tracks, &mut tape)?;
+        all.push(Recorded { tape, stepper, motion });
+        Ok(tracks.with_summary(summary))
+    }
+
+    /// Takes the segments again, the last one first, and adds the gradients by leaves to a sum, which has those
+    /// by the saves. Adds to `root` what remains: the seeds and the motion, weighted with their gradients.
+    fn backward(self, sum: &GradientSum, mut root: Tensor<1>) -> Result<Tensor<1>> {
+        let Recorded { mut tape, stepper, motion } = self;
+        let mut gradient = None;
+        while let Some(Segment { particles, chunk, following, saved }) = tape.segments.pop() {
+            let by_save = saved.and_then(|saved| sum.remove(&saved));
+            let Some(by_end) = total(gradient.take(), by_save) else { continue };
+            if chunk.steps() == 0 {
+                gradient = Some(by_end);
+                continue;
+            }
+            let start = leaf(particles.position);
+            let particles = Particles { position: start.clone(), ..particles };
+            let (particles, _) = stepper.advance((0, particles), &chunk, following.as_ref())?;
+            sum.add((particles.position * by_end).sum());
+            gradient = sum.remove(&start);
+        }
+        if let (Some(origin), Some(by_origin)) = (tape.origin, gradient) {
+            root = root + (origin * by_origin).sum();
+        }
+        if let Some(by_motion) = sum.remove(&stepper.geometry.motion) {
+            root = root + (motion * by_motion).sum();
+        }
+        Ok(root)
+    }
+}
+
+/// A leaf that requires gradients.
+fn leaf<const D: usize>(values: Tensor<D>) -> Tensor<D> {
+    values.detach().autodiff().require_grad()
+}
+
+/// A leaf with the number 0.
+fn zero<const D: usize>(beside: &Tensor<D>) -> Tensor<1> {
+    leaf(Tensor::zeros([1], (&beside.device(), beside.dtype())))
+}
+
+fn total(a: Option<Tensor<2>>, b: Option<Tensor<2>>) -> Option<Tensor<2>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The positions without their graph, which is freed. Burn keeps the nodes of a graph, even if no tensor refers to
+/// them, until a backward pass in the same graph: here one from a leaf that was joined to it.
+fn without_graph(position: Tensor<2>) -> Tensor<2> {
+    let plain = position.clone().detach();
+    if position.is_tracked() {
+        let anchor = zero(&position);
+        drop(position.sum() + anchor.clone());
+        drop((anchor * 2.0).backward());
+    }
+    plain
+}
