@@ -5,10 +5,12 @@
 //! rebuild Burn. `burntrace bench` compares devices and checks the results.
 
 use burntrace::{
-    Allowed, BoundaryCondition, ClosedSurface, Domain, Engine, Face, Field, FieldArray,
+    Allowed, BoundaryCondition, ClosedSurface, Domain, Engine, Face, Field, FieldArray, FieldFn,
     FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, Inlet, InletShape,
-    Obstacle, Pattern, Placement, PointField, PointSource, SaveAt, Scheme, Seeds, SeedsOutside,
-    Shape, SourceError, Span, Tracer, Weighting, burn::tensor::Device, device,
+    Obstacle, Pattern, Placement, PointField, PointSource, Precision, SaveAt, Scheme, Seeds,
+    SeedsOutside, Shape, SourceError, Span, Tracer, Tracks, Weighting,
+    burn::tensor::{Device, Tensor},
+    device,
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::f64::consts::{PI, TAU};
@@ -396,4 +398,32 @@ fn each_step(bencher: Bencher, name: &str) {
 fn tensor_engine(bencher: Bencher, name: &str) {
     let field = field(&device::open(name).expect("a device").device);
     measure(bencher, &tracer(&field, 4).engine(Engine::Tensor), PARTICLES / 100, EVERYWHERE);
+}
+
+/// Steps of the tensor engine without operations of a field: the velocity is a tensor that is there.
+#[divan::bench(sample_count = 9, sample_size = 1)]
+fn tensor_step(bencher: Bencher) {
+    let device = Device::flex();
+    let velocity = Tensor::<2>::full([1000, 3], 0.1, &device);
+    let constant = move |p: Tensor<2>, _: f64| velocity.clone().narrow(0, 0, p.dims()[0]);
+    let field = FieldFn::new(Domain::unbounded(), &device, Precision::F32, constant);
+    let seeds = Seeds::uniform([0.0; 3], [1.0; 3], 1000, 7).expect("seeds");
+    let tracer = tracer(&field, 100);
+    bencher.counter(ItemsCount::new(100u64)).bench_local(|| tracer.trace(&seeds));
+}
+
+/// The loss and its gradients with a network as a field, in segments; 100 particles.
+#[divan::bench(args = [200, 2000], sample_count = 1, sample_size = 1)]
+fn segments(bencher: Bencher, steps: u64) {
+    let device = Device::flex().autodiff();
+    let layer = |n, m| Tensor::<2>::ones([n, m], &device).mul_scalar(0.01).require_grad();
+    let (first, second) = (layer(3, 16), layer(16, 3));
+    let network = |p: Tensor<2>, _: f64| p.matmul(first.clone()).tanh().matmul(second.clone());
+    let field = FieldFn::new(Domain::unbounded(), &device, Precision::F32, network);
+    let seeds = Seeds::uniform([0.0; 3], [1.0; 3], 100, 7).expect("seeds");
+    let tracer = tracer(&field, steps);
+    let loss = |tracks: &Tracks| tracks.positions().square().mean();
+    bencher
+        .counter(ItemsCount::new(steps))
+        .bench_local(|| tracer.value_and_grad(&seeds, loss).expect("gradients").0);
 }

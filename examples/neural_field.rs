@@ -12,7 +12,7 @@ use burntrace::plot::picture::{self, Style};
 use burntrace::plot::{Axis, Curves};
 use burntrace::{
     Analytic, BoundaryCondition, Domain, Error, Field, FieldFn, FieldOptions, Flow, GridField,
-    Precision, SaveAt, Seeds, Span, Tracer,
+    Precision, SaveAt, Seeds, Span, Tracer, Tracks, value_and_grad,
 };
 use std::f64::consts::TAU;
 use std::path::Path;
@@ -136,16 +136,17 @@ fn observe(truth: &GridField, device: &Device) -> Result<Vec<Window>, Error> {
     saves.windows(2).enumerate().map(window).collect()
 }
 
+fn tracer_of<'a>(field: &'a dyn Field, window: &Window) -> Tracer<'a> {
+    tracer(field, [window.start, window.start + WINDOW], DT)
+}
+
 /// Mean square of the differences between computed and observed positions, in units of the noise.
-fn loss(field: &dyn Field, windows: &[Window]) -> Result<Tensor<1>, Error> {
-    let mut sum = Tensor::zeros([1], &field.device());
-    for window in windows {
-        let span = [window.start, window.start + WINDOW];
-        let tracks = tracer(field, span, DT).trace(&window.before)?;
-        let computed = tracks.saves()[0].position.clone();
-        sum = sum + (computed - window.after.clone()).square().mean();
-    }
-    Ok(sum / (windows.len() as f64 * NOISE * NOISE))
+fn loss(tracks: &[Tracks], windows: &[Window]) -> Tensor<1> {
+    let errors = tracks.iter().zip(windows).map(|(tracks, window)| {
+        (tracks.saves()[0].position.clone() - window.after.clone()).square().mean()
+    });
+    let zero = Tensor::zeros([1], &windows[0].after.device());
+    errors.fold(zero, |sum, error| sum + error) / (windows.len() as f64 * NOISE * NOISE)
 }
 
 /// Velocities `[frames, nodes, 3]` of the network.
@@ -157,13 +158,15 @@ fn velocities(parameters: &[Parameter<2>], inputs: &Tensor<2>) -> Tensor<3> {
 /// A training step with the network at the nodes; its loss.
 fn train(batch: &Batch, parameters: &mut [Parameter<2>], rate: f64) -> Result<f64, Error> {
     let field = batch.grid.with_values(velocities(parameters, &batch.inputs))?;
-    let loss = loss(&field, &batch.windows)?;
+    let tracks = batch.windows.iter().map(|window| tracer_of(&field, window).trace(&window.before));
+    let loss = loss(&tracks.collect::<Result<Vec<_>, Error>>()?, &batch.windows);
     let gradients = loss.backward();
     parameters.iter_mut().for_each(|parameter| parameter.update(&gradients, rate));
     Ok(loss.into_scalar())
 }
 
-/// A training step with the network as a closure, which is called in each stage of each step.
+/// A training step with the network as a closure, which is called in each stage of each step. Gradients go back step
+/// by step, without the graph of all of them.
 fn train_closure(
     windows: &[Window],
     parameters: &mut [Parameter<2>],
@@ -171,8 +174,13 @@ fn train_closure(
 ) -> Result<f64, Error> {
     let domain = Domain::new([0.0; 3], [2.0, 1.0, 0.0])?;
     let velocity = |position, time| network(parameters, inputs(position, time));
-    let loss = loss(&FieldFn::new(domain, device, Precision::F32, velocity), windows)?;
-    let gradients = loss.backward();
+    let field = FieldFn::new(domain, device, Precision::F32, velocity);
+    let tracers: Vec<Tracer> = windows.iter().map(|window| tracer_of(&field, window)).collect();
+    let seeds = windows.iter().map(|window| &window.before);
+    let runs: Vec<(&Tracer, &Seeds)> = tracers.iter().zip(seeds).collect();
+    let (loss, gradients) = value_and_grad(&runs, |tracks| loss(tracks, windows))?;
+    drop(tracers);
+    drop(field);
     parameters.iter_mut().for_each(|parameter| parameter.update(&gradients, RATE));
     Ok(loss.into_scalar())
 }

@@ -3,11 +3,12 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
+use burn::tensor::{Device, Tensor};
 use burntrace::{
-    BoundaryCondition, Control, Ends, Field, FieldOptions, FieldSize, FrameData, FrameSource,
-    Frames, GridField, GridSource, Memory, Observer, Placement, Plan, Precision, Progress, RunSize,
-    RunState, Save, SaveAt, SavePlan, Seeds, SinkError, SourceError, Span, Strategy, Summary,
-    Tracer, TrackSink, device, io,
+    Adjoint, BoundaryCondition, Control, Domain, Ends, Field, FieldFn, FieldOptions, FieldSize,
+    FrameData, FrameSource, Frames, GridField, GridSource, Memory, Observer, Placement, Plan,
+    Precision, Progress, RunSize, RunState, Save, SaveAt, SavePlan, Seeds, SinkError, SourceError,
+    Span, Strategy, Summary, Tracer, TrackSink, device, io,
 };
 use std::{
     fs,
@@ -333,4 +334,38 @@ fn a_thousand_runs_leak_no_memory() {
     }
     println!("{:.2} MiB after 100 runs, {:.2} after 1000", after[0] / MIB, after[1] / MIB);
     assert!(after[1] <= 1.02 * after[0], "{after:?}");
+}
+
+/// The peak above the memory before it of a loss with its gradients, and the seconds.
+fn of_gradients(steps: u64, adjoint: Adjoint) -> (f64, f64) {
+    let device = Device::flex().autodiff();
+    let layer = |n, m| Tensor::<2>::ones([n, m], &device).mul_scalar(0.01).require_grad();
+    let (first, second) = (layer(3, 64), layer(64, 3));
+    let network = |p: Tensor<2>, _: f64| p.matmul(first.clone()).tanh().matmul(second.clone());
+    let field = FieldFn::new(Domain::unbounded(), &device, Precision::F32, network);
+    let span = Span { t1: Some(1.0), steps: Some(steps), ..Span::default() };
+    let tracer = Tracer::new(&field).span(span).adjoint(adjoint);
+    let seeds = Seeds::uniform([0.0; 3], [1.0; 3], 1000, 7).unwrap();
+    let before = resident();
+    reset_peak();
+    let start = Instant::now();
+    tracer.value_and_grad(&seeds, |tracks| tracks.positions().square().mean()).unwrap();
+    ((peak() - before) as f64 / MIB, start.elapsed().as_secs_f64())
+}
+
+/// Compares segments of a network as a field with the graph of all steps.
+#[test]
+#[ignore = "run it alone"]
+fn gradients_in_segments_take_the_memory_of_a_segment() {
+    of_gradients(10, Adjoint::Auto);
+    let all = [(200, Adjoint::Auto), (2000, Adjoint::Auto), (200, Adjoint::Graph)];
+    let [short, long, graph] = all.map(|(steps, adjoint)| {
+        let (memory, seconds) = of_gradients(steps, adjoint);
+        println!("{adjoint:?}, {steps} steps: {memory:.1} MiB, {seconds:.2} s");
+        (memory, seconds)
+    });
+    // The square root of ten.
+    assert!(long.0 < 3.5 * short.0, "{short:?}, {long:?}");
+    assert!(long.1 < 13.0 * short.1, "{short:?}, {long:?}");
+    assert!(graph.0 > 10.0 * short.0, "{short:?}, {graph:?}");
 }
