@@ -275,7 +275,7 @@ pub struct BenchArgs {
     /// With --case: set or remove a key, such as `seeds.count=1000`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "case")]
     pub set: Vec<String>,
-    /// Workloads, such as w1,w3; the message about an unknown name lists all of them
+    /// Workloads, such as w1,w3, or `all`; the message about an unknown name lists them
     #[arg(long, value_delimiter = ',', default_value = "w1,w2")]
     pub workload: Vec<String>,
     /// Particle counts, such as `1e4,1e6`; override the workload's own

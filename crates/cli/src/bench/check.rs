@@ -9,6 +9,8 @@ fn max_compared(kind: WorkloadKind) -> usize {
     match kind {
         // The reference searches nodes at a thousandth of the speed.
         WorkloadKind::W1Idw | WorkloadKind::W1Uneven => 1000,
+        // It has no tracks.
+        WorkloadKind::Density => 0,
         _ => 20_000,
     }
 }
@@ -41,6 +43,9 @@ const EARLY: u64 = 50;
 /// close to those on a grid.
 fn bounds(kind: WorkloadKind, precision: Precision, steps: u64) -> Bounds {
     match (kind.base(), precision) {
+        // Particles are kept off a surface by 16 units of rounding.
+        (WorkloadKind::ObstacleSurface, Precision::F64) => Bounds { median: 1e-14, p99: 1e-12 },
+        (WorkloadKind::ObstacleSurface, Precision::F32) => Bounds { median: 1e-6, p99: 1e-4 },
         (_, Precision::F64) => Bounds { median: 1e-14, p99: 1e-13 },
         (_, Precision::F32) if kind.is_long() && steps <= EARLY => {
             Bounds { median: 1e-6, p99: 4e-6 }
@@ -83,7 +88,11 @@ impl Errors {
             // NaN counts as an infinite error.
             if square.is_nan() { f64::INFINITY } else { square.sqrt() }
         };
-        let mut errors: Vec<f64> = found.iter().zip(expected).map(distance).collect();
+        Errors::of(found.iter().zip(expected).map(distance).collect(), steps, bounds)
+    }
+
+    /// The quantiles of one error or more.
+    pub fn of(mut errors: Vec<f64>, steps: u64, bounds: Bounds) -> Self {
         errors.sort_by(f64::total_cmp);
         let quantile = |part: f64| errors[((errors.len() - 1) as f64 * part).ceil() as usize];
         Errors {

@@ -27,6 +27,8 @@ pub enum WorkloadKind {
     W2Many,
     /// `W2` with an operation after each step.
     Step,
+    /// `W2` around a body of many triangles.
+    ObstacleSurface,
     /// Tetrahedra, linear in space and time.
     W3,
     /// `W3` with twice as many tetrahedra of the same size.
@@ -45,6 +47,8 @@ pub enum WorkloadKind {
     W2GradientValues,
     /// `W3` with gradients by the seeds.
     W3Gradient,
+    /// A density estimate, without steps.
+    Density,
 }
 
 /// What gradients are by.
@@ -76,7 +80,7 @@ pub const GRID_SEEDS: usize = 100_000;
 
 impl WorkloadKind {
     /// All workloads.
-    pub const ALL: [WorkloadKind; 20] = [
+    pub const ALL: [WorkloadKind; 22] = [
         WorkloadKind::W1,
         WorkloadKind::W1Idw,
         WorkloadKind::W1Uneven,
@@ -88,6 +92,7 @@ impl WorkloadKind {
         WorkloadKind::W2Axes,
         WorkloadKind::W2Many,
         WorkloadKind::Step,
+        WorkloadKind::ObstacleSurface,
         WorkloadKind::W3,
         WorkloadKind::W3Double,
         WorkloadKind::W3Hex,
@@ -97,6 +102,7 @@ impl WorkloadKind {
         WorkloadKind::W2Gradient,
         WorkloadKind::W2GradientValues,
         WorkloadKind::W3Gradient,
+        WorkloadKind::Density,
     ];
 
     /// What its gradients are by, if it has any.
@@ -135,11 +141,13 @@ impl WorkloadKind {
             WorkloadKind::W3Walls => "w3-walls",
             WorkloadKind::W2Many => "w2-many",
             WorkloadKind::Step => "step",
+            WorkloadKind::ObstacleSurface => "obstacle-surface",
             WorkloadKind::Flow => "flow",
             WorkloadKind::Formula => "formula",
             WorkloadKind::W2Gradient => "w2-gradient",
             WorkloadKind::W2GradientValues => "w2-gradient-values",
             WorkloadKind::W3Gradient => "w3-gradient",
+            WorkloadKind::Density => "density",
         }
     }
 
@@ -167,6 +175,9 @@ impl WorkloadKind {
             WorkloadKind::W3Walls => "as w3, a quarter of the particles at a reflecting boundary",
             WorkloadKind::W2Many => "as w2, with 3,000,000 particles",
             WorkloadKind::Step => "as w2, with an operation after each step, reflecting faces",
+            WorkloadKind::ObstacleSurface => {
+                "as w2, sliding along a ball of 1,002,252 triangles in the middle"
+            }
             WorkloadKind::Flow => "the double gyre, evaluated at each position",
             WorkloadKind::Formula => {
                 "the flow of w1 to w3 as formulas in text, evaluated at each position"
@@ -174,6 +185,9 @@ impl WorkloadKind {
             WorkloadKind::W2Gradient => "as w2, with gradients by the seeds",
             WorkloadKind::W2GradientValues => "as w2, with gradients by the nodes' velocities",
             WorkloadKind::W3Gradient => "as w3, with gradients by the seeds",
+            WorkloadKind::Density => {
+                "the density of uniform samples in a periodic box on 128^3 nodes; a step is a sample"
+            }
         }
     }
 
@@ -192,6 +206,7 @@ impl WorkloadKind {
     pub fn steps(self) -> u64 {
         match self {
             WorkloadKind::W1Idw => 400,
+            WorkloadKind::Density => 1,
             _ if self.is_long() => 1500,
             _ => 200,
         }
@@ -213,7 +228,17 @@ impl WorkloadKind {
         use WorkloadKind::*;
         !matches!(
             self,
-            W1Uneven | W3Double | W3Hex | W3Walls | W2Axes | W2Many | Step | Flow | Formula
+            W1Uneven
+                | W3Double
+                | W3Hex
+                | W3Walls
+                | W2Axes
+                | W2Many
+                | Step
+                | ObstacleSurface
+                | Flow
+                | Formula
+                | Density
         )
     }
 
@@ -239,7 +264,11 @@ impl WorkloadKind {
 
     /// The number of particles, unless they are on a lattice.
     pub fn particles(self) -> usize {
-        if self == WorkloadKind::W2Many { 3_000_000 } else { GRID_SEEDS }
+        match self {
+            WorkloadKind::W2Many => 3_000_000,
+            WorkloadKind::Density => 1_000_000,
+            _ => GRID_SEEDS,
+        }
     }
 
     /// Number of cubes along each axis, each split into tetrahedra.
@@ -256,6 +285,7 @@ impl WorkloadKind {
             | WorkloadKind::W3Hex
             | WorkloadKind::W3Walls => evenly_spaced(MESH_FRAMES, 4.0),
             WorkloadKind::W2Steady | WorkloadKind::Flow | WorkloadKind::Formula => vec![0.0],
+            WorkloadKind::Density => Vec::new(),
             _ => evenly_spaced(GRID_FRAMES, 2.0),
         }
     }

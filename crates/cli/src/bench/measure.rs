@@ -3,6 +3,7 @@
 use super::{
     batch::{self, Batch, Tried},
     check::Check,
+    kind::WorkloadKind,
     plan::BenchPlan,
     record::{Bytes, Outcome, Record, Seconds, Speed},
     source,
@@ -58,6 +59,9 @@ impl Measurement<'_> {
     fn fill(&self, device: &OpenDevice, record: &mut Record) -> Result<()> {
         if let Some(by) = self.workload.kind.gradient() {
             return self.gradients(by, device, record);
+        }
+        if self.workload.kind == WorkloadKind::Density {
+            return self.density(device, record);
         }
         let BenchPlan { precision, batch, .. } = *self.plan;
         let count = self.seeds.len();

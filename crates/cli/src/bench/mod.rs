@@ -1,5 +1,6 @@
 //! `burntrace bench`: speed and correctness of all devices on the same workloads.
 
+mod ball;
 mod batch;
 mod bins;
 mod buckets;
@@ -7,6 +8,7 @@ mod case;
 mod check;
 mod compare;
 mod data;
+mod density;
 mod flow;
 mod gradient;
 mod kd_tree;

@@ -41,7 +41,10 @@ impl BenchPlan {
         }
         let precision = if args.precision == "f64" { Precision::F64 } else { Precision::F32 };
         let (devices, left_out) = devices(&args.devices, precision)?;
-        let workloads = unique(&args.workload, workload)?;
+        let workloads = match args.workload.iter().any(|name| name == "all") {
+            true => WorkloadKind::ALL.to_vec(),
+            false => unique(&args.workload, workload)?,
+        };
         check_steps(args.steps, &workloads)?;
         check_data(args.data.as_deref(), &workloads)?;
         Ok(BenchPlan {
@@ -67,7 +70,7 @@ impl BenchPlan {
 
     /// Number of steps of a workload's run.
     pub fn steps(&self, kind: WorkloadKind) -> u64 {
-        self.steps.unwrap_or(kind.steps())
+        self.steps.unwrap_or(kind.steps()).min(kind.steps())
     }
 
     /// Where the fields come from: `generated`, or a folder.
@@ -91,7 +94,7 @@ fn unique<S, T: PartialEq>(items: &[S], parse: impl Fn(&S) -> Result<T>) -> Resu
 fn workload(name: &String) -> Result<WorkloadKind> {
     WorkloadKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
         let names = WorkloadKind::ALL.map(WorkloadKind::name).join(", ");
-        Misuse::error(format!("there is no workload `{name}`; choose from {names}"))
+        Misuse::error(format!("there is no workload `{name}`; choose from {names}, or `all`"))
     })
 }
 
@@ -107,7 +110,9 @@ fn particles(count: f64) -> Result<usize> {
 
 fn check_steps(steps: Option<u64>, workloads: &[WorkloadKind]) -> Result<()> {
     let Some(steps) = steps else { return Ok(()) };
-    match workloads.iter().find(|kind| steps == 0 || steps > kind.steps()) {
+    // A density has no steps.
+    let mut traced = workloads.iter().filter(|kind| **kind != WorkloadKind::Density);
+    match traced.find(|kind| steps == 0 || steps > kind.steps()) {
         None => Ok(()),
         Some(kind) => Err(Misuse::error(format!(
             "--steps {steps} is out of range for {}: its field covers 1 to {} steps",

@@ -80,6 +80,9 @@ impl<'a> Reference<'a> {
         let k4 = self.velocity(from(k3, dt), t + dt);
         let sum = |d: usize| k1[d] + 2.0 * k2[d] + 2.0 * k3[d] + k4[d];
         let next: [f64; 3] = std::array::from_fn(|d| x[d] + dt / 6.0 * sum(d));
+        if let Some(ball) = &self.workload.ball {
+            return ball.slid(x, next);
+        }
         if !self.workload.kind.reflects() {
             return next;
         }

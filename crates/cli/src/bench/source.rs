@@ -6,15 +6,17 @@ use super::{
 };
 use anyhow::{Result, bail};
 use burntrace::{
-    Analytic, CellKind, CellVelocity, Domain, Field, FieldOptions, Floats, FrameData, FrameSource,
-    GridField, GridSource, MeshField, MeshSource, Placement, PointField, PointSource, Precision,
-    SourceError, Weighting, burn::tensor::Device, mesh::Cells,
+    Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, ClosedSurface, Domain, Field,
+    FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, MeshField, MeshSource,
+    Obstacle, Placement, PointField, PointSource, Precision, Shape, SourceError, Weighting,
+    burn::tensor::Device, mesh::Cells,
 };
 
 /// A field on a device, and its size in bytes there.
 pub struct OnDevice {
     pub field: Box<dyn Field>,
     pub bytes: u64,
+    pub obstacle: Option<Obstacle>,
 }
 
 /// Loads a grid in double precision, with its velocities times a factor.
@@ -26,7 +28,7 @@ pub fn scaled(workload: &Workload, device: &Device, factor: f64) -> Result<OnDev
 
 impl From<GridField> for OnDevice {
     fn from(field: GridField) -> Self {
-        OnDevice { bytes: field.bytes(), field: Box::new(field) }
+        OnDevice { bytes: field.bytes(), field: Box::new(field), obstacle: None }
     }
 }
 
@@ -42,7 +44,10 @@ pub fn grid(workload: &Workload, device: &Device, precision: Precision) -> Resul
 pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Result<OnDevice> {
     let options = FieldOptions { precision, ..FieldOptions::default() };
     match &workload.nodes {
-        Nodes::Grid(_) => Ok(grid(workload, device, precision)?.into()),
+        Nodes::Grid(_) => {
+            let field = grid(workload, device, precision)?;
+            Ok(OnDevice { obstacle: obstacle(workload)?, ..field.into() })
+        }
         Nodes::Points(positions) => {
             let mut source = Points { workload, positions };
             let weighting = match workload.kind {
@@ -52,7 +57,7 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
                 _ => Weighting::Nearest,
             };
             let field = PointField::load(&mut source, device, &options, weighting)?;
-            Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
+            Ok(OnDevice { bytes: field.bytes(), field: Box::new(field), obstacle: None })
         }
         Nodes::Tetrahedra(mesh) => {
             let cells = cells(CellKind::Tetra, &mesh.cells);
@@ -65,14 +70,22 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
         Nodes::Formula(flow, _) => {
             let domain = Domain::new([0.0; 3], workload.kind.size())?;
             let field = Analytic::new((**flow).clone(), device, precision).with_domain(domain);
-            Ok(OnDevice { bytes: 0, field: Box::new(field) })
+            Ok(OnDevice { bytes: 0, field: Box::new(field), obstacle: None })
         }
     }
 }
 
 fn on_mesh(mut source: Mesh, device: &Device, options: &FieldOptions) -> Result<OnDevice> {
     let field = MeshField::load(&mut source, device, options, CellVelocity::default())?;
-    Ok(OnDevice { bytes: field.bytes(), field: Box::new(field) })
+    Ok(OnDevice { bytes: field.bytes(), field: Box::new(field), obstacle: None })
+}
+
+/// The obstacle of a workload that has one, with its search structure.
+fn obstacle(workload: &Workload) -> Result<Option<Obstacle>> {
+    let Some(ball) = &workload.ball else { return Ok(None) };
+    let shape = Shape::surface(ClosedSurface::from_corners(&ball.triangles)?);
+    let (allowed, surface) = (Allowed::Outside, BoundaryCondition::Slide);
+    Ok(Some(Obstacle { shape, allowed, surface }))
 }
 
 type Read = Result<FrameData, SourceError>;

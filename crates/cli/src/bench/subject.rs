@@ -70,7 +70,8 @@ impl Drop for StoreFolder {
 
 impl Subject<'_> {
     pub fn tracer(&self, steps: u64) -> Tracer<'_> {
-        tracer(self.workload.kind, &*self.field.field, steps)
+        let tracer = tracer(self.workload.kind, &*self.field.field, steps);
+        tracer.obstacles(self.field.obstacle.clone())
     }
 
     /// Traces all batches one after the other. The timing includes reading the last positions back,

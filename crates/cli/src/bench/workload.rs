@@ -1,7 +1,8 @@
 //! Fields and seeds of the workloads, which other programs trace as well.
 
 use super::{
-    data, flow,
+    ball::Ball,
+    data, density, flow,
     kind::{
         CLUSTER, GRID_SEEDS, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced, unevenly_spaced,
     },
@@ -41,6 +42,8 @@ pub struct Workload {
     pub times: Vec<f64>,
     /// For each frame, `u, v, w` of each node; on a grid x varies fastest.
     pub frames: Vec<Vec<f32>>,
+    /// The obstacle, if there is one.
+    pub ball: Option<Ball>,
 }
 
 impl Workload {
@@ -66,6 +69,7 @@ impl Workload {
                 let formula = Formula::parse(flow::COMPONENTS, &flow::DEFINITIONS)?;
                 Nodes::Formula(Flow::Formula(formula).into(), flow::velocity)
             }
+            (WorkloadKind::Density, _) => Nodes::Grid(evenly_spaced(density::SIDE, 1.0)),
             (WorkloadKind::W2Axes, _) => Nodes::Grid(unevenly_spaced(NODES)),
             _ => Nodes::Grid(evenly_spaced(NODES, 1.0)),
         };
@@ -76,12 +80,16 @@ impl Workload {
                 times.iter().map(|&t| sample(&positions, t)).collect()
             }
         };
-        Ok(Workload { kind, nodes, times, frames })
+        let ball = (kind == WorkloadKind::ObstacleSurface).then(Ball::new);
+        Ok(Workload { kind, nodes, times, frames, ball })
     }
 
     /// Start positions of `count` particles, or of the workload's own number.
     pub fn seeds(&self, count: Option<usize>, data: Option<&Path>) -> Result<Vec<[f64; 3]>> {
-        let [low, high] = SEED_INTERVAL;
+        let [low, high] = match self.kind {
+            WorkloadKind::Density => [0.0, 1.0],
+            _ => SEED_INTERVAL,
+        };
         let random = |count| random::points(PARTICLES_SEED, count, low, high);
         if self.kind.is_long() {
             let mut seeds = match (count, data) {
@@ -102,6 +110,9 @@ impl Workload {
         seeds.truncate(count);
         if self.kind == WorkloadKind::W2Sorted {
             seeds.sort_by_key(|&seed| morton_code(seed));
+        }
+        if self.ball.is_some() {
+            seeds.iter_mut().for_each(|x| *x = Ball::beside(*x));
         }
         Ok(self.scaled_to_box(seeds))
     }
@@ -214,8 +225,13 @@ mod tests {
 
     #[test]
     fn seeds_have_requested_number_and_spatial_order() {
-        let workload =
-            |kind| Workload { kind, nodes: Nodes::Grid(vec![]), times: vec![], frames: vec![] };
+        let workload = |kind| Workload {
+            kind,
+            nodes: Nodes::Grid(vec![]),
+            times: vec![],
+            frames: vec![],
+            ball: None,
+        };
         let lattice = workload(WorkloadKind::W1).seeds(None, None).unwrap();
         assert_eq!(
             (lattice.len(), lattice[0], lattice[1][2] > 0.1),
