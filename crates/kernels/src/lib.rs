@@ -47,7 +47,7 @@ pub use clock::{Clock, Outside, Step, TimeInterpolation};
 pub use compilations::{COMPILATION, log_compilations};
 pub use cpu::{
     Real, instructions,
-    order::spatial_order,
+    order::{ranks, spatial_order},
     paths::{Jacobian, MeshTables, PathEnd, Paths},
     reuse::{Instance, SlotReuse},
 };

@@ -1,5 +1,6 @@
 //! Closed triangulated surfaces.
 
+mod candidates;
 mod cells;
 mod closing;
 mod error;
@@ -18,6 +19,7 @@ use crate::physics::facet::FACET_ROWS;
 use closing::close;
 use facet::dot;
 use frames::Frames;
+use rayon::prelude::*;
 use std::fmt;
 use tree::Tree;
 
@@ -59,7 +61,8 @@ impl ClosedSurface {
         let mut closed = close(points, triangles)?;
         let Frames { rows, sides } = Frames::new(&mut closed)?;
         let count = closed.triangles.len();
-        let boxes: Vec<_> = (0..count).map(|i| bounding_box(&closed.corners(i))).collect();
+        let boxes: Vec<_> =
+            (0..count).into_par_iter().map(|i| bounding_box(&closed.corners(i))).collect();
         let [low, high] = bounding_box(boxes.as_flattened());
         let tree = Tree::new(&rows, &boxes);
         let cells = cells::cells((&rows, &sides), &tree, [low, high], size(&low, &high));

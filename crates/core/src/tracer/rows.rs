@@ -2,7 +2,7 @@
 
 use crate::{Error, Result, floats::Floats};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{POSITION, Particles, RECORD, Record, TANGENTS, spatial_order};
+use burntrace_kernels::{POSITION, Particles, RECORD, Record, TANGENTS, ranks, spatial_order};
 use rayon::prelude::*;
 use std::{ops::Range, sync::Arc};
 
@@ -63,17 +63,22 @@ impl Rows {
         let Some(order) = order else { return self };
         let slots = match &self.slots {
             None => order.clone(),
-            Some(slots) => order.iter().map(|row| slots[*row as usize]).collect(),
+            Some(slots) => order.par_iter().map(|row| slots[*row as usize]).collect(),
         };
         Rows { slots: Some(slots.into()), ..self.taken(&order) }
     }
 
     /// The rows in the order of slots.
     pub fn in_slot_order(self) -> Self {
-        match self.slots.as_deref().map(ranks) {
+        match self.ranks() {
             None => self,
             Some(rows) => self.taken(&rows),
         }
+    }
+
+    /// The row of each slot, if they are not in their order.
+    pub fn ranks(&self) -> Option<Vec<u32>> {
+        self.slots.as_deref().map(|slots| ranks(slots, slots.len()))
     }
 
     /// The rows of these numbers.
@@ -130,15 +135,6 @@ impl Rows {
             slots: self.slots,
         }
     }
-}
-
-/// The row of each slot, from the slot of each row.
-pub(super) fn ranks(slots: &[u32]) -> Vec<u32> {
-    let mut rows = vec![0; slots.len()];
-    for (row, slot) in slots.iter().enumerate() {
-        rows[*slot as usize] = row as u32;
-    }
-    rows
 }
 
 /// Part of each of the given rows of a table with `N` columns.

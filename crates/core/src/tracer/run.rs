@@ -2,13 +2,13 @@
 
 use super::{
     Tracer,
-    arrays::Sampler,
+    arrays::{Sampler, is_host},
     batches::Batches,
     kept_values::KeptValues,
     origin_shift::OriginShift,
     particle_store::ParticleStore,
     reading::Reading,
-    rows::{Rows, ranks},
+    rows::Rows,
     slots::{End, Reinjection, Slots},
     snapshot::Snapshot,
     start::Releases,
@@ -27,7 +27,7 @@ use burntrace_kernels::Particles;
 use std::{ops::Range, time::Instant};
 
 /// Steps after which particles are sorted again.
-const STEPS_BETWEEN_SORTS: usize = 64;
+pub(super) const STEPS_BETWEEN_SORTS: usize = 64;
 
 /// With fewer steps in a run, sorting costs more than it saves.
 pub(super) const STEPS_WORTH_SORTING: u64 = 8;
@@ -263,7 +263,9 @@ impl Run<'_> {
 
     /// The particles in spatial order, where it pays.
     fn sorted(&mut self, particles: Particles, segment: &Chunk) -> Result<Particles> {
-        if !self.sorts || self.store.is_on_host() {
+        // The parameters of an operation after each step may track gradients.
+        let is_host = is_host(&particles.position.device());
+        if !self.sorts || self.store.is_on_host() || !is_host {
             return Ok(particles);
         }
         let is_fresh = particles.slots.is_some() && self.since_sort < STEPS_BETWEEN_SORTS;
@@ -274,7 +276,7 @@ impl Run<'_> {
         let _phase = crate::phase!("sort particles");
         let device = particles.position.device();
         let rows = Rows::read(particles, true)?.in_spatial_order();
-        self.ranks = rows.slots.as_deref().map(ranks).unwrap_or_default();
+        self.ranks = rows.ranks().unwrap_or_default();
         Ok(rows.into_particles(&device))
     }
 

@@ -5,7 +5,10 @@ use super::{Arrays, Position, Real, Slots, TILE};
 use crate::status::{ACTIVE, WAITING};
 use crate::{POSITION, Record};
 use rayon::prelude::*;
-use std::ops::Range;
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
 
 /// With fewer particles, consecutive ones rarely share cached parts of the field in any order.
 const WORTH_PARTICLES: usize = 2048;
@@ -116,10 +119,7 @@ impl Order {
 
     /// Copies the particles back to their original rows.
     pub fn scatter<F: Real>(&self, ordered: &Ordered<'_, F>, arrays: &mut Arrays<F>) {
-        let mut to = vec![u32::MAX; arrays.position.len()];
-        for (rank, i) in self.from.iter().enumerate() {
-            to[*i as usize] = rank as u32;
-        }
+        let to = ranks(&self.from, arrays.position.len());
         let ranks = to.par_chunks(TILE).zip(super::tiles(arrays.reborrow()));
         ranks.for_each(|(ranks, tile)| {
             for (i, rank) in ranks.iter().enumerate().filter(|(_, rank)| **rank != u32::MAX) {
@@ -151,6 +151,15 @@ pub fn spatial_order<F: Real>(position: &[[F; POSITION]], record: &[Record]) -> 
         let (bin_of, bins) = bins::<F>(bytemuck::cast_slice(position), record);
         sort(&bin_of, bins + 1)
     })
+}
+
+/// The place of each of `count` rows in an order of some of them; `u32::MAX` for the others.
+pub fn ranks(order: &[u32], count: usize) -> Vec<u32> {
+    // Written by several threads, each to rows of its own.
+    let ranks: Vec<AtomicU32> = (0..count).into_par_iter().map(|_| u32::MAX.into()).collect();
+    let place = |(rank, row): (usize, &u32)| ranks[*row as usize].store(rank as u32, Relaxed);
+    order.par_iter().enumerate().for_each(place);
+    ranks.into_par_iter().map(AtomicU32::into_inner).collect()
 }
 
 /// The bin of each particle, and the number of bins; those that have ended are in the bin after the last.
@@ -221,23 +230,84 @@ fn bounds<F: Real>(positions: &[Position<F>]) -> ([F; 3], [F; 3]) {
     positions.par_chunks(16 * TILE).map(chunk).reduce(nothing, both)
 }
 
-/// Counting sort of particle indices by bin; omits particles in the bin after the last.
+/// Particles that a thread sorts at a time.
+const BLOCK: usize = 1 << 16;
+
+/// Number of groups of bins, as a power of two.
+const GROUP_BITS: u32 = 10;
+
+/// Stable sort of particle indices by bin; omits particles in the bin after the last.
+///
+/// Blocks of particles are divided into groups of consecutive bins, and each group is then collected from all
+/// blocks and sorted, both by counting. The order does not depend on the number of threads.
 fn sort(bin_of: &[u32], bins: usize) -> Vec<u32> {
-    let mut next = vec![0_u32; bins + 1];
-    for bin in bin_of {
-        next[*bin as usize] += 1;
+    let shift = bins.next_power_of_two().ilog2().saturating_sub(GROUP_BITS);
+    let groups = bins.div_ceil(1 << shift);
+    let blocks: Vec<Block> = bin_of
+        .par_chunks(BLOCK)
+        .enumerate()
+        .map(|(block, bin_of)| Block::new(block * BLOCK, bin_of, (bins, groups, shift)))
+        .collect();
+    let size = |group: usize| blocks.iter().map(|block| block.group(group).len()).sum::<usize>();
+    let mut sorted = vec![0; (0..groups).map(size).sum()];
+    let (mut parts, mut rest) = (Vec::with_capacity(groups), &mut sorted[..]);
+    for group in 0..groups {
+        let (part, next) = rest.split_at_mut(size(group));
+        parts.push(part);
+        rest = next;
+    }
+    parts.into_par_iter().enumerate().for_each(|(group, part)| {
+        let rows = || blocks.iter().flat_map(|block| block.group(group)).copied();
+        let bin = |bin: u32| bin as usize - (group << shift);
+        let mut next = starts(rows().map(|[of, _]| bin(of)), 1 << shift);
+        for [of, i] in rows() {
+            let at = &mut next[bin(of)];
+            part[*at as usize] = i;
+            *at += 1;
+        }
+    });
+    sorted
+}
+
+/// A block of particles, in groups of bins.
+struct Block {
+    /// Bin and index of each particle.
+    rows: Vec<[u32; 2]>,
+    /// The end of each group.
+    ends: Vec<u32>,
+}
+
+impl Block {
+    fn new(first: usize, bin_of: &[u32], (bins, groups, shift): (usize, usize, u32)) -> Self {
+        let sorted = || bin_of.iter().enumerate().filter(|(_, bin)| (**bin as usize) < bins);
+        let group = |bin: u32| (bin >> shift) as usize;
+        let mut ends = starts(sorted().map(|(_, bin)| group(*bin)), groups);
+        let mut rows = vec![[0; 2]; sorted().count()];
+        for (i, bin) in sorted() {
+            let at = &mut ends[group(*bin)];
+            rows[*at as usize] = [*bin, (first + i) as u32];
+            *at += 1;
+        }
+        Block { rows, ends }
+    }
+
+    fn group(&self, group: usize) -> &[[u32; 2]] {
+        let start = if group == 0 { 0 } else { self.ends[group - 1] };
+        &self.rows[start as usize..self.ends[group] as usize]
+    }
+}
+
+/// The number of items before each of a number of keys in sorted order.
+fn starts(keys: impl Iterator<Item = usize>, count: usize) -> Vec<u32> {
+    let mut next = vec![0_u32; count];
+    for key in keys {
+        next[key] += 1;
     }
     let mut start = 0;
     for count in &mut next {
         start += std::mem::replace(count, start);
     }
-    let mut sorted = vec![0; next[bins] as usize];
-    for (i, bin) in bin_of.iter().enumerate().filter(|(_, bin)| (**bin as usize) < bins) {
-        let at = &mut next[*bin as usize];
-        sorted[*at as usize] = i as u32;
-        *at += 1;
-    }
-    sorted
+    next
 }
 
 #[cfg(test)]
@@ -285,6 +355,31 @@ mod tests {
         for (i, p) in original.position.iter().enumerate() {
             assert_eq!(p[0][2], if i == 7 { 0.5 } else { i as f32 });
             assert_eq!(original.record[i].step, i as i32);
+        }
+    }
+
+    #[test]
+    fn many_particles_are_sorted_by_bin_and_index() {
+        let count = 3 * BLOCK + 100;
+        for bins in [1, 700, 1 << 15] {
+            // Numbers in no order, one in 32 of them in the bin after the last.
+            let bin = |i: usize| match i * 2_654_435_761 % 32 {
+                0 => bins as u32,
+                _ => (i * 2_654_435_761 / 32 % bins) as u32,
+            };
+            let bin_of: Vec<u32> = (0..count).map(bin).collect();
+            let mut expected: Vec<u32> =
+                (0..count as u32).filter(|i| (bin_of[*i as usize] as usize) < bins).collect();
+            expected.sort_by_key(|i| bin_of[*i as usize]);
+            let sorted = sort(&bin_of, bins);
+            assert_eq!(sorted, expected);
+            let ranks = ranks(&sorted, count);
+            for (i, rank) in ranks.iter().enumerate() {
+                match bin_of[i] as usize == bins {
+                    true => assert_eq!(*rank, u32::MAX),
+                    false => assert_eq!(sorted[*rank as usize] as usize, i),
+                }
+            }
         }
     }
 

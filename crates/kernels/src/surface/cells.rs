@@ -11,6 +11,7 @@
 //!   which this one is divided.
 
 use super::{
+    candidates::Candidates,
     facet::{Facet, Sides},
     tree::Tree,
 };
@@ -73,55 +74,108 @@ pub(super) fn cells(
     let cell = |i: usize| {
         let at = [i % nx, i / nx % ny, i / (nx * ny)];
         let centre = [0, 1, 2].map(|d| low[d] + (at[d] as f64 - 0.5) * pitch);
-        builder.cell(centre, pitch, (0, 0))
+        builder.undivided(centre)
     };
     let cells: Vec<_> = (0..nx * ny * nz).into_par_iter().map(cell).collect();
-    let mut numbers: Vec<i32> = sides.iter().map(|sides| sides.0).collect();
-    put(&mut numbers, cells);
-    Cells { pitch, nodes, numbers }
+    Cells { pitch, nodes, numbers: numbers(sides, &cells) }
+}
+
+/// A cell to be built.
+#[derive(Clone, Copy)]
+struct Place {
+    centre: [f64; 3],
+    width: f64,
+    /// Number of subdivisions.
+    cuts: usize,
+    /// The triangle nearest to the centre, and its distance.
+    nearest: (u32, f64),
 }
 
 impl CellBuilder<'_> {
-    /// A cell after `cuts` subdivisions; `near` is the nearest triangle of its parent.
-    fn cell(&self, centre: [f64; 3], width: f64, (cuts, near): (usize, u32)) -> Cell {
-        let (triangle, distance) = self.tree.nearest(&centre, near);
-        let margin = MARGIN * width + self.rounding;
-        let half = 0.5 * 3.0_f64.sqrt() * width + margin;
-        if distance - half >= FAR * width {
-            let quanta = ((distance - half) * (QUANTA / self.pitch)) as i32;
-            let sign = if self.is_outside(&centre, triangle) { 1 } else { -1 };
-            return Cell::Far { triangle, quanta: sign * quanta.max(1) };
+    /// Extension of a cell beyond its sides.
+    fn margin(&self, width: f64) -> f64 {
+        MARGIN * width + self.rounding
+    }
+
+    /// Upper bound of the distance of a point of a cell from its centre.
+    fn half(&self, width: f64) -> f64 {
+        0.5 * 3.0_f64.sqrt() * width + self.margin(width)
+    }
+
+    /// Upper bound of the distance from its centre within which a cell of a width looks for triangles, if the
+    /// nearest one is at a distance.
+    fn reach(&self, distance: f64, width: f64) -> f64 {
+        let corner = 3.0_f64.sqrt() * (0.5 * width + self.margin(width));
+        distance + corner + self.half(width)
+    }
+
+    /// The same for all parts of a cell, from its own centre.
+    fn around(&self, place: &Place) -> f64 {
+        let part = place.width / CUTS as f64;
+        let off = 0.5 * 3.0_f64.sqrt() * (place.width - part);
+        self.reach(place.nearest.1 + off, part) + off
+    }
+
+    /// A cell of the lattice.
+    fn undivided(&self, centre: [f64; 3]) -> Cell {
+        let width = self.pitch;
+        let place = Place { centre, width, cuts: 0, nearest: self.tree.nearest(&centre, 0) };
+        if let Some(cell) = self.far(&place) {
+            return cell;
         }
+        let reach = self.reach(place.nearest.1, width).max(self.around(&place));
+        let triangles = self.tree.within(&centre, reach);
+        let candidates = Candidates::new(self.rows, triangles);
+        let mut distances = Vec::new();
+        candidates.distances(&centre, &mut distances);
+        self.near(&place, &candidates, &distances)
+    }
+
+    /// The cell, if the surface is far from it.
+    fn far(&self, place: &Place) -> Option<Cell> {
+        let Place { centre, width, nearest: (triangle, distance), .. } = *place;
+        let beyond = distance - self.half(width);
+        (beyond >= FAR * width).then(|| {
+            let quanta = (beyond * (QUANTA / self.pitch)) as i32;
+            let sign = if self.is_outside(&centre, triangle) { 1 } else { -1 };
+            Cell::Far { triangle, quanta: sign * quanta.max(1) }
+        })
+    }
+
+    /// A cell near the surface; `distances` are those of the candidates from its centre.
+    fn near(&self, place: &Place, candidates: &Candidates, distances: &[f64]) -> Cell {
+        let Place { centre, width, cuts, nearest: (triangle, _) } = *place;
         // An upper bound of the distance from this triangle, and so from the surface, within the
         // cell.
         let near = Facet::of(self.rows, triangle as usize);
-        let reach = 0.5 * width + margin;
+        let reach = 0.5 * width + self.margin(width);
         let corner = |i: usize| {
             let position =
                 [0, 1, 2].map(|d| centre[d] + if i >> d & 1 == 1 { reach } else { -reach });
-            near.squared_distance(&position).sqrt()
+            near.squared_distance(&position)
         };
-        let farthest = (0..8).map(corner).fold(0.0_f64, f64::max);
+        let farthest = (0..8).map(corner).fold(0.0_f64, f64::max).sqrt();
         let can_be_cut = cuts < MAX_CUTS && width > 256.0 * self.rounding;
         let limit = if can_be_cut { MAX_LISTED } else { usize::MAX };
-        match self.tree.within(&centre, farthest + half, limit) {
+        match candidates.within(&centre, farthest + self.half(width), limit, distances) {
             Some(list) => Cell::Near(list),
-            None => self.cut(centre, width, (cuts, triangle)),
+            None => self.cut(place, &candidates.around(self.around(place), distances)),
         }
     }
 
-    fn cut(&self, centre: [f64; 3], width: f64, (cuts, near): (usize, u32)) -> Cell {
-        let part = width / CUTS as f64;
-        let cell = |i: usize| {
+    fn cut(&self, place: &Place, candidates: &Candidates) -> Cell {
+        let part = place.width / CUTS as f64;
+        let mut distances = Vec::new();
+        let mut cell = |i: usize| {
             let at = [i % CUTS, i / CUTS % CUTS, i / (CUTS * CUTS)];
             let off = (CUTS as f64 - 1.0) / 2.0;
-            self.cell(
-                [0, 1, 2].map(|d| centre[d] + part * (at[d] as f64 - off)),
-                part,
-                (cuts + 1, near),
-            )
+            let centre = [0, 1, 2].map(|d| place.centre[d] + part * (at[d] as f64 - off));
+            candidates.distances(&centre, &mut distances);
+            let nearest = candidates.nearest(&centre, place.nearest.0, &distances);
+            let place = Place { centre, width: part, cuts: place.cuts + 1, nearest };
+            self.far(&place).unwrap_or_else(|| self.near(&place, candidates, &distances))
         };
-        Cell::Cut((0..CUTS.pow(3)).map(cell).collect())
+        Cell::Cut((0..CUTS.pow(3)).map(&mut cell).collect())
     }
 
     fn is_outside(&self, p: &[f64; 3], triangle: u32) -> bool {
@@ -131,25 +185,56 @@ impl CellBuilder<'_> {
     }
 }
 
-/// Appends cells to the numbers, followed by the data they refer to.
-fn put(numbers: &mut Vec<i32>, cells: Vec<Cell>) {
-    let at = numbers.len();
-    numbers.resize(at + 2 * cells.len(), 0);
-    for (i, cell) in cells.into_iter().enumerate() {
-        // Surfaces with more numbers than an `i32` can index are rejected.
-        let end = numbers.len() as i32;
-        let pair = match cell {
-            Cell::Far { triangle, quanta } => [triangle as i32, quanta],
+/// The sides of triangles and the cells, each in the same place for any number of threads. Surfaces with more
+/// numbers than an `i32` can index are rejected.
+fn numbers(sides: &[Sides], cells: &[Cell]) -> Vec<i32> {
+    let sizes: Vec<usize> = cells.par_iter().map(Cell::size).collect();
+    let mut at = sides.len() + 2 * cells.len();
+    let mut numbers = vec![0; at + sizes.iter().sum::<usize>()];
+    let (own, mut rest) = numbers.split_at_mut(at);
+    let (own_sides, pairs) = own.split_at_mut(sides.len());
+    own_sides.iter_mut().zip(sides).for_each(|(to, sides)| *to = sides.0);
+    let pairs = pairs.as_chunks_mut::<2>().0.iter_mut();
+    let mut works = Vec::with_capacity(cells.len());
+    for ((pair, cell), size) in pairs.zip(cells).zip(sizes) {
+        let (part, next) = rest.split_at_mut(size);
+        works.push((pair, cell, part, at));
+        (at, rest) = (at + size, next);
+    }
+    works.into_par_iter().for_each(|(pair, cell, part, at)| *pair = cell.put(part, at));
+    numbers
+}
+
+impl Cell {
+    /// The number of integers to which its own two refer.
+    fn size(&self) -> usize {
+        match self {
+            Cell::Far { .. } => 0,
+            Cell::Near(list) => 1 + list.len(),
+            Cell::Cut(parts) => parts.iter().map(|part| 2 + part.size()).sum(),
+        }
+    }
+
+    /// Its two integers; writes those to which they refer, which are number `at` and the next ones.
+    fn put(&self, numbers: &mut [i32], at: usize) -> [i32; 2] {
+        match self {
+            Cell::Far { triangle, quanta } => [*triangle as i32, *quanta],
             Cell::Near(list) => {
-                numbers.push(list.len() as i32);
-                numbers.extend(list.iter().map(|triangle| *triangle as i32));
-                [end, 0]
+                numbers[0] = list.len() as i32;
+                let triangles = numbers[1..].iter_mut().zip(list);
+                triangles.for_each(|(to, triangle)| *to = *triangle as i32);
+                [at as i32, 0]
             }
             Cell::Cut(parts) => {
-                put(numbers, parts);
-                [-end, 0]
+                let mut end = 2 * parts.len();
+                for (i, part) in parts.iter().enumerate() {
+                    let size = part.size();
+                    let pair = part.put(&mut numbers[end..end + size], at + end);
+                    numbers[2 * i..][..2].copy_from_slice(&pair);
+                    end += size;
+                }
+                [-(at as i32), 0]
             }
-        };
-        numbers[at + 2 * i..][..2].copy_from_slice(&pair);
+        }
     }
 }

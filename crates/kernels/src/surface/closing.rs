@@ -4,7 +4,7 @@ use super::{
     SurfaceError,
     facet::{cross, dot, minus},
 };
-use std::collections::HashMap;
+use rayon::prelude::*;
 
 /// Triangles that bound a body: corners counter-clockwise as seen from outside.
 pub(super) struct Closed {
@@ -54,38 +54,58 @@ fn is_invalid_coordinate(x: &f64) -> bool {
 
 /// Merges coincident points and removes triangles with coincident corners.
 fn merged(points: &[[f64; 3]], triangles: &[[usize; 3]]) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
-    let mut numbers = HashMap::new();
+    const NONE: u32 = u32::MAX;
+    let first = first_of_coincident(points);
+    let mut numbers = vec![NONE; points.len()];
     let mut unique = Vec::new();
     let mut number = |i: usize| {
-        // Adding 0.0 turns -0.0 into 0.0.
-        let position = points[i].map(|x| x + 0.0);
-        *numbers.entry(position.map(f64::to_bits)).or_insert_with(|| {
-            unique.push(position);
-            unique.len() as u32 - 1
-        })
+        let number = &mut numbers[first[i] as usize];
+        if *number == NONE {
+            *number = unique.len() as u32;
+            unique.push(without_sign_of_zero(points[i]));
+        }
+        *number
     };
     let triangles = triangles.iter().map(|corners| corners.map(&mut number));
     let triangles = triangles.filter(|[a, b, c]| a != b && b != c && c != a).collect();
     (unique, triangles)
 }
 
+/// The first of the points at the position of each point.
+fn first_of_coincident(points: &[[f64; 3]]) -> Vec<u32> {
+    let keys = points.par_iter().zip(0..points.len() as u32);
+    let keys = keys.map(|(p, i)| (without_sign_of_zero(*p).map(f64::to_bits), i));
+    let mut sorted: Vec<_> = keys.collect();
+    sorted.par_sort_unstable();
+    let mut first = vec![0; points.len()];
+    for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+        same.iter().for_each(|(_, i)| first[*i as usize] = same[0].1);
+    }
+    first
+}
+
+/// A position with 0.0 for -0.0.
+fn without_sign_of_zero(position: [f64; 3]) -> [f64; 3] {
+    position.map(|x| x + 0.0)
+}
+
 /// The neighbour across each side.
 fn neighbours(points: &[[f64; 3]], triangles: &[[u32; 3]]) -> Result<Vec<[u32; 3]>, SurfaceError> {
-    let mut sides = Vec::with_capacity(3 * triangles.len());
-    for (triangle, corners) in triangles.iter().enumerate() {
-        for k in 0..3 {
+    let sides = triangles.par_iter().enumerate().flat_map_iter(|(triangle, corners)| {
+        (0..3).map(move |k| {
             let (a, b) = (corners[k], corners[(k + 1) % 3]);
-            sides.push((a.min(b), a.max(b), triangle as u32, k));
-        }
-    }
-    sides.sort_unstable();
+            (a.min(b), a.max(b), triangle as u32, k as u32)
+        })
+    });
+    let mut sides: Vec<_> = sides.collect();
+    sides.par_sort_unstable();
     let mut neighbours = vec![[0; 3]; triangles.len()];
     let (mut open, mut crowded) = (Vec::new(), Vec::new());
     for edge in sides.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         match edge {
             [(.., one, i), (.., other, j)] => {
-                neighbours[*one as usize][*i] = *other;
-                neighbours[*other as usize][*j] = *one;
+                neighbours[*one as usize][*i as usize] = *other;
+                neighbours[*other as usize][*j as usize] = *one;
             }
             [(a, b, ..)] => open.push([*a, *b]),
             many => crowded.push([many[0].0, many[0].1]),

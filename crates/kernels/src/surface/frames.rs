@@ -5,6 +5,7 @@ use super::{
     closing::Closed,
     facet::{BY_PLANE, CORNERS, Facet, INSIDE, OUTSIDE, SIDES, Sides, cross, dot, minus},
 };
+use rayon::prelude::*;
 
 /// The rows of the triangles, and the sides of their edges and corners.
 pub(super) struct Frames {
@@ -20,31 +21,29 @@ const FLAT_CORNER: f64 = 0.923_879_532_511_286_7;
 
 impl Frames {
     pub fn new(closed: &mut Closed) -> Result<Self, SurfaceError> {
-        for triangle in 0..closed.triangles.len() {
-            closed.start_with_longest_side(triangle);
-        }
+        closed.start_with_longest_sides();
+        let count = closed.triangles.len();
+        let closed = &*closed;
         let facets: Vec<_> =
-            (0..closed.triangles.len()).map(|i| facet(&closed.corners(i))).collect();
-        let mut flat = (0..facets.len()).filter(|i| !has_area(&facets[*i], &closed.corners(*i)));
+            (0..count).into_par_iter().map(|i| facet(&closed.corners(i))).collect();
+        let mut flat = (0..count).filter(|i| !has_area(&facets[*i], &closed.corners(*i)));
         if let Some(triangle) = flat.next() {
             let [position, ..] = closed.corners(triangle);
             return Err(SurfaceError::NoArea { triangle, position, others: flat.count() });
         }
-        let mut sides = vec![Sides::default(); facets.len()];
-        for triangle in 0..facets.len() {
+        let corners = corner_sides(closed, &facets);
+        let of_triangle = |triangle: usize| {
+            let mut sides = Sides::default();
             for k in 0..3 {
                 let other = &facets[closed.neighbours[triangle][k] as usize];
                 let [start, end] = closed.side(triangle, k);
                 let along = minus(&end, &start);
-                sides[triangle].put(SIDES + k, edge_side(&facets[triangle], other, &along));
+                sides.put(SIDES + k, edge_side(&facets[triangle], other, &along));
+                sides.put(CORNERS + k, corners[closed.triangles[triangle][k] as usize]);
             }
-        }
-        let corners = corner_sides(closed, &facets);
-        for (triangle, sides) in sides.iter_mut().enumerate() {
-            for (k, point) in closed.triangles[triangle].iter().enumerate() {
-                sides.put(CORNERS + k, corners[*point as usize]);
-            }
-        }
+            sides
+        };
+        let sides = (0..count).into_par_iter().map(of_triangle).collect();
         let rows = |facet: &Facet| [facet.corner, facet.along, facet.normal, facet.third];
         Ok(Frames { rows: facets.iter().flat_map(rows).collect(), sides })
     }
@@ -56,16 +55,18 @@ impl Closed {
         [corners[k], corners[(k + 1) % 3]]
     }
 
-    fn start_with_longest_side(&mut self, triangle: usize) {
-        let length = |k| {
-            let [start, end] = self.side(triangle, k);
-            norm(&minus(&end, &start))
-        };
-        let [first, second, third] = [length(0), length(1), length(2)];
-        let longest =
-            if first >= second && first >= third { 0 } else { 1 + usize::from(third > second) };
-        self.triangles[triangle].rotate_left(longest);
-        self.neighbours[triangle].rotate_left(longest);
+    fn start_with_longest_sides(&mut self) {
+        let Closed { points, triangles, neighbours } = self;
+        let each = triangles.par_iter_mut().zip(neighbours);
+        each.for_each(|(triangle, neighbours)| {
+            let [a, b, c] = triangle.map(|i| points[i as usize]);
+            let [first, second, third] =
+                [(a, b), (b, c), (c, a)].map(|(start, end)| norm(&minus(&end, &start)));
+            let longest =
+                if first >= second && first >= third { 0 } else { 1 + usize::from(third > second) };
+            triangle.rotate_left(longest);
+            neighbours.rotate_left(longest);
+        });
     }
 }
 
@@ -120,35 +121,45 @@ struct Corner {
 fn corner_sides(closed: &Closed, facets: &[Facet]) -> Vec<i32> {
     let none = Corner { normal: [0.0; 3], flatness: 1.0, up: -1.0, down: -1.0 };
     let mut corners = vec![none; closed.points.len()];
-    let each = || {
-        closed.triangles.iter().enumerate().flat_map(|(triangle, points)| {
-            (0..3).map(move |k| {
-                let [corner, next, last] =
-                    [k, (k + 1) % 3, (k + 2) % 3].map(|k| points[k] as usize);
-                (&facets[triangle].normal, corner, [next, last])
+    // At each corner of each triangle, in their order: a function of the corner's point and the next two.
+    fn each<T: Send>(closed: &Closed, of: impl Fn([u32; 3], usize) -> T + Sync) -> Vec<[T; 3]> {
+        let triangles = closed.triangles.par_iter().enumerate();
+        triangles
+            .map(|(triangle, [a, b, c])| {
+                [[*a, *b, *c], [*b, *c, *a], [*c, *a, *b]].map(|points| of(points, triangle))
             })
-        })
+            .collect()
+    }
+    let side = |from: u32, to: u32| {
+        unit(&minus(&closed.points[to as usize], &closed.points[from as usize]))
     };
-    let side = |from: usize, to: usize| unit(&minus(&closed.points[to], &closed.points[from]));
     // The mean of the normals, weighted by angles: Baerentzen, Aanaes, "Signed distance computation
     // using the angle weighted pseudonormal", IEEE TVCG 11 (2005).
-    for (normal, corner, [next, last]) in each() {
+    let angles = each(closed, |[corner, next, last], _| {
         let (a, b) = (side(corner, next), side(corner, last));
-        let angle = norm(&cross(&a, &b)).atan2(dot(&a, &b));
-        let sum = &mut corners[corner].normal;
-        *sum = [0, 1, 2].map(|d| sum[d] + angle * normal[d]);
+        norm(&cross(&a, &b)).atan2(dot(&a, &b))
+    });
+    for ((points, angles), Facet { normal, .. }) in closed.triangles.iter().zip(angles).zip(facets)
+    {
+        for (corner, angle) in points.iter().zip(angles) {
+            let sum = &mut corners[*corner as usize].normal;
+            *sum = [0, 1, 2].map(|d| sum[d] + angle * normal[d]);
+        }
     }
-    for corner in &mut corners {
-        corner.normal = unit(&corner.normal);
+    corners.par_iter_mut().for_each(|corner| corner.normal = unit(&corner.normal));
+    let parts = each(closed, |[corner, next, _], triangle| {
+        let mean = &corners[corner as usize].normal;
+        (dot(&facets[triangle].normal, mean), dot(&side(corner, next), mean))
+    });
+    for (points, parts) in closed.triangles.iter().zip(parts) {
+        for (corner, (flatness, component)) in points.iter().zip(parts) {
+            let corner = &mut corners[*corner as usize];
+            corner.flatness = corner.flatness.min(flatness);
+            corner.up = corner.up.max(component);
+            corner.down = corner.down.max(-component);
+        }
     }
-    for (normal, corner, [next, _]) in each() {
-        let component = dot(&side(corner, next), &corners[corner].normal);
-        let corner = &mut corners[corner];
-        corner.flatness = corner.flatness.min(dot(normal, &corner.normal));
-        corner.up = corner.up.max(component);
-        corner.down = corner.down.max(-component);
-    }
-    corners.iter().map(corner_side).collect()
+    corners.par_iter().map(corner_side).collect()
 }
 
 fn corner_side(corner: &Corner) -> i32 {

@@ -5,6 +5,8 @@ use crate::physics::facet::FACET_ROWS;
 
 /// Triangles in a leaf.
 const LEAF: usize = 4;
+/// Triangles that a thread sorts alone.
+const ALONE: usize = 8192;
 
 struct Node {
     low: [f64; 3],
@@ -23,38 +25,14 @@ pub(super) struct Tree<'a> {
     order: Vec<u32>,
 }
 
-impl<'a> Tree<'a> {
-    pub fn new(rows: &'a [[f64; 3]], boxes: &[[[f64; 3]; 2]]) -> Self {
-        let order = (0..(rows.len() / FACET_ROWS) as u32).collect::<Vec<_>>();
-        let mut tree = Tree { rows, nodes: Vec::new(), order };
-        let count = tree.order.len();
-        tree.grow(boxes, 0, count);
-        tree
-    }
+/// The box of each triangle.
+type Boxes<'a> = &'a [[[f64; 3]; 2]];
 
-    fn grow(&mut self, boxes: &[[[f64; 3]; 2]], first: usize, count: usize) {
-        let (mut low, mut high) = ([f64::MAX; 3], [f64::MIN; 3]);
-        for i in &self.order[first..first + count] {
-            let [below, above] = boxes[*i as usize];
-            for d in 0..3 {
-                low[d] = low[d].min(below[d]);
-                high[d] = high[d].max(above[d]);
-            }
-        }
-        let node = self.nodes.len();
-        self.nodes.push(Node { low, high, first, count, second: None });
-        if count <= LEAF {
-            return;
-        }
-        let widths = [0, 1, 2].map(|d| high[d] - low[d]);
-        let axis = (0..3).max_by(|a, b| widths[*a].total_cmp(&widths[*b])).unwrap_or(0);
-        let middle = |i: &u32| boxes[*i as usize][0][axis] + boxes[*i as usize][1][axis];
-        let half = count / 2;
-        self.order[first..first + count]
-            .select_nth_unstable_by(half, |a, b| middle(a).total_cmp(&middle(b)));
-        self.grow(boxes, first, half);
-        self.nodes[node].second = Some(self.nodes.len());
-        self.grow(boxes, first + half, count - half);
+impl<'a> Tree<'a> {
+    pub fn new(rows: &'a [[f64; 3]], boxes: Boxes) -> Self {
+        let mut order = (0..(rows.len() / FACET_ROWS) as u32).collect::<Vec<_>>();
+        let nodes = grown(boxes, &mut order, 0);
+        Tree { rows, nodes, order }
     }
 
     fn squared_distance(&self, p: &[f64; 3], triangle: u32) -> f64 {
@@ -88,8 +66,8 @@ impl<'a> Tree<'a> {
         (best.0, best.1.sqrt())
     }
 
-    /// The triangles within a distance; `None` if there are more than `limit`.
-    pub fn within(&self, p: &[f64; 3], distance: f64, limit: usize) -> Option<Vec<u32>> {
+    /// The triangles whose boxes are within a distance, sorted.
+    pub fn within(&self, p: &[f64; 3], distance: f64) -> Vec<u32> {
         let bound = distance * distance;
         let mut found = Vec::new();
         let mut open = vec![0];
@@ -102,15 +80,58 @@ impl<'a> Tree<'a> {
                 open.extend([second, at + 1]);
                 continue;
             }
-            let triangles = &self.order[node.first..node.first + node.count];
-            found.extend(triangles.iter().filter(|i| self.squared_distance(p, **i) <= bound));
-            if found.len() > limit {
-                return None;
-            }
+            found.extend(&self.order[node.first..node.first + node.count]);
         }
         found.sort_unstable();
-        Some(found)
+        found
     }
+}
+
+/// Appends the nodes of some triangles, and sorts these; `first` triangles are before them in the order.
+fn grow(nodes: &mut Vec<Node>, boxes: Boxes, order: &mut [u32], first: usize) {
+    let (mut low, mut high) = ([f64::MAX; 3], [f64::MIN; 3]);
+    for i in &*order {
+        let [below, above] = boxes[*i as usize];
+        for d in 0..3 {
+            low[d] = low[d].min(below[d]);
+            high[d] = high[d].max(above[d]);
+        }
+    }
+    let (node, count) = (nodes.len(), order.len());
+    nodes.push(Node { low, high, first, count, second: None });
+    if count <= LEAF {
+        return;
+    }
+    let widths = [0, 1, 2].map(|d| high[d] - low[d]);
+    let axis = (0..3).max_by(|a, b| widths[*a].total_cmp(&widths[*b])).unwrap_or(0);
+    let middle = |i: &u32| boxes[*i as usize][0][axis] + boxes[*i as usize][1][axis];
+    let half = count / 2;
+    order.select_nth_unstable_by(half, |a, b| middle(a).total_cmp(&middle(b)));
+    let (left, right) = order.split_at_mut(half);
+    if count <= ALONE {
+        grow(nodes, boxes, left, first);
+        nodes[node].second = Some(nodes.len());
+        return grow(nodes, boxes, right, first + half);
+    }
+    let (left, right) =
+        rayon::join(|| grown(boxes, left, first), || grown(boxes, right, first + half));
+    append(nodes, left);
+    nodes[node].second = Some(nodes.len());
+    append(nodes, right);
+}
+
+/// The nodes of some triangles, counted from 0.
+fn grown(boxes: Boxes, order: &mut [u32], first: usize) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    grow(&mut nodes, boxes, order, first);
+    nodes
+}
+
+/// Appends nodes that are counted from 0.
+fn append(nodes: &mut Vec<Node>, more: Vec<Node>) {
+    let before = nodes.len();
+    let moved = |node: Node| Node { second: node.second.map(|second| second + before), ..node };
+    nodes.extend(more.into_iter().map(moved));
 }
 
 impl Node {
