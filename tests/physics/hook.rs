@@ -91,6 +91,45 @@ fn steps_name_their_slots_in_batches_too() {
     }
 }
 
+/// Enough particles and steps for several sorts; those in batches are not sorted. The displacement depends on the
+/// slot, and leads to walls and to a ball.
+#[test]
+fn operations_do_not_depend_on_the_order_of_particles() {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let field = uniform(&machine, [0.3, 0.1, -0.05]);
+        let by_slot = |step: Step| {
+            let [n, _] = step.after.dims();
+            let slots = step.first_slot..step.first_slot + n;
+            let numbers = slots.flat_map(|slot| [0.7, 1.3, 2.9].map(|x| (x * slot as f64).sin()));
+            let data = TensorData::new(numbers.collect::<Vec<_>>(), [n, 3]);
+            let off = Tensor::<2>::from_data(data, (&step.after.device(), step.after.dtype()));
+            step.before * 0.01 + step.after * 0.99 + off * step.dt * 0.3
+        };
+        let ball = Obstacle {
+            shape: Shape::Sphere { centre: [1.0, 0.5, 0.5], radius: 0.2 },
+            allowed: Allowed::Outside,
+            surface: BoundaryCondition::Reflect,
+        };
+        let seeds = Seeds::list(Dice(3).points([0.1; 3], [0.7, 0.9, 0.9], 3000)).unwrap();
+        let late = (0..3000).map(|i| if i % 3 == 0 { 0.0 } else { 0.01 * (i % 7) as f64 });
+        let seeds = seeds.with_release(late.collect()).unwrap();
+        let tracer = Tracer::new(&field)
+            .obstacle(ball)
+            .all_faces(BoundaryCondition::Reflect)
+            .face(Face::XHigh, BoundaryCondition::Exit)
+            .span(steps(0.0, 7.0, 140))
+            .save(SaveAt::EverySteps(35))
+            .each_step(by_slot);
+        let whole = trace(&tracer, &seeds);
+        let parts = trace(&tracer.batch(700), &seeds);
+        assert_eq!(whole.saves, parts.saves, "{machine}");
+        assert_eq!(whole.status, parts.status, "{machine}");
+        let exited = Status::Exited(Face::XHigh);
+        let left = whole.status.iter().filter(|status| **status == exited).count();
+        assert!((100..2900).contains(&left), "{machine}: {left}");
+    }
+}
+
 #[test]
 fn operation_with_constant_velocity_equals_a_drift() {
     let drift = [0.05, -0.1, 0.2];

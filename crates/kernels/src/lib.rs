@@ -48,7 +48,7 @@ pub use compilations::{COMPILATION, log_compilations};
 pub use cpu::{
     Real, instructions,
     order::{ranks, spatial_order},
-    paths::{Jacobian, MeshTables, PathEnd, Paths},
+    paths::{Displaced, Jacobian, MeshTables, PathEnd, Paths},
     reuse::{Instance, SlotReuse},
 };
 pub use field::FieldShape;

@@ -1,7 +1,11 @@
 //! A user-defined operation after each step: swimming, a force, a learned correction.
 
+mod on_host;
+
 use super::{
-    Tracer, fused, reinjection,
+    Tracer,
+    arrays::is_host,
+    fused, reinjection,
     selection::RowSelection,
     slots::{End, Reinjection},
     stepper::Stepper,
@@ -70,8 +74,9 @@ impl<'a> Tracer<'a> {
     ///
     /// The function is called once per step of the run's [`Span`](crate::Span) (twice if a save
     /// splits the step), after advection, drift, random walk, all adaptive steps within it and
-    /// re-injections. On the fused engine each launch then takes one step, followed by tensor
-    /// operations. [`warm_up`](Tracer::warm_up) calls it once, with particles that are active on the
+    /// re-injections. On the fused engine each launch then takes one step. On CPUs particles stay in spatial
+    /// order between launches, and rows are copied to and from the order of slots; on other devices, with
+    /// re-injection and with gradients, tensor operations follow each launch. [`warm_up`](Tracer::warm_up) calls it once, with particles that are active on the
     /// tensor engine only.
     ///
     /// Gradients flow through the function if the field's device tracks them; its result must then
@@ -110,6 +115,23 @@ pub(super) struct HookContext<'a> {
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
+    particles: (u32, Particles),
+    chunk: &Chunk,
+    following: Option<&Reinjection>,
+) -> Result<(Particles, Vec<End>)> {
+    match &stepper.hook {
+        Some(hook) if following.is_none() && is_host(&particles.1.position.device()) => {
+            on_host::advance(stepper, hook, field, particles, chunk)
+                .map(|moved| (moved, Vec::new()))
+        }
+        _ => in_tensors(stepper, field, particles, chunk, following),
+    }
+}
+
+/// As [`advance`], with tensor operations after each launch.
+fn in_tensors(
+    stepper: &Stepper,
+    field: &Sampled,
     (first_slot, mut particles): (u32, Particles),
     chunk: &Chunk,
     following: Option<&Reinjection>,
@@ -140,7 +162,7 @@ pub(super) fn advance(
 pub(super) fn after_step(
     stepper: &Stepper,
     context: &HookContext,
-    mut state: State,
+    state: State,
     ends: &mut Vec<End>,
     first: usize,
 ) -> Result<State> {
@@ -148,6 +170,22 @@ pub(super) fn after_step(
     let step = arguments(stepper, context, &state, &ends[first..])?;
     let (after, active) = (step.after.clone(), step.active.clone());
     let to = checked((hook.operation)(step), &after)?;
+    let state = applied(stepper, hook, state, [to, after], active, context.index)?;
+    match context.following {
+        Some(following) => reinjection::follow_at_end(state, following, context.index, ends),
+        None => Ok(state),
+    }
+}
+
+/// Moves active particles from `after` to `to` at the end of a step.
+fn applied(
+    stepper: &Stepper,
+    hook: &Hook,
+    mut state: State,
+    [to, after]: [Tensor<2>; 2],
+    active: Tensor<2, Bool>,
+    index: u64,
+) -> Result<State> {
     let to = hook.without_flat(to, &after);
     // Unchanged positions skip the boundaries, which would round them; their gradients are
     // preserved.
@@ -161,7 +199,7 @@ pub(super) fn after_step(
     if !moves.is_empty() {
         let part = state.select(&moves);
         let end = part.fraction.ones_like();
-        let span = (context.index, [end.clone(), end]);
+        let span = (index, [end.clone(), end]);
         let displacement = moves.take(&displacement) + part.rest.clone();
         let (to, rest) = sum(&part.position, displacement);
         let lost = part.status.zeros_like().add_scalar(Status::NonFinite.code());
@@ -170,10 +208,7 @@ pub(super) fn after_step(
         let part = arrive(stepper, part, span, end)?;
         state = state.put(&moves, part);
     }
-    match context.following {
-        Some(following) => reinjection::follow_at_end(state, following, context.index, ends),
-        None => Ok(state),
-    }
+    Ok(state)
 }
 
 /// The arguments of the operation.

@@ -332,17 +332,18 @@ impl<'a> Prepared<'a> {
         let count = rows.count();
         let shift = OriginShift::new(tracer.field);
         let is_split = self.batch < count;
-        let max_steps = match self.adjoint {
-            Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }) => steps,
-            _ => stepper::max_steps(self.all, &device),
-        };
         let sorts = is_host(&device)
             && stepper.engine == Engine::Fused
-            && stepper.hook.is_none()
             && slots.is_none()
             && !is_tracked
             && !tracer.flow_map_gradient
             && schedule.span.steps >= run::STEPS_WORTH_SORTING;
+        let max_steps = match (self.adjoint, stepper::max_steps(self.all, &device)) {
+            (Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }), _) => steps,
+            // Launches of one step need the order more than longer ones.
+            (_, steps) if sorts && stepper.hook.is_some() => steps.min(run::STEPS_BETWEEN_SORTS),
+            (_, steps) => steps,
+        };
         let mut run = Run {
             tracer,
             segments: schedule.chunks(max_steps),

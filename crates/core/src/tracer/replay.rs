@@ -1,8 +1,13 @@
 //! Boundaries, obstacles and meshes for tensor operations: paths are replayed on the host by the
 //! event loop of the fused operation, which also gives the derivatives of their ends.
 
-use super::{Tracer, reinjection, runge_kutta::column_of, stepper::Stepper, tensor::State};
-use crate::{Engine, Error, Result, Status};
+use super::{
+    Tracer, reinjection,
+    runge_kutta::column_of,
+    stepper::{Stepper, lost},
+    tensor::State,
+};
+use crate::{Engine, Result, Status};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{Boundary, Jacobian, MeshTables, Obstacle, PathEnd, Paths, Placement};
 
@@ -82,7 +87,7 @@ pub(super) fn follow(
     to: &Tensor<2>,
     locations: &Tensor<2, Int>,
 ) -> Result<Option<Ends>> {
-    let Some(paths) = &stepper.paths else { return Err(lost()) };
+    let paths = stepper.paths()?;
     let to = on_host(to)?;
     if !to.as_flattened().iter().all(|x| x.is_finite()) {
         return Ok(None);
@@ -90,10 +95,6 @@ pub(super) fn follow(
     let before = reinjection::ints(locations)?;
     let ends = paths.follow(&on_host(from)?, &to, &before);
     Ok(Some(Ends { ends, before }))
-}
-
-fn lost() -> Error {
-    Error::Execution("it lost the boundaries of the domain".into())
 }
 
 /// Integers of particles `[n, columns]`.

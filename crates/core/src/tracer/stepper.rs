@@ -9,7 +9,7 @@ use super::{
     tensor,
 };
 use crate::{
-    Engine, Field, Floats, Result, Sampled, Scheme, Status, device, field::evaluate,
+    Engine, Error, Field, Floats, Result, Sampled, Scheme, Status, device, field::evaluate,
     schedule::Chunk,
 };
 use burn::tensor::{Device, Tensor};
@@ -137,6 +137,11 @@ impl Stepper<'_> {
         Ok((0..velocity.len() / 3).map(|i| !is_known(i)).collect())
     }
 
+    /// What surrounds particles, for engines and operations that need it.
+    pub fn paths(&self) -> Result<&Paths> {
+        self.paths.as_ref().ok_or_else(lost)
+    }
+
     /// Whether the field has holes, where particles end.
     pub fn has_holes(&self) -> bool {
         self.field.sampled().is_some_and(|sampled| sampled.traits.has_holes)
@@ -165,4 +170,9 @@ fn step_spans(segment: &Chunk, samples: bool) -> Vec<(f64, f64)> {
     let mut spans = segment.step_spans();
     spans.extend(samples.then_some((segment.end(), 0.0)));
     spans
+}
+
+/// The error of a run without the boundaries that it needs.
+pub(super) fn lost() -> Error {
+    Error::Execution("it lost the boundaries of the domain".into())
 }

@@ -1,5 +1,9 @@
 //! Straight paths through the domain box, among obstacles and in a mesh, on the host.
 
+mod displace;
+
+pub use displace::Displaced;
+
 use super::{
     FieldArrays, Real,
     dual::Dual,
