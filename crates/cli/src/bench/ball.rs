@@ -52,7 +52,7 @@ impl Ball {
             }
         }
         // A start on a plane may be below it by rounding.
-        if enter > leave || enter > 1.0 || enter < -1e-6 {
+        if enter > leave || !(-1e-6..=1.0).contains(&enter) {
             return to;
         }
         let rest = path.map(|x| x * (1.0 - enter.max(0.0)));
@@ -99,7 +99,7 @@ fn on_sphere(from: [f64; 3], path: [f64; 3]) -> Option<[f64; 3]> {
 
 /// The two triangles of a square.
 fn square(face: usize, [i, j]: [usize; 2]) -> [[[f64; 3]; 3]; 2] {
-    let (axis, is_high) = (face / 2, face % 2 == 0);
+    let (axis, is_high) = (face / 2, face.is_multiple_of(2));
     let at = |i: usize, j: usize| {
         let mut p = [0.0; 3];
         p[axis] = if is_high { 1.0 } else { -1.0 };
