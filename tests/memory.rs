@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     Adjoint, BoundaryCondition, Control, Domain, Ends, Field, FieldFn, FieldOptions, FieldSize,
     FrameData, FrameSource, Frames, GridField, GridSource, Memory, Observer, Placement, Plan,
@@ -368,4 +368,49 @@ fn gradients_in_segments_take_the_memory_of_a_segment() {
     assert!(long.0 < 3.5 * short.0, "{short:?}, {long:?}");
     assert!(long.1 < 13.0 * short.1, "{short:?}, {long:?}");
     assert!(graph.0 > 10.0 * short.0, "{short:?}, {graph:?}");
+}
+
+/// The seconds of a run of 1,000 particles with its backward pass, and the bytes that the run keeps for it.
+fn gradient(steps: u64) -> (f64, u64) {
+    let device = Device::flex().autodiff();
+    let axes = [33, 17, 17].map(|n| (0..n).map(|i| f64::from(i) / 16.0).collect());
+    let times = vec![0.0, 1.0];
+    let options = FieldOptions::default();
+    let velocity = |[x, y, z]: [f64; 3], t: f64| {
+        [0.3 + 0.2 * (5.0 * y + t).sin(), 0.1 * (3.0 * x).sin(), 0.1 * (4.0 * z + x).cos()]
+    };
+    let field = GridField::from_fn(axes, times, &device, &options, velocity).unwrap();
+    let points = Seeds::uniform([0.0; 3], [2.0, 1.0, 1.0], 1000, 5).unwrap();
+    let points: Vec<f32> = points.positions().as_flattened().iter().map(|x| *x as f32).collect();
+    let beside = (&device, Precision::F32.dtype());
+    let points = Tensor::<2>::from_data(TensorData::new(points, [1000, 3]), beside);
+    let points = points.require_grad();
+    let before = resident();
+    let start = Instant::now();
+    let tracks = Tracer::new(&field)
+        .all_faces(BoundaryCondition::Reflect)
+        .span(Span { t0: Some(0.0), t1: Some(1.0), steps: Some(steps), ..Span::default() })
+        .trace(&Seeds::from_tensor(points.clone()).unwrap())
+        .unwrap();
+    let loss = tracks.positions().sum();
+    let kept = resident().saturating_sub(before);
+    let gradients = loss.backward();
+    assert!(points.grad(&gradients).is_some());
+    (start.elapsed().as_secs_f64(), kept)
+}
+
+#[test]
+#[ignore = "measures time and memory of the whole process"]
+fn gradients_of_many_steps_keep_little_and_take_no_longer_for_each() {
+    let mut of_each = Vec::new();
+    for steps in [100, 1000, 10_000] {
+        gradient(steps);
+        let runs = [0, 1, 2].map(|_| gradient(steps));
+        let seconds = runs.iter().fold(f64::INFINITY, |min, run| min.min(run.0));
+        let (ns, kept) = (seconds * 1e6 / steps as f64, runs[2].1 as f64 / (1e3 * steps as f64));
+        println!("{steps} steps: {ns:.0} ns and {kept:.2} bytes for each particle-step");
+        of_each.push((ns, kept));
+    }
+    assert!(of_each[2].0 < 1.3 * of_each[0].0, "{of_each:?}");
+    assert!(of_each[2].1 < 16.0, "{of_each:?}");
 }

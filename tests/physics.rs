@@ -15,12 +15,15 @@ mod physics {
     mod recorded;
 
     mod adaptive;
+    mod adjoint_reuse;
+    mod adjoint_streams;
     mod against_oracle;
     mod against_oracle_walls;
     mod analytic;
     mod arrays;
     mod batches;
     mod damaged_meshes;
+    mod end_times;
     mod engines;
     mod faces;
     mod far;

@@ -443,6 +443,7 @@ fn gradients_flow_through_the_operation() {
             .engine(engine)
             .each_step(|step| step.after + velocity.clone() * step.before.square() * step.dt);
         let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
+        assert_eq!(tracks.summary().unwrap().engine, engine);
         let last = tracks.saves().last().unwrap().position.clone();
         let gradients = last.narrow(1, 1, 1).sum_dim(0).backward();
         // y' = y + v y^2 / 4, four times.

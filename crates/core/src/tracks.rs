@@ -1,7 +1,7 @@
 //! Results of a run: saves, tracks and ends.
 
 use crate::{Error, FieldArray, Precision, Result, Status, Summary};
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 /// Particles at one time, all or a block of them, on the device or on the host (see
@@ -178,6 +178,17 @@ pub trait TrackSink {
         Ok(DurablePosition::default())
     }
 
+    /// Called before [`end`](TrackSink::end) in a run with gradients: the end time of each particle `[n]`, in the
+    /// data's unit, in the graph of the run; NaN for particles that have not ended.
+    ///
+    /// # Errors
+    ///
+    /// Like [`begin`](TrackSink::begin).
+    fn end_times(&mut self, times: Tensor<1>) -> std::result::Result<(), SinkError> {
+        let _ = times;
+        Ok(())
+    }
+
     /// Called once, after the last save.
     ///
     /// # Errors
@@ -208,6 +219,7 @@ pub struct Tracks {
     particles: usize,
     instances: Vec<ParticleInstance>,
     ends: Ends,
+    end_times: Option<Tensor<1>>,
     periods: [f64; 3],
     arrays: Vec<FieldArray>,
     summary: Option<Summary>,
@@ -302,6 +314,33 @@ impl Tracks {
         &self.ends
     }
 
+    /// End time of each particle `[particles]`, in the data's unit and the precision of the run; NaN for one that has not
+    /// ended. `None` before the end of the run. It has gradients if the run has: the derivative of the time at which
+    /// the steps taken reach the face, wall or obstacle. Times of steps and releases are constants, as is the
+    /// end of a particle that is stagnant or lost.
+    pub fn end_times(&self) -> Option<Tensor<1>> {
+        self.end_times.clone().or_else(|| self.column(&self.ends.end_time))
+    }
+
+    /// Time from release to end of each particle `[particles]`, positive in backward runs too; as
+    /// [`end_times`](Tracks::end_times).
+    pub fn residence_times(&self) -> Option<Tensor<1>> {
+        let Ends { end_time, release_time, .. } = &self.ends;
+        let is_backward = end_time.iter().zip(release_time).any(|(end, release)| end < release);
+        let times = self.end_times()? - self.column(release_time)?;
+        Some(if is_backward { times.neg() } else { times })
+    }
+
+    /// A number of each particle, beside the saves.
+    fn column(&self, numbers: &[f64]) -> Option<Tensor<1>> {
+        let position = &self.saves.last()?.position;
+        if numbers.len() != self.particles {
+            return None;
+        }
+        let data = TensorData::new(numbers.to_vec(), [numbers.len()]);
+        Some(Tensor::from_data(data, (&position.device(), position.dtype())))
+    }
+
     /// Widths of the box along periodic axes; 0 along the others.
     pub fn periods(&self) -> [f64; 3] {
         self.periods
@@ -313,6 +352,7 @@ impl TrackSink for Tracks {
         self.saves = Vec::with_capacity(plan.saves.min(1 << 16));
         self.blocks.clear();
         self.particles = plan.particles;
+        self.end_times = None;
         self.periods = plan.periods;
         self.arrays.clone_from(&plan.arrays);
         Ok(())
@@ -329,6 +369,11 @@ impl TrackSink for Tracks {
 
     fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         self.instances.extend(instances);
+        Ok(())
+    }
+
+    fn end_times(&mut self, times: Tensor<1>) -> std::result::Result<(), SinkError> {
+        self.end_times = Some(times);
         Ok(())
     }
 

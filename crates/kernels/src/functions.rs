@@ -222,14 +222,14 @@ pub struct Launched {
 /// Advances all particles through all steps of a segment, in one launch, on the device that holds
 /// them. `geometry` holds the positions of the segment's inlets and the triangles of its obstacles.
 ///
-/// The positions have gradients by those at the start, by the field's velocities (not by its other
-/// values) and by the motion, if these are tracked; [tangents](Particles::tangents) have none.
+/// The positions, and the fractions at which particles ended, have gradients by those at the start, by the field's
+/// velocities (not by its other values), by the motion and by the positions of inlets, if these are tracked;
+/// [tangents](Particles::tangents) have none.
 ///
 /// # Panics
 ///
 /// If the tensors are on different devices, have different float precisions or not the shapes
-/// stated in [`Particles`] and [`FieldTensors`]. A backward pass panics if slots are re-used, as do particles
-/// with tangents.
+/// stated in [`Particles`] and [`FieldTensors`], and for particles with tangents in slots that are re-used.
 pub fn advance(
     particles: Particles,
     field: &FieldTensors,

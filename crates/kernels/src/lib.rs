@@ -73,7 +73,7 @@ pub use reinjection::{
     SlotRules, SourceSlots,
 };
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
-pub use segment::Segment;
+pub use segment::{Reload, ReloadedFrames, Segment};
 pub use status::Status;
 pub use surface::{ClosedSurface, SurfaceError};
 pub use walk::{Walk, WalkScheme};

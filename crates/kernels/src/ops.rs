@@ -2,7 +2,7 @@
 
 #![allow(deprecated)] // the NdArray backend, kept for users that select it by name
 
-use crate::{FieldShape, Segment};
+use crate::{FieldShape, POSITION, Segment};
 use burn::backend::{
     Backend, ExtensionType, backend_extension,
     tensor::{FloatTensor, IntTensor},
@@ -68,10 +68,27 @@ pub struct Advanced<B: Backend> {
 pub struct PulledBack<B: Backend> {
     /// Gradients by [`State::position`].
     pub position: FloatTensor<B>,
+    /// Gradients by [`State::fraction`], as far as it has the ends of particles.
+    pub fraction: FloatTensor<B>,
     /// Gradients by [`Sampled::velocity`].
     pub velocity: FloatTensor<B>,
     /// Gradients by [`Geometry::motion`].
     pub motion: FloatTensor<B>,
+    /// Gradients by [`Geometry::rows`], as far as they are positions of inlets.
+    pub rows: FloatTensor<B>,
+}
+
+/// Number of columns of an outcome: the position at the end of a launch, its rest, and the fraction of the step in
+/// which the particle ended.
+pub(crate) const OUTCOME: usize = POSITION + 1;
+
+/// The gradients that a backward pass wants beside those by positions and by the motion.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// By the field's values.
+    pub values: bool,
+    /// By the positions of inlets.
+    pub rows: bool,
 }
 
 /// The operations that burntrace adds to a Burn backend.
@@ -85,15 +102,15 @@ pub trait TraceBackend: Backend {
         segment: Segment,
     ) -> Advanced<Self>;
 
-    /// Gradients by the positions at the start of a launch, by the field's values and by the motion, from
-    /// `gradient`, those by the positions at its end. Those by the values are a single row unless
-    /// `by_values` is set.
+    /// Gradients by the positions at the start of a launch, by the field's values, by the motion and by the
+    /// positions of inlets, from `gradient` `[n, OUTCOME]`, those by the positions and end fractions after it.
+    /// Those by the values and by the inlets are a single row unless they are wanted.
     fn pull_back(
         #[extension_type] state: State<Self>,
         #[extension_type] field: Sampled<Self>,
         #[extension_type] geometry: Geometry<Self>,
         gradient: FloatTensor<Self>,
-        by_values: bool,
+        wanted: Wanted,
         segment: Segment,
     ) -> PulledBack<Self>;
 

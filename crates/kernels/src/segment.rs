@@ -1,7 +1,8 @@
 //! The input of one launch.
 
 use crate::{Adaptive, Boundary, Clock, Obstacle, ReinjectionRules, Scheme, Step, Walk};
-use std::sync::Arc;
+use burn::tensor::TensorData;
+use std::{fmt::Debug, sync::Arc};
 
 /// The steps of one launch, with all parameters shared by the particles.
 #[derive(Clone, Debug)]
@@ -37,6 +38,30 @@ pub struct Segment {
     pub walk: Option<Walk>,
     /// Rules for the re-use of slots.
     pub reinjection: Option<ReinjectionRules>,
+    /// Gives the field's values again for a backward pass, which then does not keep them.
+    pub reload: Option<Arc<dyn Reload>>,
+    /// With gradients, the maximum number of particles in a launch of the device. The particles are in one
+    /// operation, so that the sums of their gradients do not depend on it.
+    pub batch: Option<usize>,
+}
+
+/// A field's frames that can be loaded once more.
+pub trait Reload: Debug + Send + Sync {
+    /// Loads the frames that the steps of the launch need; `None` if that fails. The gradients of the launch are
+    /// then NaN.
+    fn reload(&self) -> Option<ReloadedFrames>;
+}
+
+/// Frames that were loaded once more, which may be others than at first, with the same values in those that the steps
+/// need.
+#[derive(Clone, Debug)]
+pub struct ReloadedFrames {
+    /// Values, as in [`FieldTensors::velocity`](crate::FieldTensors::velocity).
+    pub values: TensorData,
+    /// The clock of these frames.
+    pub clock: Arc<Clock>,
+    /// The steps in these frames.
+    pub steps: Vec<Step>,
 }
 
 impl Segment {
@@ -57,6 +82,8 @@ impl Segment {
             drift: [0.0; 3],
             walk: None,
             reinjection: None,
+            reload: None,
+            batch: None,
         }
     }
 }

@@ -17,6 +17,7 @@ mod options;
 mod periodic;
 mod points;
 mod reader;
+mod reload;
 mod sampled;
 mod source;
 mod stream;

@@ -127,6 +127,16 @@ impl Sampled {
     /// Loads the frames that steps need, and returns them with their clock. Steps are given by
     /// start time and length.
     pub(crate) fn during(&self, steps: &[(f64, f64)]) -> Result<FrameWindow> {
+        let backward = steps.iter().find(|(_, h)| *h != 0.0).map(|(_, h)| *h < 0.0);
+        self.window(steps, backward)
+    }
+
+    /// As [`during`](Sampled::during). `backward` is the direction of the next frames, if known.
+    pub(super) fn window(
+        &self,
+        steps: &[(f64, f64)],
+        backward: Option<bool>,
+    ) -> Result<FrameWindow> {
         let Some(stream) = &self.stream else {
             return Ok(FrameWindow {
                 tensors: self.tensors.clone(),
@@ -136,7 +146,6 @@ impl Sampled {
         };
         let frames = steps.iter().map(|(t, h)| self.time.frames_of(*t, *h));
         let needed = frames.reduce(union).unwrap_or(0..1);
-        let backward = steps.iter().find(|(_, h)| *h != 0.0).map(|(_, h)| *h < 0.0);
         let (velocity, first) = stream.window(needed, backward)?;
         let rows = (velocity.dims()[0] - 1) as i64 / self.tensors.rows_per_frame() as i64;
         let locate = |(t, h): &(f64, f64)| {

@@ -170,10 +170,22 @@ impl Stream {
         self.lock().failure.take()
     }
 
+    /// Keeps an error that cannot be returned where it happened, for the next caller who can.
+    pub fn fail(&self, error: Error) {
+        self.lock().failure.get_or_insert(error);
+    }
+
     /// A window that contains the `needed` frames, and its first frame. Frames that are already in
     /// the window are not read again. `backward` is the direction of the next frames, if known.
+    ///
+    /// # Errors
+    ///
+    /// If a frame cannot be read, now or before a [pending error](Stream::failure).
     pub fn window(&self, needed: Range<i64>, backward: Option<bool>) -> Result<(Tensor<2>, i64)> {
         let mut window = self.lock();
+        if let Some(error) = window.failure.take() {
+            return Err(error);
+        }
         window.runs_backward = backward.unwrap_or(window.runs_backward);
         let has = window.frames.clone();
         if needed.start < has.start || needed.end > has.end {

@@ -168,7 +168,8 @@ fn of_field(field: &FieldSize, layout: MemoryLayout) -> Vec<PlanItem> {
 
 fn of_particles(size: &RunSize, layout: MemoryLayout) -> Vec<PlanItem> {
     let (n, batch, row) = (size.particles as u64, layout.batch as u64, size.row());
-    let is_split = batch < n;
+    // With gradients, all particles are in one graph.
+    let is_split = batch < n && size.gradients == 0;
     let on_host = if is_split || !layout.is_shared { n * row } else { 0 };
     // Sorting by space doubles the particles for a moment, with five integers for each; the tensor engine has a
     // tensor for each stage.

@@ -5,6 +5,7 @@ use crate::{
     Ends, Error, Field, MeshFace, ParticleInstance, Result, Status,
     schedule::{NEVER, Schedule},
 };
+use burn::tensor::{Tensor, TensorData};
 use burntrace_kernels::{FaceTags, MeshPatch, Record, status::BROKEN_OFF};
 
 /// Releases of all particle instances: of the seeds, and in re-used slots.
@@ -91,6 +92,33 @@ pub(super) fn account(
     account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
     account.check()?;
     Ok(account)
+}
+
+/// The end times `[n]` as a tensor in the graph of the `fraction` of each end; NaN for a particle that has not ended.
+/// Times of steps are constants.
+pub(super) fn times_in_graph(
+    fraction: Tensor<1>,
+    rows: &Rows,
+    ends: &Ends,
+    schedule: &Schedule,
+) -> Tensor<1> {
+    let records = Record::from_numbers(&rows.record).iter();
+    let at = |part: f64| {
+        let event = |(record, status): (&Record, &Status)| match status.has_ended() {
+            true => (record.step as u64, part),
+            false => (NEVER, 0.0),
+        };
+        schedule.times_of(&records.clone().zip(&ends.status).map(event).collect::<Vec<_>>())
+    };
+    let lengths = at(0.0).into_iter().zip(at(1.0)).map(|(start, end)| end - start);
+    let lengths = lengths.map(|length| if length.is_nan() { 0.0 } else { length }).collect();
+    let beside = (&fraction.device(), fraction.dtype());
+    let tensor = |numbers: Vec<f64>| {
+        let data = TensorData::new(numbers, [ends.status.len()]);
+        Tensor::<1>::from_data(data, beside)
+    };
+    let change = (fraction.clone() - fraction.clone().detach()) * tensor(lengths);
+    tensor(ends.end_time.clone()) + change
 }
 
 impl Account {

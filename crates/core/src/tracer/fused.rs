@@ -18,9 +18,11 @@ pub(super) fn advance(
     chunk: &Chunk,
     following: Option<&Reinjection>,
 ) -> Result<(Particles, Vec<End>)> {
-    let FrameWindow { tensors, clock, steps } = field.during(&chunk.step_spans())?;
+    let spans = chunk.step_spans();
+    let FrameWindow { tensors, clock, steps } = field.during(&spans)?;
     let mut segment = segment(stepper, clock, steps);
     (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
+    (segment.reload, segment.batch) = (field.reload(&spans), stepper.batch);
     let Some(following) = following else {
         let Launched { particles, .. } =
             burntrace_kernels::advance(particles, &tensors, &stepper.geometry, segment);

@@ -344,6 +344,7 @@ impl<'a> Tracer<'a> {
             hook: hook::hook(self),
             releases,
             reuses_slots: self.reuses_slots(),
+            batch: None,
         })
     }
 
@@ -375,6 +376,7 @@ impl<'a> Tracer<'a> {
             (None, Some(_)) => Engine::Tensor,
             (None, None) => Engine::Fused,
         };
+        self.check_tracked_inlets(engine)?;
         let is_tracked = is_tracked || self.field.device().is_autodiff();
         self.check_flow_map_gradient(engine, is_tracked).map(|()| engine)
     }

@@ -2,7 +2,7 @@
 
 use super::{arrays::is_host, reinjection, rows::Rows, start};
 use crate::{Error, Result, Status};
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use burntrace_kernels::Particles;
 use std::ops::Range;
 
@@ -93,6 +93,16 @@ impl ParticleStore {
                 Ok(Rows::read(*particles.clone().ok_or_else(lost)?, true)?.in_slot_order())
             }
             ParticleStore::OnHost { rows, .. } => Ok(rows.clone()),
+        }
+    }
+
+    /// The fractions of the steps of events `[n]`, in the graph of the particles.
+    pub fn fraction(&self) -> Option<Tensor<1>> {
+        match self {
+            ParticleStore::OnDevice { particles, .. } => {
+                particles.as_ref().map(|particles| particles.fraction.clone())
+            }
+            ParticleStore::OnHost { .. } => None,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The memory plan of a tracer's run.
 
-use super::{Adjoint, Tracer, inflow, start, walk};
+use super::{Adjoint, Tracer, inflow, start, stepper, walk};
 use crate::{
     Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled, Seeds,
-    Strategy, field::evaluate,
+    Strategy, field::evaluate, schedule::Chunk,
 };
 
 /// Runs that need no more than this are not checked against the machine's memory.
@@ -71,9 +71,9 @@ impl Tracer<'_> {
         Ok(evaluate::is_tracked(self.field, position, time)? || self.has_tracked_input(seeds))
     }
 
-    /// Whether the seeds, the drift or the diffusivity are tracked.
+    /// Whether the seeds, the drift, the diffusivity or the points of inlets are tracked.
     pub(super) fn has_tracked_input(&self, seeds: &Seeds) -> bool {
-        seeds.is_tracked() || walk::is_tracked(self)
+        seeds.is_tracked() || walk::is_tracked(self) || inflow::is_tracked(self)
     }
 
     /// As [`plan`](Tracer::plan), but unless `is_exact` is set, small runs are not checked against
@@ -91,7 +91,8 @@ impl Tracer<'_> {
         if let Some(adjoint) = adjoint {
             size.gradients = self.kept_by_gradients(adjoint)?;
         }
-        let request = self.memory_request(adjoint.is_some());
+        let cannot_split = adjoint.is_some_and(|adjoint| !matches!(adjoint, Adjoint::Fused { .. }));
+        let request = self.memory_request(cannot_split);
         let plan = Plan::choose(&size, &field, memory, &request)?;
         if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
             return Ok(plan);
@@ -113,15 +114,20 @@ impl Tracer<'_> {
         let (schedule, precision) = (self.schedule()?, self.field.precision());
         let graph = self.scheme.tableau().stages * GRAPH_NUMBERS * precision.bytes();
         let max_steps = match adjoint {
-            Adjoint::Fused { .. } if self.each_step.is_some() => 1,
             Adjoint::Fused { every: steps } | Adjoint::Segments { steps } => steps,
             Adjoint::Auto | Adjoint::Graph => 1024,
+        };
+        let launches = |chunk: &Chunk| match adjoint {
+            // An operation follows each step.
+            Adjoint::Fused { .. } if self.each_step.is_some() => chunk.steps(),
+            Adjoint::Fused { .. } => stepper::parts(self.field, chunk, false).len(),
+            _ => 1,
         };
         let (mut steps, mut longest, mut states) = (0, 0, 0);
         for chunk in schedule.chunks(max_steps).filter(|chunk| chunk.steps() > 0) {
             steps += chunk.steps();
             longest = longest.max(chunk.steps());
-            states += precision.particle_bytes();
+            states += launches(&chunk) * precision.particle_bytes();
         }
         Ok(match adjoint {
             Adjoint::Fused { .. } => KEPT_STATES * states,
@@ -162,9 +168,9 @@ impl Tracer<'_> {
         }
     }
 
-    fn memory_request(&self, is_tracked: bool) -> MemoryRequest {
+    fn memory_request(&self, has_graph: bool) -> MemoryRequest {
         let cannot_split =
-            is_tracked.then_some("gradients are tracked, and their graph spans all particles");
+            has_graph.then_some("gradients are tracked, and their graph spans all particles");
         let frames = self.field.sampled().map_or(Frames::All, Sampled::frames);
         MemoryRequest { frames: Some(frames), cannot_split, ..self.asked }
     }

@@ -5,6 +5,7 @@ use super::{
     arrays::{Sampler, is_host},
     batches::Batches,
     boundary::{check_overlap, periods},
+    inflow,
     kept_values::KeptValues,
     origin_shift::OriginShift,
     particle_store::ParticleStore,
@@ -92,7 +93,12 @@ impl<'a> Tracer<'a> {
         let batch = self.plan_of(seeds, engine, (adjoint, false))?.batch();
         let (releases, later) = Releases::new(seeds, &schedule);
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
-        let stepper = self.stepper(engine, later, inlets)?;
+        let mut stepper = self.stepper(engine, later, inlets)?;
+        if is_tracked {
+            let tracked = slots.as_ref().map_or(&[] as &[_], |slots| &slots.tracked);
+            stepper.geometry.rows = inflow::with_graphs(stepper.geometry.rows, tracked, self);
+            stepper.batch = (batch < self.num_slots(seeds)).then_some(batch);
+        }
         start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;
         if self.seeds_outside == SeedsOutside::Error {
             start::check_inside(seeds, &cells, &self.domain, "field (in its holes)")?;
@@ -331,7 +337,9 @@ impl<'a> Prepared<'a> {
         }
         let count = rows.count();
         let shift = OriginShift::new(tracer.field);
-        let is_split = self.batch < count;
+        // The graph of a run with gradients spans all particles.
+        let batch = if is_tracked { count } else { self.batch };
+        let is_split = batch < count;
         let sorts = is_host(&device)
             && stepper.engine == Engine::Fused
             && slots.is_none()
@@ -356,7 +364,7 @@ impl<'a> Prepared<'a> {
             slots,
             store: ParticleStore::on_host(rows, &device),
             shift,
-            batches: Batches::new(self.batch),
+            batches: Batches::new(batch),
             is_tracked,
             tape,
             overlaps: sink.on_host() && device::compiles_kernels(&device) && !is_tracked,

@@ -112,10 +112,28 @@ pub(super) fn land(ends: Option<Ends>, from: &Tensor<2>, to: &Tensor<2>) -> Resu
     Ok(Landing {
         image: ints(ends.iter().flat_map(|path| path.image).collect(), 3, &device),
         status: ints(ends.iter().map(|path| end(path).0.code()).collect(), 1, &device),
-        fraction: column_of(ends.iter().map(|path| end(path).1), to),
+        fraction: fractions(from, to, &ends),
         moved: ends.iter().map(|path| path.moved).collect(),
         location: ints(ends.iter().map(|path| path.location).collect(), 1, &device),
         position: moved(from, to, &ends.iter().map(Some).collect::<Vec<_>>()),
+    })
+}
+
+/// The fractions of paths at which particles ended `[n, 1]`, or 1; with their derivatives by the starts and the free
+/// ends, if gradients are tracked.
+fn fractions(from: &Tensor<2>, to: &Tensor<2>, ends: &[PathEnd]) -> Tensor<2> {
+    let fraction = |path: &PathEnd| path.end.map_or(1.0, |(_, fraction)| fraction);
+    let known = column_of(ends.iter().map(fraction), to);
+    let has_slopes = ends.iter().any(|path| path.end.is_some());
+    if !to.device().is_autodiff() || !has_slopes {
+        return known;
+    }
+    [from, to].into_iter().enumerate().fold(known, |sum, (which, rows)| {
+        let change = rows.clone() - rows.clone().detach();
+        let slopes = ends.iter().flat_map(|path| path.fraction_slopes[which]).collect::<Vec<_>>();
+        let slopes = TensorData::new(slopes, [ends.len(), 3]);
+        let slopes = Tensor::<2>::from_data(slopes, (&to.device(), to.dtype()));
+        sum + (change * slopes).sum_dim(1)
     })
 }
 

@@ -161,14 +161,20 @@ impl Run<'_> {
             faces: self.tracer.field.mesh().map(|mesh| &**mesh.face_tags()),
             have_obstacles: !self.stepper.obstacles.is_empty(),
         };
+        let fraction = self.store.fraction().filter(|fraction| fraction.device().is_autodiff());
         let rows = self.store.into_rows(slots.need_positions())?;
         let field = (self.tracer.field, self.counts.steps);
         let account = ends::account(&rows, self.schedule, &slots, field)?;
+        let end_times = fraction
+            .map(|fraction| ends::times_in_graph(fraction, &rows, &account.ends, self.schedule));
         drop(rows);
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         let start = Instant::now();
         if self.slots.is_some() {
             sunk(sink.instances(&account.instances))?;
+        }
+        if let Some(times) = end_times {
+            sunk(sink.end_times(times))?;
         }
         sunk(sink.end(&account.ends))?;
         self.counts.save_seconds += start.elapsed().as_secs_f64();

@@ -51,6 +51,8 @@ pub(super) struct Stepper<'a> {
     pub releases: Vec<Release>,
     /// Whether slots are re-used.
     pub reuses_slots: bool,
+    /// With gradients, the maximum number of particles in a launch: all of them are one operation in the graph.
+    pub batch: Option<usize>,
 }
 
 impl Stepper<'_> {
@@ -77,18 +79,7 @@ impl Stepper<'_> {
     /// The parts of a segment for which all frames are on the device at once. With `samples`, the
     /// last part includes the velocities at its end.
     pub fn parts(&self, segment: &Chunk, samples: bool) -> Vec<Chunk> {
-        let Some(sampled) = self.field.sampled() else {
-            return vec![segment.clone()];
-        };
-        let spans = step_spans(segment, samples);
-        let (mut parts, mut first) = (Vec::new(), 0);
-        while first < spans.len() || parts.is_empty() {
-            let next = first + sampled.at_once(&spans[first..]);
-            let steps = first.min(segment.steps())..next.min(segment.steps());
-            parts.push(segment.part(steps, next >= spans.len()));
-            first = next;
-        }
-        parts
+        parts(self.field, segment, samples)
     }
 
     /// Waits until the frames for a part of a segment are on the device.
@@ -163,6 +154,22 @@ impl Stepper<'_> {
             _ => 0,
         }
     }
+}
+
+/// See [`Stepper::parts`].
+pub(super) fn parts(field: &dyn Field, segment: &Chunk, samples: bool) -> Vec<Chunk> {
+    let Some(sampled) = field.sampled() else {
+        return vec![segment.clone()];
+    };
+    let spans = step_spans(segment, samples);
+    let (mut parts, mut first) = (Vec::new(), 0);
+    while first < spans.len() || parts.is_empty() {
+        let next = first + sampled.at_once(&spans[first..]);
+        let steps = first.min(segment.steps())..next.min(segment.steps());
+        parts.push(segment.part(steps, next >= spans.len()));
+        first = next;
+    }
+    parts
 }
 
 /// Start times and lengths of the steps of a segment, and its end if velocities are sampled there.

@@ -329,7 +329,7 @@ pub(super) fn arrive(
     let exits = landing.status.clone().not_equal_elem(Status::Active.code());
     let exits = moves.clone().bool_and(exits);
     let ended = stays.bool_or(exits.clone());
-    let when = (landing.fraction * (until - start.clone()) + start.clone()).detach();
+    let when = landing.fraction * (until - start.clone()) + start.clone();
     // Along axes on which nothing but periods came between.
     let is_free = landing.position.clone().detach().equal(to.clone().detach());
     let is_free = is_free.bool_or(landing.image.clone().not_equal_elem(0));

@@ -1,20 +1,26 @@
 //! Gradients on any backend.
 
 use crate::{
-    Segment, TraceBackend,
-    ops::{Advanced, Geometry, PulledBack, Sampled, State},
+    POSITION, Segment, TraceBackend,
+    ops::{Advanced, Geometry, OUTCOME, PulledBack, Sampled, State, Wanted},
 };
-use burn::backend::{
-    Autodiff, Backend,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
+use burn::{
+    backend::{
+        Autodiff, Backend, TensorMetadata,
+        autodiff::{
+            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
+            grads::Gradients,
+            ops::{Backward, NodeGuard, Ops, OpsKind},
+        },
+        ops::FloatTensorOps,
+        tensor::{FloatTensor, IntTensor},
     },
-    tensor::{FloatTensor, IntTensor},
+    tensor::{Shape, Slice},
 };
+use std::ops::Range;
 
-/// The backward step of a launch, with gradients by positions, by the field's values and by the motion.
+/// The backward step of a launch, with gradients by positions, end fractions, the field's values, the motion and
+/// the positions of inlets.
 #[derive(Debug)]
 struct PullBack;
 
@@ -27,28 +33,114 @@ struct Taken<B: Backend> {
     segment: Segment,
 }
 
-impl<B: TraceBackend> Backward<B, 3> for PullBack {
+impl<B: TraceBackend> Backward<B, 5> for PullBack {
     type State = Taken<B>;
 
     fn backward(
         self,
-        ops: Ops<Taken<B>, 3>,
+        ops: Ops<Taken<B>, 5>,
         gradients: &mut Gradients,
         _checkpointer: &mut Checkpointer,
     ) {
-        let [position, velocity, motion] = ops.parents;
+        let [position, fraction, velocity, motion, rows] = ops.parents;
         let gradient = gradients.consume::<B>(&ops.node);
-        let Taken { state, field, geometry, segment } = ops.state;
-        let by_values = velocity.is_some();
-        let by = B::pull_back(state, field, geometry, gradient, by_values, segment);
-        if let Some(node) = position {
-            gradients.register::<B>(node.id, by.position);
+        let wanted = Wanted { values: velocity.is_some(), rows: rows.is_some() };
+        let by = match ops.state.reloaded() {
+            Ok(Taken { state, field, geometry, segment }) => {
+                B::pull_back(state, field, geometry, gradient, wanted, segment)
+            }
+            Err(taken) => taken.unknown(gradient, wanted),
+        };
+        let by = [
+            (position, by.position),
+            (fraction, by.fraction),
+            (velocity, by.velocity),
+            (motion, by.motion),
+            (rows, by.rows),
+        ];
+        for (node, by) in by {
+            if let Some(node) = node {
+                gradients.register::<B>(node.id, by);
+            }
         }
-        if let Some(node) = velocity {
-            gradients.register::<B>(node.id, by.velocity);
+    }
+}
+
+impl<B: TraceBackend> Taken<B> {
+    /// Without the field's values, if they can be loaded once more.
+    fn kept(mut self) -> Self {
+        if self.segment.reload.is_some() {
+            let velocity = &self.field.velocity;
+            let (device, dtype) = (velocity.device(), velocity.dtype());
+            self.field.velocity = B::float_zeros(Shape::new([1, 4]), &device, dtype.into());
         }
-        if let Some(node) = motion {
-            gradients.register::<B>(node.id, by.motion);
+        self
+    }
+
+    /// With the field's values, or as it is if they cannot be loaded.
+    fn reloaded(mut self) -> Result<Self, Box<Self>> {
+        let Some(reload) = self.segment.reload.take() else { return Ok(self) };
+        let Some(frames) = reload.reload() else { return Err(Box::new(self)) };
+        let device = self.state.position.device();
+        self.field.velocity = B::float_from_data(frames.values, &device);
+        (self.segment.clock, self.segment.steps) = (frames.clock, frames.steps);
+        Ok(self)
+    }
+
+    /// Gradients that are not known: NaN where there is one.
+    fn unknown(&self, gradient: FloatTensor<B>, wanted: Wanted) -> PulledBack<B> {
+        let [count, _] = gradient.shape().dims();
+        let nan = |like: &FloatTensor<B>, shape: Shape| {
+            B::float_full(shape, f64::NAN.into(), &like.device(), like.dtype().into())
+        };
+        let single = |width: usize| Shape::new([1, width]);
+        let Geometry { rows, motion, .. } = &self.geometry;
+        PulledBack {
+            position: nan(&gradient, Shape::new([count, POSITION])),
+            fraction: nan(&gradient, Shape::new([count])),
+            velocity: nan(&gradient, single(4)),
+            motion: nan(motion, motion.shape()),
+            rows: nan(rows, if wanted.rows { rows.shape() } else { single(3) }),
+        }
+    }
+
+    /// Takes the steps, a batch of particles after another.
+    fn launch(self) -> Advanced<B> {
+        let Taken { state, field, geometry, mut segment } = self;
+        let count = state.fraction.shape().num_elements();
+        // Ends are logged for all particles together.
+        let batch = segment.batch.take().filter(|_| segment.reinjection.is_none());
+        let Some(batch) = batch.filter(|batch| *batch < count) else {
+            return B::advance(state, field, geometry, segment);
+        };
+        let rows = |rows: Range<usize>| [Slice::from(rows)];
+        let (mut position, mut record, mut fraction) = (Vec::new(), Vec::new(), Vec::new());
+        let mut log = None;
+        for first in (0..count).step_by(batch) {
+            let part = first..count.min(first + batch);
+            let state = State::<B> {
+                position: B::float_slice(state.position.clone(), &rows(part.clone())),
+                record: B::int_slice(state.record.clone(), &rows(part.clone())),
+                fraction: B::float_slice(state.fraction.clone(), &rows(part)),
+            };
+            let first_slot = segment.first_slot + first as u32;
+            let segment = Segment { first_slot, ..segment.clone() };
+            let part = B::advance(state, field.clone(), geometry.clone(), segment);
+            position.push(part.position);
+            record.push(part.record);
+            fraction.push(part.fraction);
+            log = Some((part.log_index, part.log_position, part.log_count));
+        }
+        let Some((log_index, log_position, log_count)) = log else {
+            return B::advance(state, field, geometry, segment);
+        };
+        Advanced {
+            position: B::float_cat(position, 0),
+            record: B::int_cat(record, 0),
+            fraction: B::float_cat(fraction, 0),
+            log_index,
+            log_position,
+            log_count,
         }
     }
 }
@@ -60,35 +152,20 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         geometry: Geometry<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
-        let nodes = [state.position.node(), field.velocity.node(), geometry.motion.node()];
+        let nodes = [
+            state.position.node(),
+            state.fraction.node(),
+            field.velocity.node(),
+            geometry.motion.node(),
+            geometry.rows.node(),
+        ];
         let taken = Taken {
             state: inner_state(state),
             field: inner_field(field),
             geometry: inner_geometry(geometry),
             segment,
         };
-        let launch =
-            |Taken { state, field, geometry, segment }| B::advance(state, field, geometry, segment);
-        let (advanced, position) = match PullBack.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prepared) => {
-                let advanced = launch(taken.clone());
-                let position = prepared.finish(taken, advanced.position.clone());
-                (advanced, position)
-            }
-            OpsKind::UnTracked(prepared) => {
-                let advanced = launch(taken);
-                let position = prepared.finish(advanced.position.clone());
-                (advanced, position)
-            }
-        };
-        Advanced {
-            position,
-            record: advanced.record,
-            fraction: constant::<B, C>(advanced.fraction),
-            log_index: advanced.log_index,
-            log_position: constant::<B, C>(advanced.log_position),
-            log_count: advanced.log_count,
-        }
+        advance_tracked::<B, C>(nodes, taken)
     }
 
     fn pull_back(
@@ -96,16 +173,18 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         field: Sampled<Self>,
         geometry: Geometry<Self>,
         gradient: FloatTensor<Self>,
-        by_values: bool,
+        wanted: Wanted,
         segment: Segment,
     ) -> PulledBack<Self> {
         let (state, field) = (inner_state(state), inner_field(field));
         let (geometry, gradient) = (inner_geometry(geometry), gradient.into_primitive());
-        let by = B::pull_back(state, field, geometry, gradient, by_values, segment);
+        let by = B::pull_back(state, field, geometry, gradient, wanted, segment);
         PulledBack {
             position: constant::<B, C>(by.position),
+            fraction: constant::<B, C>(by.fraction),
             velocity: constant::<B, C>(by.velocity),
             motion: constant::<B, C>(by.motion),
+            rows: constant::<B, C>(by.rows),
         }
     }
 
@@ -133,6 +212,45 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
 
     fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
         B::locate(position.into_primitive(), inner_field(field))
+    }
+}
+
+/// A launch as an operation in a graph: one of the positions together with the end fractions, so that a backward
+/// pass takes its steps again only once.
+fn advance_tracked<B: TraceBackend, C: CheckpointStrategy>(
+    nodes: [NodeGuard; 5],
+    taken: Taken<B>,
+) -> Advanced<Autodiff<B, C>> {
+    let (advanced, position, fraction) =
+        match PullBack.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prepared) => {
+                let advanced = taken.clone().launch();
+                let count = advanced.fraction.shape().num_elements();
+                let fraction = B::float_reshape(advanced.fraction.clone(), Shape::new([count, 1]));
+                let outcome = B::float_cat(vec![advanced.position.clone(), fraction], 1);
+                let outcome = prepared.finish(taken.kept(), outcome);
+                let columns = |columns: Range<usize>| {
+                    let all = Slice::from(0..count);
+                    Autodiff::<B, C>::float_slice(outcome.clone(), &[all, Slice::from(columns)])
+                };
+                let fraction = columns(POSITION..OUTCOME);
+                let fraction = Autodiff::<B, C>::float_reshape(fraction, Shape::new([count]));
+                (advanced, columns(0..POSITION), fraction)
+            }
+            OpsKind::UnTracked(prepared) => {
+                let advanced = taken.launch();
+                let position = prepared.finish(advanced.position.clone());
+                let fraction = constant::<B, C>(advanced.fraction.clone());
+                (advanced, position, fraction)
+            }
+        };
+    Advanced {
+        position,
+        record: advanced.record,
+        fraction,
+        log_index: advanced.log_index,
+        log_position: constant::<B, C>(advanced.log_position),
+        log_count: advanced.log_count,
     }
 }
 

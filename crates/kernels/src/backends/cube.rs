@@ -3,7 +3,7 @@
 use super::through_host;
 use crate::{
     Segment, TraceBackend, cube,
-    ops::{Advanced, Geometry, PulledBack, Sampled, State},
+    ops::{Advanced, Geometry, PulledBack, Sampled, State, Wanted},
 };
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn_cubecl::CubeBackend;
@@ -24,10 +24,10 @@ impl TraceBackend for CubeBackend {
         field: Sampled<Self>,
         geometry: Geometry<Self>,
         gradient: FloatTensor<Self>,
-        by_values: bool,
+        wanted: Wanted,
         segment: Segment,
     ) -> PulledBack<Self> {
-        through_host::pull_back(state, field, geometry, (gradient, by_values), segment)
+        through_host::pull_back(state, field, geometry, (gradient, wanted), segment)
     }
 
     /// As `pull_back`, on the host.

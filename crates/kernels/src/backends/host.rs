@@ -7,7 +7,7 @@ use crate::{
         self, Arrays, Ended, FieldArrays, Position, Real, Slots,
         adjoint::{Gradient, Taken, Tangents},
     },
-    ops::{Advanced, Geometry, PulledBack, Sampled, State},
+    ops::{Advanced, Geometry, OUTCOME, PulledBack, Sampled, State, Wanted},
 };
 use burn::backend::{
     Backend, DType, Flex, TensorMetadata,
@@ -35,10 +35,10 @@ macro_rules! on_host {
                 field: Sampled<Self>,
                 geometry: Geometry<Self>,
                 gradient: FloatTensor<Self>,
-                by_values: bool,
+                wanted: Wanted,
                 segment: Segment,
             ) -> PulledBack<Self> {
-                pull_back(state, field, geometry, (gradient, by_values), &segment)
+                pull_back(state, field, geometry, (gradient, wanted), &segment)
             }
 
             fn push_forward(
@@ -163,7 +163,7 @@ pub(super) fn pull_back<B, T>(
     state: State<B>,
     field: Sampled<B>,
     geometry: Geometry<B>,
-    gradient: (T, bool),
+    gradient: (T, Wanted),
     segment: &Segment,
 ) -> PulledBack<B>
 where
@@ -181,7 +181,7 @@ fn pull_back_in<F, B, T>(
     state: State<B>,
     field: Sampled<B>,
     geometry: Geometry<B>,
-    (gradient, by_values): (T, bool),
+    (gradient, wanted): (T, Wanted),
     segment: &Segment,
 ) -> PulledBack<B>
 where
@@ -190,24 +190,32 @@ where
     T: HostTensor,
 {
     let gradient = gradient.contiguous();
+    let by_end: &[[F; OUTCOME]] = cast_slice(gradient.values::<F>());
     // Rests are too small to have gradients of their own.
-    let by_end: &[Position<F>] = cast_slice(gradient.values::<F>());
+    let by_end = by_end.iter().map(|[x, y, z, .., fraction]| ([*x, *y, *z], *fraction));
     let mut gradients: Vec<_> =
-        by_end.iter().map(|[by_end, _]| Gradient::by_end(*by_end)).collect();
+        by_end.map(|(position, fraction)| Gradient::by_end(position, fraction)).collect();
     let mut by_velocity = vec![[F::zero(); 4]; 1];
+    let mut by_rows = vec![[F::zero(); 3]; 1];
     with_taken::<F, B, T>((state, field, geometry), segment, |taken| {
-        let values = if by_values { taken.field.velocity.len() } else { 1 };
+        let values = if wanted.values { taken.field.velocity.len() } else { 1 };
+        let rows = if wanted.rows { taken.geometry.0.len() } else { 1 };
         by_velocity.resize(values, [F::zero(); 4]);
-        let values = by_values.then_some(&mut by_velocity[..]);
-        cpu::adjoint::pull_back(taken, &mut gradients, values);
+        by_rows.resize(rows, [F::zero(); 3]);
+        let values = wanted.values.then_some(&mut by_velocity[..]);
+        let rows = wanted.rows.then_some(&mut by_rows[..]);
+        cpu::adjoint::pull_back(taken, &mut gradients, values, rows);
     });
     let by_start: Vec<Position<F>> =
         gradients.iter().map(|by| [by.position, [F::zero(); 3]]).collect();
-    let (count, values) = (by_start.len(), by_velocity.len());
+    let (count, values, rows) = (by_start.len(), by_velocity.len(), by_rows.len());
+    let by_fraction: Vec<F> = gradients.iter().map(|by| by.fraction).collect();
     PulledBack {
         position: T::of(by_start.into_flattened().into_flattened(), &[count, POSITION]),
         velocity: T::of(by_velocity.into_flattened(), &[values, 4]),
         motion: T::of(by_motion(&gradients), &[MOTION]),
+        fraction: T::of(by_fraction, &[count]),
+        rows: T::of(by_rows.into_flattened(), &[rows, 3]),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::host;
 use crate::{
     Segment,
-    ops::{Geometry, PulledBack, Sampled, State},
+    ops::{Geometry, PulledBack, Sampled, State, Wanted},
 };
 use burn::{
     backend::{
@@ -25,16 +25,18 @@ pub(super) fn pull_back(
     state: State<CubeBackend>,
     field: Sampled<CubeBackend>,
     geometry: Geometry<CubeBackend>,
-    (gradient, by_values): (FloatTensor<CubeBackend>, bool),
+    (gradient, wanted): (FloatTensor<CubeBackend>, Wanted),
     segment: Segment,
 ) -> PulledBack<CubeBackend> {
     let device = state.position.device.clone();
     let (state, field, geometry) = on_host(state, field, geometry);
-    let by = host::pull_back(state, field, geometry, (floats(gradient), by_values), &segment);
+    let by = host::pull_back(state, field, geometry, (floats(gradient), wanted), &segment);
     PulledBack {
         position: upload(by.position, &device),
         velocity: upload(by.velocity, &device),
         motion: upload(by.motion, &device),
+        fraction: upload(by.fraction, &device),
+        rows: upload(by.rows, &device),
     }
 }
 

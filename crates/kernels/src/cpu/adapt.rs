@@ -108,6 +108,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
             let mut single = Single {
                 tile: &mut self.arrays,
                 log: &mut self.log,
+                trail: self.trail.as_deref_mut(),
                 i,
                 context: self.context,
                 sampler: self.sampler,
@@ -123,9 +124,9 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
     /// Keeps a step that is accepted, if it is wanted.
     #[inline(never)]
     fn keep(&mut self, (i, j): (usize, usize), (start, h): (F, F)) {
-        if let Some(accepted) = &mut self.accepted {
+        if let Some(trail) = &mut self.trail {
             let (position, record) = (self.arrays.position[i], self.arrays.record[i]);
-            accepted.push(AcceptedStep { i, j, start, h, position, record });
+            trail.steps.push(AcceptedStep { i, j, start, h, position, record });
         }
     }
 }

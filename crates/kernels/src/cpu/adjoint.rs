@@ -15,6 +15,7 @@ mod states;
 mod values;
 
 pub(crate) use forward::Tangents;
+pub(crate) use reverse::Gradient;
 pub(crate) use values::Shares;
 
 use super::{
@@ -28,14 +29,14 @@ use super::{
     order::Order,
     sampler::{FieldArrays, WithSampler},
     step::SegmentContext,
-    tile::Tile,
+    tile::{Tile, Trail},
     with_method,
 };
 use crate::{Record, Segment};
 use forward::Forward;
 use rayon::prelude::*;
 use replay::Replay;
-use reverse::Reverse;
+use reverse::{Reverse, StartGradient};
 use states::{Coefficients, States};
 use values::{ValueGradients, add_parts, frames_read, parts_of};
 
@@ -67,37 +68,25 @@ pub(crate) struct Taken<'a, F> {
     pub segment: &'a Segment,
 }
 
-/// The gradients of a particle.
-#[derive(Clone, Copy)]
-pub(crate) struct Gradient<F> {
-    /// By its position: at the end of the launch, and then at the start.
-    pub position: [F; 3],
-    /// By the drift.
-    pub drift: [F; 3],
-    /// By the diffusivity along each axis.
-    pub diffusivity: [F; 3],
-}
-
-impl<F: Real> Gradient<F> {
-    /// The gradients before any step is reversed.
-    pub fn by_end(position: [F; 3]) -> Self {
-        let zero = [F::zero(); 3];
-        Gradient { position, drift: zero, diffusivity: zero }
-    }
-}
-
-/// Turns the gradients by the positions after a launch into those by the positions before it and by the
-/// drift and diffusivity, and adds the gradients by the field's values to `values`, if given.
-///
-/// # Panics
-///
-/// If slots are re-used.
+/// Turns the gradients by the positions and end fractions after a launch into those before it and by the
+/// drift and diffusivity, and adds the gradients by the field's values to `values` and those by the positions
+/// of inlets to `rows`, if given.
 pub(crate) fn pull_back<F: Real>(
     taken: &Taken<F>,
     gradients: &mut [Gradient<F>],
     values: Option<&mut [[F; 4]]>,
+    rows: Option<&mut [[F; 3]]>,
 ) {
-    derive(taken, gradients, Backward { values });
+    let mut starts = Vec::new();
+    derive(taken, gradients, Backward { values, starts: &mut starts });
+    let Some(rows) = rows else { return };
+    // The same sums for any order of the particles.
+    starts.sort_unstable_by_key(|start| (start.slot, start.generation));
+    for start in starts {
+        for (sum, by) in rows[start.row].iter_mut().zip(start.gradient) {
+            *sum += by;
+        }
+    }
 }
 
 /// Turns the derivatives of the positions before a launch into those of the positions after it.
@@ -106,6 +95,8 @@ pub(crate) fn pull_back<F: Real>(
 ///
 /// If slots are re-used.
 pub(crate) fn push_forward<F: Real>(taken: &Taken<F>, tangents: &mut [Tangents<F>]) {
+    let is_reused = taken.segment.reinjection.is_some();
+    assert!(!is_reused, "instances in re-used slots have no seed to derive by");
     derive(taken, tangents, Onward);
 }
 
@@ -127,8 +118,6 @@ type RowTile<'a, F, R> = (Arrays<'a, F>, &'a mut [R]);
 
 fn derive<F: Real, D: Direction<F>>(taken: &Taken<F>, rows: &mut [D::Row], direction: D) {
     let Taken { field, geometry, segment, .. } = *taken;
-    let is_reused = segment.reinjection.is_some();
-    assert!(!is_reused, "gradients of re-used slots are those of tensor operations");
     if segment.steps.is_empty() {
         return;
     }
@@ -194,23 +183,39 @@ struct Shared<'a, F: Real, S> {
 impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
     /// Takes the steps of a tile, and keeps the states before them.
     fn states<M: Method>(&self, arrays: &mut Arrays<F>) -> States<F> {
-        let mut states = States::new(arrays.position.len());
         let steps = self.context.segment.steps.len();
-        if self.context.launch.features.adaptive {
-            let mut accepted = Vec::new();
-            let mut tile =
-                Tile::<F, S, M>::new(arrays.reborrow(), self.context, self.sampler, 0..steps);
-            tile.accepted = Some(&mut accepted);
-            lanes::dispatch(tile);
-            states.push_accepted(accepted);
-        } else {
-            for j in 0..steps {
-                states.push(arrays);
-                let (arrays, step) = (arrays.reborrow(), j..j + 1);
-                lanes::dispatch(Tile::<F, S, M>::new(arrays, self.context, self.sampler, step));
-            }
+        if self.context.launch.features.adaptive || self.context.ends.is_some() {
+            let mut trail = Trail::new();
+            self.follow::<M>(arrays, &mut trail);
+            return States::of_trail(trail, arrays);
+        }
+        let mut states = States::new(arrays.position.len());
+        for j in 0..steps {
+            states.push(arrays);
+            let (arrays, step) = (arrays.reborrow(), j..j + 1);
+            lanes::dispatch(Tile::<F, S, M>::new(arrays, self.context, self.sampler, step));
         }
         states
+    }
+
+    /// Takes the steps of a tile that are irregular.
+    fn follow<M: Method>(&self, arrays: &mut Arrays<F>, trail: &mut Trail<F>) {
+        let (context, steps) = (self.context, self.context.segment.steps.len());
+        if context.ends.is_some() {
+            trail.assign_first_releases(arrays, context);
+        }
+        let is_adaptive = context.launch.features.adaptive;
+        // Adaptive steps are kept as they are accepted.
+        let size = if is_adaptive { steps } else { 1 };
+        for j in (0..steps).step_by(size) {
+            if !is_adaptive {
+                trail.push_step(arrays, j, context);
+            }
+            let (arrays, steps) = (arrays.reborrow(), j..j + size);
+            let mut tile = Tile::<F, S, M>::new(arrays, context, self.sampler, steps);
+            tile.trail = Some(&mut *trail);
+            lanes::dispatch(tile);
+        }
     }
 }
 
@@ -218,6 +223,8 @@ impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
 struct Backward<'a, F> {
     /// The gradients by the field's values, if they are wanted.
     values: Option<&'a mut [[F; 4]]>,
+    /// The gradients by the release positions of instances that started in the launch.
+    starts: &'a mut Vec<StartGradient<F>>,
 }
 
 impl<F: Real> Direction<F> for Backward<'_, F> {
@@ -233,14 +240,18 @@ impl<F: Real> Direction<F> for Backward<'_, F> {
         let per_part = parts.map_or(1, |parts| tiles.len().div_ceil(parts)).max(1);
         let part = |tiles: &mut [RowTile<F, Gradient<F>>]| {
             let mut values = parts.map(|_| ValueGradients::zeros(&read));
+            let mut starts = Vec::new();
             for (arrays, gradients) in tiles {
                 let (slots, states) = (arrays.slots, shared.states::<M>(arrays));
                 let replay = Replay { shared, states: &states, slots };
-                lanes::dispatch(Reverse { replay, gradients, values: values.as_mut() });
+                let (values, starts) = (values.as_mut(), &mut starts);
+                lanes::dispatch(Reverse { replay, gradients, values, starts });
             }
-            values
+            (values, starts)
         };
-        let values: Vec<_> = tiles.par_chunks_mut(per_part).map(part).collect();
+        let parts: Vec<_> = tiles.par_chunks_mut(per_part).map(part).collect();
+        let (values, starts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        self.starts.extend(starts.into_iter().flatten());
         if let Some(all) = self.values {
             add_parts(all, &values.into_iter().flatten().collect::<Vec<_>>());
         }

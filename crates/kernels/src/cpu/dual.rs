@@ -159,14 +159,19 @@ impl<F: Real> Float for Dual<F> {
     }
 
     fn slip(point: [Self; 3], path: [Self; 3], normal: [Self; 3]) -> [Self; 3] {
+        let late = Self::lateness(point, path, normal);
+        path.map(|along| -late * Dual::constant(along.value))
+    }
+
+    fn lateness(point: [Self; 3], path: [Self; 3], normal: [Self; 3]) -> Self {
         let (mut off, mut speed) = (Dual::constant(F::zero()), F::zero());
         for d in 0..3 {
             off += normal[d] * (point[d] - Dual::constant(point[d].value));
             speed += normal[d].value * path[d].value;
         }
-        if speed == F::zero() {
-            return [Dual::constant(F::zero()); 3];
+        match speed == F::zero() {
+            true => Dual::constant(F::zero()),
+            false => off * Dual::constant(-F::one() / speed),
         }
-        path.map(|along| off * Dual::constant(along.value / speed))
     }
 }

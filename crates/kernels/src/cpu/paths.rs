@@ -97,6 +97,9 @@ pub struct PathEnd {
     /// Derivatives of the position's components by those of the start and of the free end of the
     /// path; `None` if the end is the free end.
     pub jacobians: Option<[Jacobian; 2]>,
+    /// Derivatives of the fraction of the path at the end, by the components of its start and of its free
+    /// end; 0 if the particle has not ended.
+    pub fraction_slopes: [[f64; 3]; 2],
 }
 
 /// Derivatives of three components, one row each, by three others.
@@ -293,6 +296,7 @@ fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3], cell: i32) -> Op
         moved: f64::INFINITY,
         location,
         jacobians: None,
+        fraction_slopes: [[0.0; 3]; 2],
     })
 }
 
@@ -313,6 +317,10 @@ pub(super) fn replayed<F: Real>(
         end: status.map(|status| (status, passage.fraction.value.exact())),
         moved: passage.moved.value.exact(),
         location: location_code(&passage, hint.base),
+        fraction_slopes: match status {
+            Some(_) => [0, 3].map(|first| slopes(&passage.fraction, first)),
+            None => [[0.0; 3]; 2],
+        },
         ..at(passage.position.0)
     }
 }
@@ -325,7 +333,7 @@ fn variables<F: Real>(from: [F; 3], to: [F; 3]) -> ([Dual<F>; 3], [Dual<F>; 3]) 
 
 /// An end at a position with derivatives, on a path that met nothing.
 fn at<F: Real>(position: [Dual<F>; 3]) -> PathEnd {
-    let by = |first: usize| position.map(|x| [0, 1, 2].map(|d| x.slopes[first + d].exact()));
+    let by = |first: usize| position.map(|x| slopes(&x, first));
     PathEnd {
         position: position.map(|x| x.value.exact()),
         image: [0; 3],
@@ -333,5 +341,11 @@ fn at<F: Real>(position: [Dual<F>; 3]) -> PathEnd {
         moved: f64::INFINITY,
         location: 0,
         jacobians: Some([by(0), by(3)]),
+        fraction_slopes: [[0.0; 3]; 2],
     }
+}
+
+/// The derivatives of a number by three variables from a first one on.
+fn slopes<F: Real>(number: &Dual<F>, first: usize) -> [f64; 3] {
+    [0, 1, 2].map(|d| number.slopes[first + d].exact())
 }

@@ -2,12 +2,16 @@
 
 use super::{Position, Real, launch::Launch};
 use crate::{
-    Record, ReinjectionRules,
+    NEVER, Record, ReinjectionRules,
     physics::{
         particle::host::Particle,
         prelude::host::Vec3,
-        slots::host::{assign_first_release, is_followed, succeed},
+        slots::host::{
+            assign_first_release, inlet_after, is_followed, row_at_inlet, source, succeed,
+        },
+        tables::{SOURCE_COLUMNS, SOURCES_AT},
     },
+    status::ACTIVE,
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -20,6 +24,16 @@ pub(crate) struct Ended<F> {
     /// The fraction of its last step.
     pub fraction: F,
     pub position: [F; 3],
+}
+
+/// The start of an instance within a launch, kept for its gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Restart {
+    /// The particle in its tile.
+    pub i: usize,
+    pub generation: i32,
+    /// The row of its release position; `None` if it is not released in the launch.
+    pub row: Option<usize>,
 }
 
 /// A row of the particle tensors.
@@ -63,11 +77,36 @@ impl<F: Real> Slot<'_, F> {
         };
     }
 
-    /// Assigns the first release of this launch, if any, to an idle slot of a source.
-    pub fn assign_first_release(&mut self, launch: &Launch<F>) {
+    /// Assigns the first release of this launch, if any, to an idle slot of a source. Returns the row of
+    /// its position.
+    pub fn assign_first_release(&mut self, launch: &Launch<F>) -> Option<usize> {
         let mut particle = self.particle();
+        let was_idle = particle.step == NEVER;
         assign_first_release(launch, &mut particle, self.number);
         self.put(&particle);
+        was_idle.then(|| self.start_row(launch, -1)).flatten()
+    }
+
+    /// The inlet of immediate re-injection if the particle has ended, or -1.
+    pub fn inlet_after(&self, launch: &Launch<F>) -> i32 {
+        let mut particle = self.particle();
+        if particle.status > ACTIVE { inlet_after(launch, &mut particle) } else { -1 }
+    }
+
+    /// The row of the position at which a waiting instance starts: on an inlet, or for -1 on that of its source;
+    /// `None` if it has no release in this launch.
+    pub fn start_row(&self, launch: &Launch<F>, inlet: i32) -> Option<usize> {
+        let Record { step, generation, .. } = *self.record;
+        if inlet >= 0 {
+            return Some(row_at_inlet(launch, inlet, self.number, generation));
+        }
+        let source = source(launch, self.number);
+        if step == NEVER || source < 0 {
+            return None;
+        }
+        let at = launch.int(SOURCES_AT) as usize + source as usize * SOURCE_COLUMNS;
+        let number = self.number - launch.int(at) as u32;
+        Some(row_at_inlet(launch, launch.int(at + 2), number, generation))
     }
 
     /// Prepares the instance that follows an ended one: it waits for its release. Returns the ended

@@ -5,7 +5,9 @@ use super::{
     frame_pair::frame_pair,
     lanes::{Four, Portable},
     paths::follow,
+    reinjection::Restart,
     step::{Positions, SegmentContext, rk_step},
+    tile::{AcceptedStep, Trail},
     walk::diffuse,
 };
 use crate::{
@@ -28,6 +30,8 @@ where
     pub tile: &'a mut Arrays<'b, F>,
     /// Instances that have ended and are followed by others.
     pub log: &'a mut Vec<Ended<F>>,
+    /// Keeps what gradients need, if it is wanted.
+    pub trail: Option<&'a mut Trail<F>>,
     /// Its index in the tile.
     pub i: usize,
     pub context: &'a SegmentContext<'a, F>,
@@ -126,8 +130,15 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         if self.context.ends.is_none() {
             return false;
         }
-        let ended = self.tile.slot(self.i).reinject(&self.context.launch);
+        let (i, launch) = (self.i, &self.context.launch);
+        let inlet = self.trail.as_ref().map(|_| self.tile.slot(i).inlet_after(launch));
+        let ended = self.tile.slot(i).reinject(launch);
         self.log.extend(ended);
+        if let (Some(_), Some(trail), Some(inlet)) = (ended, &mut self.trail, inlet) {
+            let (generation, slot) = (self.tile.record[i].generation, self.tile.slot(i));
+            let row = slot.start_row(launch, inlet);
+            trail.restarts.push(Restart { i, generation, row });
+        }
         ended.is_some()
     }
 
@@ -141,6 +152,10 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         let h = (F::one() - start) * full_dt;
         let pairs = self.context.part(self.j, start * full_dt, h);
         self.tile.record[i].status = ACTIVE;
+        if let Some(trail) = &mut self.trail {
+            let (position, record) = (self.tile.position[i], self.tile.record[i]);
+            trail.steps.push(AcceptedStep { i, j: self.j, start, h, position, record });
+        }
         let mut hints = [self.sampler.recall(0)];
         let from = Positions::load::<F, Portable>(|_| self.tile.position[i]);
         let result = rk_step::<F, Portable, S, M, 1>(

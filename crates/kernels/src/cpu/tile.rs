@@ -4,6 +4,7 @@ use super::{
     Arrays, Ended, Method, Position, Real, Sampler, TILE,
     frame_pair::FramePair,
     lanes::{Lanes, Task},
+    reinjection::Restart,
     single::Single,
     step::{Positions, SegmentContext, StepResult, rk_step},
     walk::diffuse,
@@ -31,12 +32,18 @@ pub(super) struct Tile<'a, F: Real, S, M> {
     pub log: Vec<Ended<F>>,
     /// The steps of the segment to take.
     pub steps: Range<usize>,
-    /// Keeps the adaptive steps that are accepted, if they are wanted.
-    pub accepted: Option<&'a mut Vec<AcceptedStep<F>>>,
+    /// Keeps what gradients need of irregular steps, if it is wanted.
+    pub trail: Option<&'a mut Trail<F>>,
     method: PhantomData<fn() -> M>,
 }
 
-/// An adaptive step of a particle, and the particle's state before it.
+/// The irregular steps of a tile, and the instances that started in them.
+pub(super) struct Trail<F> {
+    pub steps: Vec<AcceptedStep<F>>,
+    pub restarts: Vec<Restart>,
+}
+
+/// An adaptive step of a particle, or a step in a slot that is re-used, and the particle's state before it.
 pub(super) struct AcceptedStep<F> {
     /// The particle, and the step of the segment of which this is a part.
     pub i: usize,
@@ -69,15 +76,7 @@ impl<'a, F: Real, S, M> Tile<'a, F, S, M> {
         sampler: &'a S,
         steps: Range<usize>,
     ) -> Self {
-        Tile {
-            arrays,
-            context,
-            sampler,
-            log: Vec::new(),
-            steps,
-            accepted: None,
-            method: PhantomData,
-        }
+        Tile { arrays, context, sampler, log: Vec::new(), steps, trail: None, method: PhantomData }
     }
 }
 
@@ -306,6 +305,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 let mut single = Single {
                     tile: &mut self.arrays,
                     log: &mut self.log,
+                    trail: self.trail.as_deref_mut(),
                     i,
                     context: self.context,
                     sampler: self.sampler,

@@ -17,7 +17,7 @@ pub(crate) const MAX_GUIDED: i32 = 8;
 pub(crate) mod mesh_path {
     use super::{MAX_GUIDED, MAX_INTERRUPTIONS, MAX_SEARCHES};
     use crate::physics::{
-        cursor::both::{Cursor, along, removed},
+        cursor::both::{Cursor, along, cover, removed},
         faces::both::{Passage, face_normal, on_face},
         region::both::{CellHint, is_between, shortest_part},
         tables::{
@@ -136,17 +136,20 @@ pub(crate) mod mesh_path {
         let at = wall_at::<F>(launch, position, edge.face);
         let turn = launch.int(at);
         let end = launch.int(at + 1);
+        let mut covered = part;
         cursor.next = position;
         if size > F::new(0.0_f32) {
             let normal = edge.inward / Vec3::<F>::new(size);
             let slip = slip::<F>(position, to - from, normal);
             cursor.next = position - slip;
             rest += slip;
+            covered += lateness::<F>(position, to - from, normal);
             let normal_part = dot::<F>(rest, normal) / dot::<F>(normal, normal);
             rest -= removed::<F>(normal, normal_part, turn);
         } else {
             rest = Vec3::<F>::new(F::new(0.0_f32));
         }
+        cover::<F>(cursor, covered);
         if end != ACTIVE {
             passage.status = end;
             passage.which = select(end == LEFT_MESH, edge.face, -1i32);

@@ -185,7 +185,6 @@ pub(crate) mod path {
             } else if is_edge {
                 let beyond = along::<F>(launch, from, to, found.beyond * fraction);
                 fraction = found.reached * fraction;
-                cover::<F>(cursor, fraction);
                 leave::<F>(launch, cursor, passage, to, fraction, beyond, hint.base);
             }
         }

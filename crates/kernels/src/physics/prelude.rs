@@ -45,6 +45,11 @@ pub(crate) mod host {
         fn slip(_point: [Self; 3], _path: [Self; 3], _normal: [Self; 3]) -> [Self; 3] {
             [Self::new(0.0); 3]
         }
+        /// See [`lateness`].
+        #[inline(always)]
+        fn lateness(_point: [Self; 3], _path: [Self; 3], _normal: [Self; 3]) -> Self {
+            Self::new(0.0)
+        }
     }
 
     /// Conversion with rounding, as CubeCL's `Cast`.
@@ -209,6 +214,13 @@ pub(crate) mod host {
         Vec3(F::slip(point.0, path.0, normal.0))
     }
 
+    /// How much later a path reaches a surface with this normal than at a point that was found by bisection,
+    /// as a fraction of the path: zero, but for its derivatives.
+    #[inline(always)]
+    pub(crate) fn lateness<F: Float>(point: Vec3<F>, path: Vec3<F>, normal: Vec3<F>) -> F {
+        F::lateness(point.0, path.0, normal.0)
+    }
+
     /// Whether a cell type belongs to a group: on the host, a [`MeshKind`] is a single type.
     #[inline(always)]
     pub(crate) fn is_of(_kind: i32, _group: u32, _all: u32) -> bool {
@@ -345,6 +357,12 @@ pub(crate) mod device {
     #[cube]
     pub(crate) fn slip<F: Float>(_point: Vec3<F>, _path: Vec3<F>, _normal: Vec3<F>) -> Vec3<F> {
         Vec3::<F>::new(F::new(0.0_f32))
+    }
+
+    /// Zero; see the host's function.
+    #[cube]
+    pub(crate) fn lateness<F: Float>(_point: Vec3<F>, _path: Vec3<F>, _normal: Vec3<F>) -> F {
+        F::new(0.0_f32)
     }
 
     /// Machine epsilon of `F`. (`F::EPSILON` is the half-precision value for every `F`.)

@@ -125,11 +125,22 @@ pub(crate) mod slots {
         inlet: i32,
         number: u32,
     ) {
+        let row = row_at_inlet::<F>(launch, inlet, number, particle.generation);
+        particle.position = launch.row(row);
+        particle.rest = Vec3::<F>::new(F::new(0.0_f32));
+    }
+
+    /// The row of the position at which an instance starts on an inlet.
+    pub(crate) fn row_at_inlet<F: Float>(
+        launch: &Launch<F>,
+        inlet: i32,
+        number: u32,
+        generation: i32,
+    ) -> usize {
         let at = (launch.int(INLETS_AT) + inlet * comptime!(INLET_COLUMNS as i32)) as usize;
         let scattered = wrapping_product(number, launch.int(at + 2) as u32);
-        let strode = wrapping_product(particle.generation as u32, launch.int(at + 3) as u32);
+        let strode = wrapping_product(generation as u32, launch.int(at + 3) as u32);
         let offset = wrapping_sum(scattered, strode) % (launch.int(at + 1) as u32);
-        particle.position = launch.row(launch.int(at) as usize + offset as usize);
-        particle.rest = Vec3::<F>::new(F::new(0.0_f32));
+        launch.int(at) as usize + offset as usize
     }
 }

@@ -77,9 +77,8 @@ impl<F: Real, S: Differentiable<F>> Forward<'_, F, S> {
                     ends[d] = linear::<F, L>([x, y, z], columns[d]) + ends[d];
                 }
             }
-            if let Some([by_start, by_end]) =
-                replay.jacobians::<L>(step.row, (from, to), &mut hints[g])
-            {
+            let end = replay.path_end::<L>(step.row, (from, to), &mut hints[g]);
+            if let Some([by_start, by_end]) = end.and_then(|end| end.jacobians) {
                 for d in 0..3 {
                     let [start, end] = [columns[d], ends[d]].map(|change| three(change.array()));
                     let [start, end] = [product(&by_start, start), product(&by_end, end)];

@@ -3,20 +3,19 @@
 use super::{
     Differentiable, Shared,
     stages::{Clip, Stages},
-    states::{Part, States},
+    states::{Part, States, start_in},
 };
 use crate::{
     cpu::{
         Position, Real, Slots, four,
         frame_pair::FramePair,
         lanes::{Four, Lanes, Vector},
-        paths::{Jacobian, clipped, pulled_in, replayed},
+        paths::{Jacobian, PathEnd, clipped, pulled_in, replayed},
         step::{FramePairs, Positions},
         three,
         walk::{WalkSlopes, diffuse, walk_slopes},
     },
     physics::{diffusion::host::Address, prelude::host::Vec3},
-    status::{ACTIVE, WAITING},
 };
 
 /// Number of particles in a group: while one waits for its values from memory, the others are computed.
@@ -71,19 +70,15 @@ pub(super) fn whole_step<F: Copy>(taken: &[Option<TakenStep<F>>; GROUP]) -> Opti
 pub(super) type Timed<'b, F> = (F, &'b FramePairs<F>);
 
 impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
-    /// The first particle of each group. Adaptive steps are taken one by one, particle after particle.
+    /// The first particle of each group. Irregular steps are taken one by one, particle after particle.
     pub fn groups(&self) -> impl Iterator<Item = usize> + use<F, S> {
-        let count = if self.is_adaptive() { 1 } else { self.states.count };
+        let count = if self.states.parts.is_some() { 1 } else { self.states.count };
         (0..count).step_by(GROUP)
     }
 
     /// Number of steps of a group.
     pub fn rounds(&self) -> usize {
-        if self.is_adaptive() { self.states.parts.len() } else { self.states.steps() }
-    }
-
-    fn is_adaptive(&self) -> bool {
-        self.shared.context.launch.features.adaptive
+        self.states.parts.as_ref().map_or_else(|| self.states.steps(), Vec::len)
     }
 
     /// A step of a group, for the particles for which `wanted` is true.
@@ -95,9 +90,10 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
         wanted: impl Fn(usize) -> bool,
     ) -> [Option<TakenStep<F>>; GROUP] {
         let mut taken = [None; GROUP];
-        if self.is_adaptive() {
-            let Part { i, j, start, h } = self.states.parts[round];
-            let step = TakenStep { i, j, row: round, part: Some((start, h)) };
+        if let Some(parts) = &self.states.parts {
+            let Part { i, j, start, h } = parts[round];
+            let is_whole = start == F::zero() && !self.shared.context.launch.features.adaptive;
+            let step = TakenStep { i, j, row: round, part: (!is_whole).then_some((start, h)) };
             taken[0] = wanted(i).then_some(step);
             return taken;
         }
@@ -122,13 +118,8 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
     #[inline(always)]
     fn start(&self, j: usize, i: usize) -> Option<F> {
         let row = j * self.states.count + i;
-        let record = &self.states.record[row];
         let number = self.shared.context.segment.first_step + j as i32;
-        match record.status {
-            ACTIVE => Some(F::zero()),
-            WAITING if record.step == number => Some(self.states.fraction[row]),
-            _ => None,
-        }
+        start_in(&self.states.record[row], self.states.fraction[row], number)
     }
 
     /// Length and frames of a step. `part` has room for the frames of a part.
@@ -218,21 +209,21 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
         Some(walk_slopes(launches, from, address, (h, pair), field))
     }
 
-    /// The derivatives of the end of the path of a step by its start and by its free end; `None` if it
+    /// The end of the path of a step, with its derivatives by its start and by its free end; `None` if it
     /// is the free end.
     #[inline(always)]
-    pub fn jacobians<L: Lanes<F>>(
+    pub fn path_end<L: Lanes<F>>(
         &self,
         row: usize,
         (from, to): ([F; 3], L::Four),
         hint: &mut S::Hint,
-    ) -> Option<[Jacobian; 2]> {
+    ) -> Option<PathEnd> {
         let path = (four::<F, L>(&from), to);
         if self.shared.context.is_plain::<L, S>(path, (self.shared.sampler, hint)) {
             return None;
         }
         let cell = self.states.record[row].near_cell();
-        self.shared.wall((from, three(to.array())), cell)
+        Some(self.shared.wall((from, three(to.array())), cell))
     }
 }
 
@@ -286,11 +277,11 @@ impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
         mean
     }
 
-    /// The derivatives of the end of a path by its start and by its free end.
+    /// The end of a path that meets something, with its derivatives.
     #[cold]
     #[inline(never)]
-    fn wall(&self, (from, to): ([F; 3], [F; 3]), cell: i32) -> Option<[Jacobian; 2]> {
-        replayed(&self.exact, from, to, cell).jacobians
+    fn wall(&self, (from, to): ([F; 3], [F; 3]), cell: i32) -> PathEnd {
+        replayed(&self.exact, from, to, cell)
     }
 
     /// The derivatives of the last point in the mesh on the path from the start of a step to a stage;

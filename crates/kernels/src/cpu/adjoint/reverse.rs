@@ -1,7 +1,7 @@
 //! The steps of a tile in reverse.
 
 use super::{
-    Differentiable, Gradient,
+    Differentiable,
     replay::{GROUP, Replay, TakenStep, Timed, whole_step},
     stages::{Group, transpose, transposed},
     states::Coefficients,
@@ -11,16 +11,53 @@ use crate::{
     cpu::{
         Real, four,
         lanes::{Four, Lanes, Task, Vector},
+        paths::PathEnd,
         three,
     },
     scheme::MAX_STAGES,
 };
+
+/// The gradients of a particle.
+#[derive(Clone, Copy)]
+pub(crate) struct Gradient<F> {
+    /// By its position: at the end of the launch, and then at the start.
+    pub position: [F; 3],
+    /// By the fraction of the step in which it ended: after the launch, and then before it.
+    pub fraction: F,
+    /// By the drift.
+    pub drift: [F; 3],
+    /// By the diffusivity along each axis.
+    pub diffusivity: [F; 3],
+}
+
+impl<F: Real> Gradient<F> {
+    /// The gradients before any step is reversed.
+    pub fn by_end(position: [F; 3], fraction: F) -> Self {
+        let zero = [F::zero(); 3];
+        Gradient { position, fraction, drift: zero, diffusivity: zero }
+    }
+
+    fn is_zero(&self) -> bool {
+        self.position == [F::zero(); 3] && self.fraction == F::zero()
+    }
+}
+
+/// The gradient by the release position of an instance that started in a launch.
+#[derive(Clone, Copy)]
+pub(super) struct StartGradient<F> {
+    pub slot: u32,
+    pub generation: i32,
+    /// The row of the position.
+    pub row: usize,
+    pub gradient: [F; 3],
+}
 
 /// The steps of a tile in reverse.
 pub(super) struct Reverse<'a, F: Real, S> {
     pub replay: Replay<'a, F, S>,
     pub gradients: &'a mut [Gradient<F>],
     pub values: Option<&'a mut ValueGradients<F>>,
+    pub starts: &'a mut Vec<StartGradient<F>>,
 }
 
 impl<F: Real, S: Differentiable<F>> Task<F> for Reverse<'_, F, S> {
@@ -29,9 +66,12 @@ impl<F: Real, S: Differentiable<F>> Task<F> for Reverse<'_, F, S> {
     fn run<L: Lanes<F>>(mut self) {
         let mut group = Group::new();
         let mut alone = Group::new();
+        // The instance to which the gradient of each particle belongs, where slots are re-used.
+        let mut instances = self.replay.states.last.clone();
         for first in self.replay.groups() {
             for round in (0..self.replay.rounds()).rev() {
-                let moves = |i: usize| self.gradients[i].position != [F::zero(); 3];
+                self.enter(&mut instances, round);
+                let moves = |i: usize| !self.gradients[i].is_zero();
                 let taken = self.replay.taken(first, round, moves);
                 if let Some(whole) = whole_step(&taken) {
                     let members = std::array::from_fn(|g| first + g);
@@ -51,6 +91,9 @@ impl<F: Real, S: Differentiable<F>> Task<F> for Reverse<'_, F, S> {
                 group.pending.iter_mut().for_each(|pending| pending.pass_to(values));
             }
         }
+        for (i, generation) in instances.into_iter().enumerate() {
+            self.pass_to_start(i, generation);
+        }
     }
 }
 
@@ -62,6 +105,30 @@ struct Landing<V> {
 }
 
 impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
+    /// Passes a gradient to the start of its instance if a round belongs to an earlier one in its slot.
+    #[inline(always)]
+    fn enter(&mut self, instances: &mut [i32], round: usize) {
+        let states = self.replay.states;
+        let (false, Some(parts)) = (instances.is_empty(), &states.parts) else { return };
+        let (i, generation) = (parts[round].i, states.record[round].generation);
+        if instances[i] != generation {
+            self.pass_to_start(i, instances[i]);
+            instances[i] = generation;
+        }
+    }
+
+    /// Passes the gradient of a particle to the release position of its instance if that started in the launch.
+    /// It does not depend on the instance before.
+    fn pass_to_start(&mut self, i: usize, generation: i32) {
+        let Some(restart) = self.replay.states.restart(i, generation) else { return };
+        let gradient = &mut self.gradients[i];
+        let by_start = std::mem::replace(&mut gradient.position, [F::zero(); 3]);
+        gradient.fraction = F::zero();
+        let slot = self.replay.slots.get(i);
+        let start = |row| StartGradient { slot, generation, row, gradient: by_start };
+        self.starts.extend(restart.row.map(start));
+    }
+
     /// Reverses a step of particles, the states of which follow one another from its row on.
     #[inline(always)]
     fn step<L: Lanes<F>, const G: usize>(
@@ -84,8 +151,10 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         }
         let (gradients, by_drift) = self.pull::<L, G>(&landings, group, timed, &mut hints);
         for g in 0..G {
+            let gradient = &mut self.gradients[members[g]];
+            // Only the last step of a particle has its end.
+            gradient.fraction = F::zero();
             if landings[g].is_some() {
-                let gradient = &mut self.gradients[members[g]];
                 gradient.position = three(gradients[g].array());
                 let sum = four::<F, L>(&gradient.drift) + by_drift[g];
                 gradient.drift = three(sum.array());
@@ -103,10 +172,12 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         (h, pairs): Timed<F>,
         hint: &mut S::Hint,
     ) -> Landing<L::Four> {
-        let gradient = self.gradients[step.i].position;
+        let Gradient { position: gradient, fraction, .. } = self.gradients[step.i];
         let mut landing = Landing { from: L::Four::splat(F::zero()), to: four::<F, L>(&gradient) };
-        if let Some(jacobians) = self.replay.jacobians::<L>(step.row, (from, to), hint) {
-            let [from, to] = jacobians.map(|jacobian| transposed(&jacobian, gradient));
+        if let Some(end) = self.replay.path_end::<L>(step.row, (from, to), hint) {
+            let full_dt = self.replay.shared.context.segment.steps[step.j].h;
+            let part = fraction.exact() * h.exact() / full_dt;
+            let [from, to] = by_ends(&end, gradient, part);
             landing = Landing { from: four::<F, L>(&from), to: four::<F, L>(&to) };
         }
         let Some(slopes) = self.replay.walk_slopes(step, (from, h, &pairs[0]), hint) else {
@@ -173,4 +244,19 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         }
         (gradients, by_drift)
     }
+}
+
+/// The gradients by the ends of a path that met something, from those by its end and by the fraction of the path
+/// there.
+fn by_ends<F: Real>(end: &PathEnd, by_position: [F; 3], by_fraction: f64) -> [[F; 3]; 2] {
+    let Some(jacobians) = &end.jacobians else { return [[F::zero(); 3], by_position] };
+    [0, 1].map(|which| {
+        let mut by = transposed(&jacobians[which], by_position);
+        if by_fraction != 0.0 && end.end.is_some() {
+            for (by, slope) in by.iter_mut().zip(end.fraction_slopes[which]) {
+                *by += F::of(by_fraction * slope);
+            }
+        }
+        by
+    })
 }
