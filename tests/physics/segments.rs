@@ -67,7 +67,7 @@ impl Parameters {
         Seeds::from_tensor(positions).unwrap().with_release(release).unwrap()
     }
 
-    /// A loss on positions and velocities, and on the parameters themselves.
+    /// A loss on positions, velocities and end times, and on the parameters themselves.
     fn loss(&self, tracks: &Tracks) -> Tensor<1> {
         let positions = tracks.positions();
         let velocities = tracks.velocities().unwrap();
@@ -76,7 +76,10 @@ impl Parameters {
         let weights = Tensor::<3>::from_data(data, (&positions.device(), DType::F64));
         let of_tracks =
             (positions * weights.clone()).sum() + (velocities * weights).square().mean();
-        of_tracks + self.weights[0].clone().square().sum() * 0.01
+        let times = tracks.end_times().unwrap();
+        let has_not_ended = times.clone().is_nan();
+        let of_times = times.mask_fill(has_not_ended, 0.0).square().sum();
+        of_tracks + of_times + self.weights[0].clone().square().sum() * 0.01
     }
 
     /// All gradients; zero where there is none.

@@ -24,6 +24,8 @@ struct Segment {
     following: Option<Reinjection>,
     /// The positions at its end, as a leaf on which the save depends.
     saved: Option<Tensor<2>>,
+    /// The fractions of steps at its end, as a leaf on which the end times may depend.
+    fraction: Option<Tensor<1>>,
 }
 
 /// The segments of a run.
@@ -135,18 +137,21 @@ impl Run<'_> {
             chunk: chunk.clone(),
             following: following.cloned(),
             saved: None,
+            fraction: None,
         };
         for first in (0..chunk.steps()).step_by(FORWARD_STEPS) {
             let steps = first..chunk.steps().min(first + FORWARD_STEPS);
             let part = chunk.part(steps, false);
             let following = following.map(|following| following.during(&part));
             particles = self.launch((first_slot, particles), &part, following.as_ref(), ends)?;
-            particles.position = without_graph(particles.position);
+            particles = without_graph(particles);
         }
         if chunk.save.is_some() {
             particles.position = leaf(particles.position);
             segment.saved = Some(particles.position.clone());
         }
+        particles.fraction = leaf(particles.fraction);
+        segment.fraction = Some(particles.fraction.clone());
         tape.segments.push(segment);
         self.tape = Some(tape);
         Ok(particles)
@@ -173,19 +178,27 @@ impl<'a> Recorded<'a> {
     /// by the saves. Adds to `root` what remains: the seeds and the motion, weighted with their gradients.
     fn backward(self, sum: &GradientSum, mut root: Tensor<1>) -> Result<Tensor<1>> {
         let Recorded { mut tape, stepper, motion } = self;
-        let mut gradient = None;
-        while let Some(Segment { particles, chunk, following, saved }) = tape.segments.pop() {
+        let (mut gradient, mut by_fraction) = (None, None);
+        while let Some(Segment { particles, chunk, following, saved, fraction }) =
+            tape.segments.pop()
+        {
             let by_save = saved.and_then(|saved| sum.remove(&saved));
-            let Some(by_end) = total(gradient.take(), by_save) else { continue };
-            if chunk.steps() == 0 {
-                gradient = Some(by_end);
+            gradient = total(gradient, by_save);
+            let by_end_times = fraction.and_then(|fraction| sum.remove(&fraction));
+            by_fraction = total(by_fraction, by_end_times);
+            if chunk.steps() == 0 || (gradient.is_none() && by_fraction.is_none()) {
                 continue;
             }
-            let start = leaf(particles.position);
-            let particles = Particles { position: start.clone(), ..particles };
+            let (start, fraction) = (leaf(particles.position), leaf(particles.fraction));
+            let particles =
+                Particles { position: start.clone(), fraction: fraction.clone(), ..particles };
             let (particles, _) = stepper.advance((0, particles), &chunk, following.as_ref())?;
-            sum.add((particles.position * by_end).sum());
-            gradient = sum.remove(&start);
+            let of_positions = gradient.map(|by_end| (particles.position * by_end).sum());
+            let of_fractions = by_fraction.map(|by_end| (particles.fraction * by_end).sum());
+            if let Some(weighted) = total(of_positions, of_fractions) {
+                sum.add(weighted);
+            }
+            (gradient, by_fraction) = (sum.remove(&start), sum.remove(&fraction));
         }
         if let (Some(origin), Some(by_origin)) = (tape.origin, gradient) {
             root = root + (origin * by_origin).sum();
@@ -207,21 +220,22 @@ fn zero<const D: usize>(beside: &Tensor<D>) -> Tensor<1> {
     leaf(Tensor::zeros([1], (&beside.device(), beside.dtype())))
 }
 
-fn total(a: Option<Tensor<2>>, b: Option<Tensor<2>>) -> Option<Tensor<2>> {
+fn total<const D: usize>(a: Option<Tensor<D>>, b: Option<Tensor<D>>) -> Option<Tensor<D>> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),
     }
 }
 
-/// The positions without their graph, which is freed. Burn keeps the nodes of a graph, even if no tensor refers to
+/// Particles without their graph, which is freed. Burn keeps the nodes of a graph, even if no tensor refers to
 /// them, until a backward pass in the same graph: here one from a leaf that was joined to it.
-fn without_graph(position: Tensor<2>) -> Tensor<2> {
-    let plain = position.clone().detach();
-    if position.is_tracked() {
+fn without_graph(particles: Particles) -> Particles {
+    let Particles { position, fraction, .. } = particles;
+    let plain = (position.clone().detach(), fraction.clone().detach());
+    if position.is_tracked() || fraction.is_tracked() {
         let anchor = zero(&position);
-        drop(position.sum() + anchor.clone());
+        drop(position.sum() + fraction.sum() + anchor.clone());
         drop((anchor * 2.0).backward());
     }
-    plain
+    Particles { position: plain.0, fraction: plain.1, ..particles }
 }
