@@ -118,7 +118,8 @@ fn gradients_of_times_at_which_particles_stick_match_central_differences() {
     let set: &Set = &|tracer, on_mesh| {
         let tracer = tracer.random_walk(RandomWalk::isotropic(0.002, 3));
         match on_mesh {
-            true => tracer.mesh_wall(BoundaryCondition::Stick),
+            // Some meshes fill their domain, whose faces then come first.
+            true => tracer.all_faces(BoundaryCondition::Stick).mesh_wall(BoundaryCondition::Stick),
             false => tracer
                 .all_faces(BoundaryCondition::Reflect)
                 .face(burntrace::Face::XHigh, BoundaryCondition::Stick),
