@@ -90,8 +90,8 @@ fn init_case_runs_and_counts_add_up() {
     let total: u64 = status.values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(total, 500);
     assert_eq!(summary["path"], "fused");
-    assert_eq!(summary["launches"], 20);
-    assert_eq!(summary["saves"], 21);
+    assert_eq!(summary["launches"], 50);
+    assert_eq!(summary["saves"], 51);
     for name in ["case.toml", "log.txt", "tracks.vtp", "tracks/position/zarr.json"] {
         assert!(folder.path().join("out").join(name).exists(), "{name} is missing");
     }
