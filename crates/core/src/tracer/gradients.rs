@@ -11,7 +11,7 @@ pub enum Adjoint {
     /// [`Tracer::value_and_grad`], with the graph of all steps in [`Tracer::trace`].
     #[default]
     Auto,
-    /// The adjoint of the fused operation, which keeps the states of the particles every so many steps (64 by
+    /// The adjoint of the fused operation, which keeps the states of the particles every `every` steps (64 by
     /// default) and at saves. Fewer steps need more memory, more steps leave the cache of the processor.
     Fused {
         /// Steps between states.
