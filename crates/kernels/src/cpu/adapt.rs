@@ -116,7 +116,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                 j,
                 until,
             };
-            single.finish_step::<M>((result.to.of(0), result.slow[0]), start_fraction);
+            single.finish_step((result.to.of(0), result.slow[0]), start_fraction);
         }
         true
     }

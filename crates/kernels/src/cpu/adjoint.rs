@@ -145,12 +145,12 @@ impl<F: Real, D: Direction<F>> Derivation<'_, F, D> {
     fn run_scheme<S: Differentiable<F>, M: Method>(self, sampler: &S) {
         let segment = self.taken.segment;
         let context =
-            SegmentContext::<F>::new::<M>(segment, self.data.launch(sampler.region()), sampler);
+            SegmentContext::<F>::new(segment, self.data.launch(sampler.region()), sampler);
         let shared = Shared {
             context: &context,
             exact: self.data.launch_dual(sampler.region()),
             sampler,
-            coefficients: Coefficients::new(M::TABLEAU),
+            coefficients: Coefficients::new(segment.scheme.tableau()),
         };
         let Taken { position, record, fraction, .. } = self.taken;
         let (mut position, mut record) = (position.to_vec(), record.to_vec());
@@ -193,7 +193,7 @@ impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
         for j in 0..steps {
             states.push(arrays);
             let (arrays, step) = (arrays.reborrow(), j..j + 1);
-            lanes::dispatch(Tile::<F, S, M>::new(arrays, self.context, self.sampler, step));
+            M::run(Tile::<F, S, M>::new(arrays, self.context, self.sampler, step));
         }
         states
     }
@@ -214,7 +214,7 @@ impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
             let (arrays, steps) = (arrays.reborrow(), j..j + size);
             let mut tile = Tile::<F, S, M>::new(arrays, context, self.sampler, steps);
             tile.trail = Some(&mut *trail);
-            lanes::dispatch(tile);
+            M::run(tile);
         }
     }
 }

@@ -33,12 +33,12 @@ use crate::{
     FieldShape, Record, Scheme, Segment,
     functions::triangle_rows,
     physics::{features::Features, tables::Tables},
-    scheme::Tableau,
+    scheme::{MAX_STAGES, Tableau},
 };
 use adjoint::Differentiable;
 use frame_pair::{FramePair, frame_pair, from_value};
 pub use lanes::instructions;
-use lanes::{Four, Lanes, Task};
+use lanes::{Four, Lanes, Portable, Task};
 use launch::LaunchData;
 use order::{Order, Parts};
 use rayon::prelude::*;
@@ -84,15 +84,10 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
         let launch = self.data.launch(sampler.region());
-        let context = step::SegmentContext::<F>::new::<M>(self.segment, launch, sampler);
+        let context = step::SegmentContext::<F>::new(self.segment, launch, sampler);
         let advance = |arrays: Arrays<F>, steps: &Range<usize>| {
             tiles(arrays).for_each(|arrays| {
-                lanes::dispatch(tile::Tile::<F, S, M>::new(
-                    arrays,
-                    &context,
-                    sampler,
-                    steps.clone(),
-                ));
+                M::run(tile::Tile::<F, S, M>::new(arrays, &context, sampler, steps.clone()));
             });
         };
         let mut arrays = self.arrays;
@@ -118,11 +113,35 @@ impl<F: Real> Advance<'_, F> {
 
 /// A scheme as a type, so that its coefficients are constants in the compiled loop.
 pub(crate) trait Method {
-    const TABLEAU: &'static Tableau;
+    /// The scheme's coefficients; `None` if they are known at run time only.
+    const TABLEAU: Option<&'static Tableau>;
     /// An element per stage, without unused ones, because all are written in every step.
     type Stages<T: Copy>: AsMut<[T]> + AsRef<[T]>;
     /// The same value for all stages.
     fn all<T: Copy>(value: T) -> Self::Stages<T>;
+
+    /// Runs a loop over steps of this scheme with the vectors that it is compiled for.
+    fn run<F: Real>(task: impl Task<F>) {
+        lanes::run_widest(task);
+    }
+
+    /// The scheme's coefficients, where `known` are those of the run.
+    #[inline(always)]
+    fn tableau(known: &'static Tableau) -> &'static Tableau {
+        Self::TABLEAU.unwrap_or(known)
+    }
+
+    /// As [`Tableau::solution_stages`].
+    #[inline(always)]
+    fn solution_stages(known: &'static Tableau) -> usize {
+        let constant = const {
+            match Self::TABLEAU {
+                Some(tableau) => Some(tableau.solution_stages()),
+                None => None,
+            }
+        };
+        constant.unwrap_or_else(|| known.solution_stages())
+    }
 }
 
 /// Evaluates an expression with a scheme as a type.
@@ -135,6 +154,7 @@ macro_rules! with_method {
             }};
         }
         match $scheme {
+            _ if !$crate::cpu::lanes::are_widest() => with!(AnyScheme),
             $crate::Scheme::Euler => with!(Euler),
             $crate::Scheme::Midpoint => with!(Midpoint),
             $crate::Scheme::Heun => with!(Heun),
@@ -149,7 +169,7 @@ macro_rules! methods {
     ($($name:ident)*) => {$(
         struct $name;
         impl Method for $name {
-            const TABLEAU: &'static Tableau = Scheme::$name.tableau();
+            const TABLEAU: Option<&'static Tableau> = Some(Scheme::$name.tableau());
             type Stages<T: Copy> = [T; Scheme::$name.tableau().stages];
             #[inline(always)]
             fn all<T: Copy>(value: T) -> Self::Stages<T> {
@@ -159,6 +179,24 @@ macro_rules! methods {
     )*};
 }
 methods!(Euler Midpoint Heun Rk4 DormandPrince);
+
+/// Any scheme, with coefficients that are read at run time. What is rare is compiled for it alone: processors without the
+/// widest vectors of their architecture, and the rest of a step after a release.
+struct AnyScheme;
+
+impl Method for AnyScheme {
+    const TABLEAU: Option<&'static Tableau> = None;
+    type Stages<T: Copy> = [T; MAX_STAGES];
+
+    #[inline(always)]
+    fn all<T: Copy>(value: T) -> Self::Stages<T> {
+        [value; MAX_STAGES]
+    }
+
+    fn run<F: Real>(task: impl Task<F>) {
+        task.run::<Portable>();
+    }
+}
 
 /// Samples groups of a field at the positions of particles, at the start of the segment's first
 /// step.

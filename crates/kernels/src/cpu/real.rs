@@ -13,6 +13,8 @@ pub trait Real:
     /// Runs a task with the widest vectors that the processor supports; see
     /// [`dispatch`](lanes::dispatch).
     fn dispatch(task: impl Task<Self>);
+    /// Runs a task with the widest vectors of the architecture; see [`run_widest`](lanes::run_widest).
+    fn run_widest(task: impl Task<Self>);
     /// Converts from double precision, with rounding.
     fn of(value: f64) -> Self;
     /// The number in double precision.
@@ -51,6 +53,10 @@ macro_rules! real {
             #[inline]
             fn dispatch(task: impl Task<Self>) {
                 lanes::detect_and_run(task);
+            }
+            #[inline]
+            fn run_widest(task: impl Task<Self>) {
+                lanes::run_detected(task);
             }
             #[inline(always)]
             fn of(value: f64) -> Self {

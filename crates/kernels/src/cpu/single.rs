@@ -1,7 +1,7 @@
 //! Steps of a single particle of a tile: boundary events, and the rest of a step after a release.
 
 use super::{
-    Arrays, Ended, Method, Position, Real, Sampler, four,
+    AnyScheme, Arrays, Ended, Position, Real, Sampler, four,
     frame_pair::frame_pair,
     lanes::{Four, Portable},
     paths::follow,
@@ -48,7 +48,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
     /// that is re-injected in the same step takes the rest of it.
     #[cold]
     #[inline(never)]
-    pub fn finish_step<M: Method>(&mut self, result: (Position<F>, bool), start: F) {
+    pub fn finish_step(&mut self, result: (Position<F>, bool), start: F) {
         self.land(result, start);
         let number = self.number();
         for _ in 0..MAX_INSTANCES_PER_STEP {
@@ -60,7 +60,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             if record.status != WAITING || record.step != number || !takes_rest {
                 return;
             }
-            self.remainder::<M>();
+            self.remainder();
         }
         if self.reinject() {
             self.tile.defer_release(self.i, number);
@@ -142,9 +142,9 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         ended.is_some()
     }
 
-    /// Takes the rest of the step from the release. This is rare, so it uses portable vectors: with
-    /// the processor's, the whole step would be compiled once more.
-    fn remainder<M: Method>(&mut self) {
+    /// Takes the rest of the step from the release. This is rare, so it uses portable vectors and a scheme that is read
+    /// at run time: with the processor's, the whole step would be compiled once more for each scheme.
+    fn remainder(&mut self) {
         let i = self.i;
         self.until = F::one();
         let start = self.tile.fraction[i];
@@ -158,7 +158,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         }
         let mut hints = [self.sampler.recall(0)];
         let from = Positions::load::<F, Portable>(|_| self.tile.position[i]);
-        let result = rk_step::<F, Portable, S, M, 1>(
+        let result = rk_step::<F, Portable, S, AnyScheme, 1>(
             &from,
             (h, &pairs),
             self.context,

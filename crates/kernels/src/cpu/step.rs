@@ -17,7 +17,7 @@ use crate::{
         facets::host as facets,
         prelude::host::Vec3,
     },
-    scheme::MAX_STAGES,
+    scheme::{MAX_STAGES, Tableau},
 };
 
 /// The frames and weights of a step's stages.
@@ -27,6 +27,8 @@ pub(super) type FramePairs<F> = [FramePair<F>; MAX_STAGES];
 pub(super) struct SegmentContext<'a, F: Real> {
     pub segment: &'a Segment,
     pub launch: Launch<'a, F>,
+    /// The coefficients of the scheme.
+    pub tableau: &'static Tableau,
     pub walls: Walls<'a, F>,
     /// The obstacles.
     bodies: Vec<Body<F>>,
@@ -46,13 +48,10 @@ pub(super) struct SegmentContext<'a, F: Real> {
 }
 
 impl<'a, F: Real> SegmentContext<'a, F> {
-    pub fn new<M: Method>(
-        segment: &'a Segment,
-        launch: Launch<'a, F>,
-        sampler: &impl Sampler<F>,
-    ) -> Self {
-        let last = M::TABLEAU.stages - 1;
-        let nodes = std::array::from_fn(|s| F::of(M::TABLEAU.c[s.min(last)].value()));
+    pub fn new(segment: &'a Segment, launch: Launch<'a, F>, sampler: &impl Sampler<F>) -> Self {
+        let tableau = segment.scheme.tableau();
+        let last = tableau.stages - 1;
+        let nodes = std::array::from_fn(|s| F::of(tableau.c[s.min(last)].value()));
         let steps = segment.steps.iter().enumerate();
         let full_step = |(j, step): (usize, &Step)| {
             stage_frame_pairs(&launch, &nodes, j, [F::zero(), F::of(step.h)])
@@ -61,6 +60,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         sampler.prepare(&mut pairs);
         SegmentContext {
             nodes,
+            tableau,
             segment,
             launch,
             walls: Walls::new(&segment.boundary, launch),
@@ -260,45 +260,44 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         Stages { from, h, pairs, context, sampler, hints, k: M::all([V::splat(F::zero()); G]) }
     }
 
-    /// Stage `N`, if the solution needs it.
+    /// Stage `N`, if the solution needs it. The condition is a constant, so that stages without use are not compiled.
     #[inline(always)]
     fn stage<L: Lanes<F, Four = V>, const N: usize>(&mut self) {
-        if const { N < M::TABLEAU.solution_stages() } {
-            self.any_stage::<L, N>();
+        if const { matches!(M::TABLEAU, Some(tableau) if N < tableau.solution_stages()) } {
+            self.any_stage::<L>(N);
         }
     }
 
-    /// Stage `N`: a constant, so that its coefficients are constants in the compiled loop. While
-    /// one particle waits for its values from memory, the others are computed.
+    /// Stage `n`. While one particle waits for its values from memory, the others are computed.
     #[inline(always)]
-    fn any_stage<L: Lanes<F, Four = V>, const N: usize>(&mut self) {
+    fn any_stage<L: Lanes<F, Four = V>>(&mut self, n: usize) {
         if S::TOGETHER {
             let mut at = self.from.at;
             // By index: a call might not be inlined.
             #[allow(clippy::needless_range_loop)]
             for g in 0..G {
-                at[g] = self.stage_position::<L, N>(g);
+                at[g] = self.stage_position::<L>(n, g);
             }
-            self.k.as_mut()[N] = self.sampler.sample_together::<L, G>(&at, &self.pairs[N]);
+            self.k.as_mut()[n] = self.sampler.sample_together::<L, G>(&at, &self.pairs[n]);
         } else {
             for g in 0..G {
-                let at = self.stage_position::<L, N>(g);
-                self.k.as_mut()[N][g] =
-                    self.sampler.sample::<L>(at, &self.pairs[N], &mut self.hints[g]);
+                let at = self.stage_position::<L>(n, g);
+                self.k.as_mut()[n][g] =
+                    self.sampler.sample::<L>(at, &self.pairs[n], &mut self.hints[g]);
             }
         }
         // Stored only if they change: a copy of all samples costs a seventh of a step.
         if self.context.adds {
-            self.k.as_mut()[N] = self.context.add(self.k.as_ref()[N]);
+            self.k.as_mut()[n] = self.context.add(self.k.as_ref()[n]);
         }
     }
 
-    /// Where stage `N` of particle `g` samples the field.
+    /// Where stage `n` of particle `g` samples the field.
     #[inline(always)]
-    fn stage_position<L: Lanes<F, Four = V>, const N: usize>(&self, g: usize) -> V {
+    fn stage_position<L: Lanes<F, Four = V>>(&self, n: usize, g: usize) -> V {
         let mut stage = self.from.at[g];
-        for r in 0..N {
-            let a = M::TABLEAU.a[N][r];
+        for r in 0..n {
+            let a = M::tableau(self.context.tableau).a[n][r];
             if !a.is_zero() {
                 let a = V::splat(F::of(a.value()) * self.h);
                 stage = self.k.as_ref()[r][g].fma(a, stage);
@@ -307,9 +306,17 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         self.context.walls.wrap::<L>(stage)
     }
 
+    /// All stages that the solution needs: one by one, so that their coefficients are constants in the compiled loop,
+    /// unless they are known at run time only.
     #[inline(always)]
     fn solution<L: Lanes<F, Four = V>>(&mut self) {
         const { assert!(MAX_STAGES == 7) };
+        if const { M::TABLEAU.is_none() } {
+            for n in 0..M::solution_stages(self.context.tableau) {
+                self.any_stage::<L>(n);
+            }
+            return;
+        }
         self.stage::<L, 0>();
         self.stage::<L, 1>();
         self.stage::<L, 2>();
@@ -323,8 +330,8 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
     #[inline(always)]
     fn mean_velocity(&self, g: usize) -> V {
         let mut mean_velocity = V::splat(F::zero());
-        for s in 0..const { M::TABLEAU.solution_stages() } {
-            let b = M::TABLEAU.b[s];
+        for s in 0..M::solution_stages(self.context.tableau) {
+            let b = M::tableau(self.context.tableau).b[s];
             if !b.is_zero() {
                 mean_velocity =
                     self.k.as_ref()[s][g].fma(V::splat(F::of(b.value())), mean_velocity);
@@ -337,8 +344,8 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
     #[inline(always)]
     fn error(&self, g: usize) -> V {
         let mut error = V::splat(F::zero());
-        for s in 0..const { M::TABLEAU.stages } {
-            let e = M::TABLEAU.error[s];
+        for s in 0..M::tableau(self.context.tableau).stages {
+            let e = M::tableau(self.context.tableau).error[s];
             if !e.is_zero() {
                 error = self.k.as_ref()[s][g].fma(V::splat(F::of(e.value())), error);
             }
@@ -393,7 +400,7 @@ pub(super) fn rk_attempt<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method>(
     // The last stage only estimates the error. Its sample must not advance the hint of a mesh walk:
     // the next step continues from the end of this one.
     *hint = stages.hints[0];
-    stages.any_stage::<L, { MAX_STAGES - 1 }>();
+    stages.any_stage::<L>(M::tableau(context.tableau).stages - 1);
     let error = stages.error(0) * L::Four::splat(h);
     (result, error)
 }

@@ -104,7 +104,11 @@ impl<F: Real, S: Sampler<F>, M: Method> Task<F> for Tile<'_, F, S, M> {
     #[inline(always)]
     fn run<L: Lanes<F>>(mut self) {
         self.assign_first_release();
-        if const { M::TABLEAU.is_embedded() } && self.context.launch.features.adaptive {
+        // The first condition is a constant, so that adaptive steps of other schemes are not compiled.
+        if const { !matches!(M::TABLEAU, Some(tableau) if !tableau.is_embedded()) }
+            && self.context.tableau.is_embedded()
+            && self.context.launch.features.adaptive
+        {
             self.adapt::<L>();
         } else {
             let Range { start, end } = self.steps;
@@ -313,7 +317,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
                     j,
                     until: F::one(),
                 };
-                single.finish_step::<M>((result.to.of(g), result.slow[g]), start);
+                single.finish_step((result.to.of(g), result.slow[g]), start);
                 has_ended |= self.arrays.record[i].status != ACTIVE;
             }
         }

@@ -4,9 +4,19 @@
 //! processor, and for the widest vectors that this crate supports on an architecture. [`dispatch`]
 //! selects one of them at run time, and is the only access to vectors that require detection.
 
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
+#[cfg(test)]
+mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+
+/// The vectors of all processors of the architecture.
+#[cfg(target_arch = "aarch64")]
+use neon::Neon as Widest;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable::Portable as Widest;
 
 pub use portable::Portable;
 
@@ -107,6 +117,23 @@ pub fn dispatch<F: Real>(task: impl Task<F>) {
     F::dispatch(task);
 }
 
+/// Runs a task with the widest vectors that this crate has for the architecture, and compiles it for no others.
+///
+/// # Panics
+///
+/// If the processor does not [have](are_widest) them.
+pub fn run_widest<F: Real>(task: impl Task<F>) {
+    F::run_widest(task);
+}
+
+/// Whether the processor has the widest vectors that this crate has for its architecture.
+pub fn are_widest() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return has_avx2();
+    #[cfg(not(target_arch = "x86_64"))]
+    true
+}
+
 /// Implements [`Real::dispatch`] for `f32` and `f64`.
 #[cfg(target_arch = "x86_64")]
 #[inline]
@@ -124,8 +151,33 @@ where
 /// Implements [`Real::dispatch`] for `f32` and `f64`.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-pub(super) fn detect_and_run<F: Real>(task: impl Task<F>) {
-    task.run::<Portable>();
+pub(super) fn detect_and_run<F: Real>(task: impl Task<F>)
+where
+    Widest: Lanes<F>,
+{
+    task.run::<Widest>();
+}
+
+/// Implements [`Real::run_widest`] for `f32` and `f64`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(super) fn run_detected<F: Real>(task: impl Task<F>)
+where
+    x86::Avx2: Lanes<F>,
+{
+    assert!(has_avx2(), "the processor has no AVX2");
+    // SAFETY: the features were detected.
+    unsafe { x86::run(task) }
+}
+
+/// Implements [`Real::run_widest`] for `f32` and `f64`.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub(super) fn run_detected<F: Real>(task: impl Task<F>)
+where
+    Widest: Lanes<F>,
+{
+    task.run::<Widest>();
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -137,12 +189,15 @@ fn has_avx2() -> bool {
         && std::is_x86_feature_detected!("popcnt")
 }
 
-/// Instruction set used by the CPU kernels on this machine: `avx2+fma`, or `portable` and the
+/// Instruction set used by the CPU kernels on this machine: `avx2+fma`, `neon`, or `portable` and the
 /// processor's architecture. Results of different instruction sets differ by rounding.
 pub fn instructions() -> String {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         return "avx2+fma".into();
     }
+    #[cfg(target_arch = "aarch64")]
+    return "neon".into();
+    #[cfg(not(target_arch = "aarch64"))]
     format!("portable, {}", std::env::consts::ARCH)
 }
