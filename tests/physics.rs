@@ -15,6 +15,7 @@ mod physics {
     mod recorded;
 
     mod adaptive;
+    mod adjoint_reuse;
     mod adjoint_streams;
     mod against_oracle;
     mod against_oracle_walls;

@@ -8,10 +8,12 @@ mod polygon;
 mod positions;
 mod vectors;
 
-use crate::{Domain, Error, Face, Result};
+use crate::{Domain, Error, Face, Result, seeds};
+use burn::tensor::Tensor;
 use patch::Patch;
 pub(crate) use positions::InletPositions;
 use positions::{per_slot, shared};
+use std::sync::Arc;
 
 /// The shape of an inlet. Positions and lengths are in the data's unit of length.
 ///
@@ -90,10 +92,24 @@ pub enum Pattern {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Inlet {
     shape: InletShape,
     pattern: Pattern,
+    /// The points, if they were given as a tensor.
+    tensor: Option<Arc<Tensor<2>>>,
+}
+
+/// Inlets are equal if shape and pattern are; those made from different tensors are not, as they differ in their
+/// gradients.
+impl PartialEq for Inlet {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same_tensor = match (&self.tensor, &other.tensor) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        is_same_tensor && self.shape == other.shape && self.pattern == other.pattern
+    }
 }
 
 /// The run that an inlet is evaluated for.
@@ -139,8 +155,34 @@ impl Inlet {
                     "its standard deviation is {deviation}; give a positive, finite number"
                 )))
             }
-            _ => Ok(Inlet { shape, pattern }),
+            _ => Ok(Inlet { shape, pattern, tensor: None }),
         }
+    }
+
+    /// An inlet of [points](InletShape::Points) `[n, 3]` on a device, of any float type. Tracks can be
+    /// differentiated with respect to them: each instance by the point at which it was released.
+    ///
+    /// The tensor is stored; its values are read once. In a run with gradients all points must be in the mesh, if there
+    /// is one, and on the allowed side of obstacles.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Inlet`] as for [`new`](Inlet::new), and for another shape of the tensor;
+    /// [`Error::Execution`] if the device fails.
+    pub fn from_tensor(points: Tensor<2>, pattern: Pattern) -> Result<Self> {
+        let [count, components] = points.dims();
+        if components != 3 {
+            return Err(Error::Inlet(format!(
+                "the tensor of points has the shape [{count}, {components}]; give [n, 3]"
+            )));
+        }
+        let inlet = Inlet::new(InletShape::Points(seeds::read(&points)?), pattern)?;
+        Ok(Inlet { tensor: Some(Arc::new(points)), ..inlet })
+    }
+
+    /// The points `[n, 3]`, if they track gradients.
+    pub(crate) fn tracked(&self) -> Option<&Tensor<2>> {
+        self.tensor.as_deref().filter(|points| points.device().is_autodiff())
     }
 
     /// The shape.

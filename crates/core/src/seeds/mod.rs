@@ -184,7 +184,8 @@ fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
     })
 }
 
-fn read(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
+/// Positions `[n, 3]` on the host.
+pub(crate) fn read(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
     let failed = |e: &dyn std::error::Error| Error::Execution(e.to_string());
     let data = positions.clone().try_into_data().map_err(|e| failed(&e))?;
     let data = data.try_cast_as::<f64>().map_err(|e| failed(&e))?;

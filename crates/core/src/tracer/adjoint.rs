@@ -1,7 +1,7 @@
 //! Derivatives of the fused operation: gradients, and those of the flow map.
 
-use super::Tracer;
-use crate::{Engine, Error, Result};
+use super::{Tracer, inflow};
+use crate::{Engine, Error, Result, device};
 
 /// Number of steps in a launch with gradients. The states between launches are kept, of the steps in a
 /// launch only while it is reversed.
@@ -47,9 +47,29 @@ impl Tracer<'_> {
         }
     }
 
+    /// Refuses points of inlets that track gradients where these are not passed on.
+    pub(super) fn check_tracked_inlets(&self, engine: Engine) -> Result<()> {
+        let reason = match engine {
+            Engine::Tensor => "the tensor engine does not pass on",
+            Engine::Fused if self.each_step.is_some() => {
+                "an operation after each step does not pass on"
+            }
+            Engine::Fused => return Ok(()),
+        };
+        match inflow::is_tracked(self) {
+            false => Ok(()),
+            true => Err(Error::Inlet(format!(
+                "its points track gradients, which {reason}; detach them, or run on the fused engine without \
+                 such an operation"
+            ))),
+        }
+    }
+
     /// Why gradients need the tensor engine, if they do.
     pub(super) fn without_adjoint(&self) -> Option<&'static str> {
-        self.reuses_slots()
-            .then_some("gradients are tracked, which needs the tensor engine if slots are re-used")
+        let is_card = device::compiles_kernels(&self.field.device());
+        (self.reuses_slots() && is_card).then_some(
+            "gradients are tracked, which needs the tensor engine if a graphics card re-uses slots",
+        )
     }
 }

@@ -1,12 +1,13 @@
 //! Positions of inlets, and their assignment to slots.
 
-use super::{Tracer, obstacles, patches, start};
+use super::{Tracer, obstacles, patches, start, walk};
 use crate::{
     Error, Inlet, Pattern, Result, Seeds,
     field::{self, measured_from},
     inlet,
     seeds::velocities,
 };
+use burn::tensor::Tensor;
 use burntrace_kernels::{InletRows, SlotRules, SourceSlots};
 
 /// The re-injection rules of a run, and the positions of its inlets.
@@ -16,6 +17,8 @@ pub(super) struct Inflow {
     /// Positions of all inlets, one after another, measured from the origin and rounded to the
     /// field's precision.
     pub positions: Vec<[f64; 3]>,
+    /// Positions that track gradients, each with its first row among all.
+    pub tracked: Vec<(usize, Tensor<2>)>,
     /// Inlets of re-injection, which outlets can share, with their positions.
     shared: Vec<(Inlet, InletRows)>,
 }
@@ -92,6 +95,9 @@ impl Inflow {
         let positions = inlet.positions(&mut request)?;
         let positions = allowed(tracer, inlet, positions, slots)?;
         let precision = tracer.field.precision();
+        if let Some(points) = inlet.tracked() {
+            self.tracked.push((self.positions.len(), points.clone()));
+        }
         self.rules.inlets.push(InletRows {
             first: self.positions.len() as u32,
             count: positions.positions.len() as u32,
@@ -120,6 +126,33 @@ pub(super) fn count(tracer: &Tracer) -> usize {
 fn outlets<'a>(tracer: &'a Tracer<'_>) -> impl Iterator<Item = &'a Inlet> {
     let of_patches = tracer.patches.iter().filter_map(super::Patch::inlet);
     tracer.outlets.iter().map(|(_, inlet)| inlet).chain(of_patches)
+}
+
+/// Whether release positions of a tracer's inlets track gradients.
+pub(super) fn is_tracked(tracer: &Tracer) -> bool {
+    let of_sources = tracer.sources.iter().map(|source| source.inlet());
+    outlets(tracer).chain(of_sources).any(|inlet| inlet.tracked().is_some())
+}
+
+/// The rows of a run's geometry, with the graphs of those that are tracked positions of inlets.
+pub(super) fn with_graphs(
+    rows: Tensor<2>,
+    tracked: &[(usize, Tensor<2>)],
+    tracer: &Tracer,
+) -> Tensor<2> {
+    if tracked.is_empty() {
+        return rows;
+    }
+    let (device, dtype) = (walk::device(tracer, true), tracer.field.precision().dtype());
+    let rows = Tensor::<2>::from_data(rows.into_data(), (&device, dtype));
+    tracked.iter().fold(rows, |rows, (first, points)| {
+        let points = points.clone().to_device(&device).cast(dtype);
+        // The same numbers, in the graph of the points.
+        let change = points.clone() - points.detach();
+        let at = [*first..first + change.dims()[0], 0..3];
+        let with_graph = rows.clone().slice(at.clone()) + change;
+        rows.slice_assign(at, with_graph)
+    })
 }
 
 fn check_count(tracer: &Tracer) -> Result<()> {
@@ -184,7 +217,8 @@ fn allowed(
     };
     let Some(first) = found.iter().position(|found| !found) else { return Ok(positions) };
     let outside = found.iter().filter(|found| !**found).count();
-    let is_drawn = positions.stride != 0 && inlet.pattern() != Pattern::Lattice;
+    let is_given = inlet.pattern() == Pattern::Lattice || inlet.tracked().is_some();
+    let is_drawn = positions.stride != 0 && !is_given;
     if !is_drawn || outside == found.len() {
         return Err(Error::Inlet(format!(
             "{outside} of its {} positions are outside the {what}, the first at {:?}; move the inlet \

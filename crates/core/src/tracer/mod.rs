@@ -376,6 +376,7 @@ impl<'a> Tracer<'a> {
             (None, Some(_)) => Engine::Tensor,
             (None, None) => Engine::Fused,
         };
+        self.check_tracked_inlets(engine)?;
         let is_tracked = is_tracked || self.field.device().is_autodiff();
         self.check_flow_map_gradient(engine, is_tracked).map(|()| engine)
     }

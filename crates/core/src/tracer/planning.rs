@@ -73,7 +73,7 @@ impl Tracer<'_> {
 
     /// Whether the seeds, the drift, the diffusivity or the points of inlets are tracked.
     pub(super) fn has_tracked_input(&self, seeds: &Seeds) -> bool {
-        seeds.is_tracked() || walk::is_tracked(self)
+        seeds.is_tracked() || walk::is_tracked(self) || inflow::is_tracked(self)
     }
 
     /// As [`plan`](Tracer::plan), but unless `is_exact` is set, small runs are not checked against

@@ -5,6 +5,7 @@ use super::{
     arrays::{Sampler, is_host},
     batches::Batches,
     boundary::{check_overlap, periods},
+    inflow,
     kept_values::KeptValues,
     origin_shift::OriginShift,
     particle_store::ParticleStore,
@@ -94,6 +95,8 @@ impl<'a> Tracer<'a> {
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
         let mut stepper = self.stepper(engine, later, inlets)?;
         if is_tracked {
+            let tracked = slots.as_ref().map_or(&[] as &[_], |slots| &slots.tracked);
+            stepper.geometry.rows = inflow::with_graphs(stepper.geometry.rows, tracked, self);
             stepper.batch = (batch < self.num_slots(seeds)).then_some(batch);
         }
         start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;

@@ -77,6 +77,8 @@ pub(super) struct Slots {
     /// The point from which positions are measured, but those of seeds.
     origin: [f64; 3],
     seeds: Vec<[f64; 3]>,
+    /// Positions of inlets that track gradients, each with its first row among all.
+    pub tracked: Vec<(usize, Tensor<2>)>,
     pub current: Vec<InstanceStart>,
     /// Number of ended instances that were followed by another one, by status.
     pub ended: Vec<(Status, usize)>,
@@ -115,7 +117,7 @@ fn following(inflow: Inflow, slots: usize) -> Reinjection {
 impl Slots {
     pub fn new(tracer: &Tracer, seeds: &Seeds, schedule: &Schedule) -> Result<Self> {
         let span = schedule.span;
-        let inflow = Inflow::new(tracer, seeds, span.t0)?;
+        let mut inflow = Inflow::new(tracer, seeds, span.t0)?;
         let sources = inflow.rules.sources.clone();
         let timetables: Vec<Timetable> =
             tracer.sources.iter().map(|source| Timetable::new(source, &span)).collect();
@@ -132,6 +134,7 @@ impl Slots {
         Ok(Slots {
             first: 0,
             left_through: vec![0; inflow.rules.patches.len()],
+            tracked: std::mem::take(&mut inflow.tracked),
             following: following(inflow, current.len()),
             timetables,
             span,
@@ -157,6 +160,7 @@ impl Slots {
             precision: self.precision,
             origin: self.origin,
             seeds: self.seeds[of_seeds(slots.start)..of_seeds(slots.end)].to_vec(),
+            tracked: Vec::new(),
             current: self.current[slots].to_vec(),
             ended: self.ended.clone(),
             left_through: self.left_through.clone(),
