@@ -166,7 +166,7 @@ fn end_times_and_their_gradients_are_exact_in_uniform_flow() {
         let times = floats(tracks.end_times().unwrap());
         assert_below(&machine.to_string(), (times[0] - 1.75).abs(), 8.0 * machine.eps());
         assert!(times[1].is_nan(), "{machine}: {times:?}");
-        let residence = tracks.residence_times().unwrap().slice([0..1]);
+        let residence = tracks.residence_times().unwrap().narrow(0, 0, 1);
         let by = rows(start.grad(&residence.sum_dim(0).backward()).unwrap());
         let expected = [[-2.0, 0.0, 0.0], [0.0; 3]];
         assert_below(&machine.to_string(), distance(&by, &expected), 8.0 * machine.eps());
