@@ -184,6 +184,10 @@ fn assert_like_unit_box(machine: &Machine, engine: Engine, other: (Point, f64)) 
 fn far_domains_are_as_good_as_the_unit_box() {
     for machine in machines() {
         for &engine in machine.engines() {
+            // Tensor operations are slow on other devices, and not their own.
+            if engine == Engine::Tensor && machine.name != "flex" {
+                continue;
+            }
             let far = [FAR, -2.0 * FAR, 0.5 * FAR];
             assert_like_unit_box(&machine, engine, (far, 1.0));
         }

@@ -235,7 +235,9 @@ fn bits(tracks: &Tracks) -> (Vec<u64>, Vec<i64>, Vec<InstanceBits>) {
 
 #[test]
 fn identity_operation_gives_bit_identical_tracks() {
-    for machine in machines() {
+    // Each variant compiles kernels of a device, whose source does not depend on the precision.
+    for machine in machines().into_iter().filter(|machine| machine.is_cpu() || !machine.is_double())
+    {
         let field = turning(&machine);
         let points = Dice(3).points(LOW, HIGH, 40).into_iter();
         let is_free = |p: &[f64; 3]| (p[0] - 1.0).hypot(p[1] - 0.5).hypot(p[2] - 0.5) > 0.21;
