@@ -51,6 +51,10 @@ fn tracks_in_every_plane_have_the_same_bits() {
             for (engine, wall) in
                 machine.engines().iter().flat_map(|engine| walls.map(|wall| (*engine, wall)))
             {
+                // Tensor operations are slow on other devices, and not their own.
+                if engine == Engine::Tensor && machine.name != "flex" {
+                    continue;
+                }
                 let [first, others @ ..] = [0, 1, 2].map(|number| {
                     let (field, plane) = (&fields[number], PLANES[number]);
                     let open = f64::INFINITY;
