@@ -5,7 +5,9 @@ use crate::physics::{
     features::Features,
     mesh_path::MAX_GUIDED,
     prelude::host::{Float, Vec3},
-    region::host::{Edge, FoundCell, Probe, bisection, is_between, shortest_part},
+    region::host::{
+        Edge, FoundCell, Meeting, Probe, bisection, is_between, no_meeting, shortest_part,
+    },
     tables::Tables,
 };
 
@@ -32,6 +34,12 @@ pub(crate) trait Region<F>: Sync {
     /// The next point to try in a search for the point where the path between `ends` leaves the mesh: between a fraction
     /// inside and one outside, where a walk has reached a boundary face, or -1; with what [`Probe`] holds.
     fn probe(&self, ends: [[F; 3]; 2], bracket: [F; 2], face: i32) -> (F, bool);
+
+    /// Where the path between `ends` meets a boundary face that the walk to its end has reached, or -1: the fractions and
+    /// the cell of [`Meeting`]. `None` unless the path ends in no cell from there on to behind the face.
+    fn meeting(&self, _ends: [[F; 3]; 2], _face: i32) -> Option<([F; 2], i32)> {
+        None
+    }
 
     /// The boundary face that a walk from a cell to a position outside reaches: eight times its
     /// cell plus its local number, and a vector as in [`Edge`].
@@ -76,7 +84,15 @@ pub(crate) fn clip_where<F: Real>(
     Clipped { reached, beyond, cell }
 }
 
+/// A position without derivatives.
+#[inline(always)]
+fn stored<F: Float>(Vec3([x, y, z]): Vec3<F>) -> [F::Stored; 3] {
+    // Not by `map`, whose call is not inlined.
+    [F::store(x), F::store(y), F::store(z)]
+}
+
 /// The point at a fraction of a path.
+#[inline]
 pub(crate) fn on_path<F: Float>(from: [F; 3], to: [F; 3], part: F) -> [F; 3] {
     (Vec3(from) + Vec3::new(part) * (Vec3(to) - Vec3(from))).0
 }
@@ -109,7 +125,7 @@ impl<F: Float> Launch<'_, F> {
 
     pub fn find_cell(&self, position: Vec3<F>, cell: i32, face: i32, is_rough: bool) -> FoundCell {
         match self.region {
-            Some(region) => region.find_cell(position.0.map(F::store), cell, face, is_rough),
+            Some(region) => region.find_cell(stored(position), cell, face, is_rough),
             None => FoundCell { is_found: true, cell, face: -1 },
         }
     }
@@ -117,16 +133,28 @@ impl<F: Float> Launch<'_, F> {
     /// See [`Region::probe`]. A fraction has no derivatives, as if it were found by bisection.
     pub fn probe(&self, from: Vec3<F>, to: Vec3<F>, reached: F, beyond: F, face: i32) -> Probe<F> {
         let Some(region) = self.region else { return bisection(reached, beyond) };
-        let ends = [from, to].map(|end| end.0.map(F::store));
-        let bracket = [reached, beyond].map(F::store);
+        let ends = [stored(from), stored(to)];
+        let bracket = [F::store(reached), F::store(beyond)];
         let (part, is_closed) = region.probe(ends, bracket, face);
         Probe { part: F::load(part), is_closed }
+    }
+
+    /// See [`Region::meeting`]; without derivatives, as [`probe`](Self::probe).
+    pub fn meeting(&self, from: Vec3<F>, to: Vec3<F>, face: i32) -> Meeting<F> {
+        let ends = [stored(from), stored(to)];
+        match self.region.and_then(|region| region.meeting(ends, face)) {
+            Some(([reached, beyond], cell)) => {
+                let (reached, beyond) = (F::load(reached), F::load(beyond));
+                Meeting { is_known: true, reached, beyond, cell }
+            }
+            None => no_meeting(),
+        }
     }
 
     pub fn edge(&self, position: Vec3<F>, cell: i32) -> Edge<F> {
         let unknown = (0, position.0.map(|_| F::new(0.0)));
         let (face, inward) = self.region.map_or(unknown, |region| {
-            let (face, inward) = region.edge(position.0.map(F::store), cell);
+            let (face, inward) = region.edge(stored(position), cell);
             (face, inward.map(F::load))
         });
         Edge { face, inward: Vec3(inward) }

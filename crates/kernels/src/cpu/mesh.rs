@@ -47,6 +47,9 @@ pub(super) struct CellQuery<V> {
 
 /// Geometry of the cells of a mesh form.
 pub(super) trait CellGeometry<F: Real>: Sync {
+    /// Whether the coordinates in a cell are linear in the position: weights, which are the depths inside its faces.
+    const IS_LINEAR: bool = false;
+
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four>;
 
     /// The cell beyond a face, or -1 less the tag of a boundary face.
@@ -78,6 +81,9 @@ pub(super) trait CellGeometry<F: Real>: Sync {
 
     /// The coordinate of a position that is 0 on a face of a cell and grows into it.
     fn depth(&self, cell: usize, p: [F; 3], face: usize) -> F;
+
+    /// The same at coordinates in the cell.
+    fn depth_at(&self, cell: usize, at: &[F; 4], face: usize) -> F;
 
     /// The tolerance of the faces of a cell: positions closer to one are on it.
     fn tolerance(&self, cell: usize) -> F;
@@ -217,7 +223,7 @@ impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
             }
             if containment == BORDER {
                 // The cell must not depend on the path of the walk.
-                let found = self.search(three(p.array()));
+                let found = self.search_on_border(three(p.array()), cell);
                 walk.cell = if found == 0 { cell } else { found };
                 is_settled = true;
             } else {
@@ -250,7 +256,8 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
                 match walk.is_found {
                     true => (walk.cell, walk.at),
                     false => {
-                        let (cell, at) = self.clip_to_mesh(three(p.array()), walk.face, hint);
+                        let end = (three(p.array()), walk.at.array());
+                        let (cell, at) = self.clip_to_mesh(end, walk.face, hint);
                         (cell, L::Four::new(at))
                     }
                 }

@@ -82,7 +82,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
     /// Samples with the drift, if there is one.
     #[inline(always)]
     pub fn with_drift<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
-        if self.adds { self.add(samples) } else { samples }
+        if self.adds { self.add::<V, G>(samples) } else { samples }
     }
 
     /// Whether the square of a speed is below the threshold.
@@ -92,13 +92,15 @@ impl<'a, F: Real> SegmentContext<'a, F> {
     }
 
     /// Masks samples and adds the drift.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn add<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
-        samples.map(|sample| {
-            let v = sample.array();
-            V::new([0, 1, 2, 3].map(|d| v[d] * self.three[d] + self.drift[d]))
-        })
+        let (three, drift) = (V::new(self.three), V::new(self.drift));
+        let mut sums = samples;
+        // By index: an iterator call might not be inlined and unrolled.
+        for g in 0..G {
+            sums[g] = samples[g].fma(three, drift);
+        }
+        sums
     }
 
     /// The frames of step `j` for a particle that takes all of it.

@@ -3,7 +3,7 @@
 use super::{Form, Vec4, cubecl, mesh, vec4};
 use crate::physics::{
     features::Features,
-    region::device::{Edge, FoundCell, Probe, bisection},
+    region::device::{Edge, FoundCell, Meeting, Probe, bisection, no_meeting},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -89,6 +89,11 @@ impl<F: Float> Launch<F> {
         _face: i32,
     ) -> Probe<F> {
         bisection::<F>(reached, beyond)
+    }
+
+    /// Not known, for the same reason.
+    pub fn meeting(&self, _from: Vec4<F>, _to: Vec4<F>, _face: i32) -> Meeting<F> {
+        no_meeting::<F>()
     }
 
     pub fn edge(&self, position: Vec4<F>, cell: i32) -> Edge<F> {

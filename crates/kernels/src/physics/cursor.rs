@@ -44,6 +44,7 @@ pub(crate) mod cursor {
     }
 
     /// The point itself, clamped to the domain box.
+    #[inline]
     pub(crate) fn in_box<F: Float>(launch: &Launch<F>, point: Vec3<F>) -> Vec3<F> {
         let mut point = point;
         #[unroll]
@@ -55,6 +56,7 @@ pub(crate) mod cursor {
     }
 
     /// The point at a fraction of a path in the box.
+    #[inline]
     pub(crate) fn along<F: Float>(
         launch: &Launch<F>,
         from: Vec3<F>,

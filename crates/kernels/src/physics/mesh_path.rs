@@ -6,7 +6,7 @@ use burntrace_macros::host_device;
 /// of neighbours that do not match.
 const MAX_INTERRUPTIONS: i32 = 20;
 
-/// Maximum number of searches for a cell in the paths of a step. In sound meshes an event takes five on CPUs.
+/// Maximum number of searches for a cell in the paths of a step. In sound meshes an event takes one to five on CPUs.
 pub(crate) const MAX_SEARCHES: i32 = 256;
 
 /// Maximum number of points of a search for the boundary that follow from the face that a walk has reached. Then the path
@@ -45,7 +45,8 @@ pub(crate) mod mesh_path {
     /// corner, and between neighbours with faces that do not match. The path resumes there if some
     /// cell contains it.
     ///
-    /// Each round targets one point of the path: its end (the cursor's next point); a point between
+    /// If the walk to its end reaches the boundary face that the path meets, this is known at once. Else
+    /// each round targets one point of the path: its end (the cursor's next point); a point between
     /// the fractions inside and outside; and when these have met, or if no cell is known, a cell in
     /// which the path resumes.
     pub(crate) fn follow<F: Float>(
@@ -58,6 +59,7 @@ pub(crate) mod mesh_path {
     ) -> Found<F> {
         let zero = F::new(0.0_f32);
         let one = F::new(1.0_f32);
+        let end = from + Vec3::<F>::new(length) * (to - from);
         let is_known = hint.base > 0;
         let mut reached = zero;
         let mut beyond = select(is_known, one, zero);
@@ -67,7 +69,6 @@ pub(crate) mod mesh_path {
         // The boundary face that the walk to `beyond` has reached, and the number of rounds since the start in a cell.
         let mut face = i32::new(-1);
         let mut rounds = 0i32;
-        let shortest = shortest_part::<F>(from, to) / length;
         let mut continues = true;
         while continues {
             let mut position = along::<F>(launch, from, to, part * length);
@@ -97,6 +98,17 @@ pub(crate) mod mesh_path {
                 beyond = part;
                 face = next.face;
                 continues = target != CELL;
+                if target == ALL && reached == zero {
+                    let meeting = launch.meeting(from, end, face);
+                    if meeting.is_known {
+                        hint.cell = meeting.cell;
+                        hint.base = meeting.cell;
+                        hint.from = along::<F>(launch, from, to, meeting.reached * length);
+                        reached = meeting.reached;
+                        beyond = meeting.beyond;
+                        continues = false;
+                    }
+                }
             }
             continues = continues && cursor.searches < MAX_SEARCHES;
             part = beyond;
@@ -104,10 +116,10 @@ pub(crate) mod mesh_path {
                 target = i32::new(0);
             } else if continues {
                 let guide = select(rounds < MAX_GUIDED, face, -1i32);
-                let end = from + Vec3::<F>::new(length) * (to - from);
                 let probe = launch.probe(from, end, reached, beyond, guide);
                 rounds += 1;
                 target = i32::new(2);
+                let shortest = shortest_part::<F>(from, to) / length;
                 if !probe.is_closed && is_between::<F>(probe.part, reached, beyond, shortest) {
                     target = i32::new(1);
                     part = probe.part;

@@ -127,54 +127,57 @@ pub(crate) mod obstacles {
 
     /// The first crossing from the allowed to the forbidden side of an obstacle.
     pub(crate) fn first_hit<F: Float>(launch: &Launch<F>, from: Vec3<F>, to: Vec3<F>) -> Hit<F> {
-        let line = line::<F>(from, to);
         let mut which = i32::new(-1);
-        let mut bound = i32::new(-1);
-        let mut distance = line.length;
-        if comptime!(launch.features.bodies) && line.is_any {
-            for k in 0..launch.int(launch.int(OBSTACLES_AT) as usize) as usize {
-                let body = load::<F>(launch, k);
-                let mut met = i32::new(-1);
-                let mut at = line.length;
+        let mut fraction = F::new(1.0_f32);
+        let mut towards = Vec3::<F>::new(F::new(0.0_f32));
+        if comptime!(launch.features.bodies) {
+            let line = line::<F>(from, to);
+            let mut bound = i32::new(-1);
+            let mut distance = line.length;
+            if line.is_any {
+                for k in 0..launch.int(launch.int(OBSTACLES_AT) as usize) as usize {
+                    let body = load::<F>(launch, k);
+                    let mut met = i32::new(-1);
+                    let mut at = line.length;
+                    let mut is_convex = true;
+                    if comptime!(launch.features.surfaces) {
+                        is_convex = body.code != FACETED;
+                        if !is_convex {
+                            let facets = facets::load::<F>(launch, k);
+                            let crossing = facets::crossing::<F>(launch, &facets, from, &line);
+                            met = crossing.bound;
+                            at = crossing.distance;
+                        }
+                    }
+                    if is_convex {
+                        let intersection = intersection::<F>(&body, from, &line);
+                        met = intersection.bound;
+                        at = intersection.distance;
+                    }
+                    if met >= 0 && (which < 0 || at < distance) {
+                        which = k as i32;
+                        bound = met;
+                        distance = at;
+                    }
+                }
+            }
+            if which >= 0 {
+                fraction = distance / line.length;
+                let body = load::<F>(launch, which as usize);
                 let mut is_convex = true;
                 if comptime!(launch.features.surfaces) {
                     is_convex = body.code != FACETED;
                     if !is_convex {
-                        let facets = facets::load::<F>(launch, k);
-                        let crossing = facets::crossing::<F>(launch, &facets, from, &line);
-                        met = crossing.bound;
-                        at = crossing.distance;
+                        let facets = facets::load::<F>(launch, which as usize);
+                        towards = facets::normal::<F>(launch, &facets, bound);
                     }
                 }
                 if is_convex {
-                    let intersection = intersection::<F>(&body, from, &line);
-                    met = intersection.bound;
-                    at = intersection.distance;
-                }
-                if met >= 0 && (which < 0 || at < distance) {
-                    which = k as i32;
-                    bound = met;
-                    distance = at;
+                    let point = from + Vec3::<F>::new(distance) * line.direction;
+                    towards = normal::<F>(&body, point, bound);
                 }
             }
         }
-        let mut towards = line.direction;
-        if comptime!(launch.features.bodies) && which >= 0 {
-            let body = load::<F>(launch, which as usize);
-            let mut is_convex = true;
-            if comptime!(launch.features.surfaces) {
-                is_convex = body.code != FACETED;
-                if !is_convex {
-                    let facets = facets::load::<F>(launch, which as usize);
-                    towards = facets::normal::<F>(launch, &facets, bound);
-                }
-            }
-            if is_convex {
-                let point = from + Vec3::<F>::new(distance) * line.direction;
-                towards = normal::<F>(&body, point, bound);
-            }
-        }
-        let fraction = select(which >= 0, distance / line.length, F::new(1.0_f32));
         Hit::<F> { which, fraction, normal: towards }
     }
 }

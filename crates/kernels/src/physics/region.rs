@@ -36,6 +36,23 @@ pub(crate) mod region {
         pub is_closed: bool,
     }
 
+    /// Where a path that starts in the mesh meets a boundary face, if that is known without a search along the path.
+    pub(crate) struct Meeting<F: Float> {
+        pub is_known: bool,
+        /// Fractions of the path: on the face, and just behind it, where there is no cell.
+        pub reached: F,
+        pub beyond: F,
+        /// The cell in which it meets the face.
+        pub cell: i32,
+    }
+
+    /// A meeting that is not known.
+    #[inline(always)]
+    pub(crate) fn no_meeting<F: Float>() -> Meeting<F> {
+        let zero = F::new(0.0_f32);
+        Meeting::<F> { is_known: false, reached: zero, beyond: zero, cell: 0i32 }
+    }
+
     /// The middle between a fraction inside the mesh and one outside.
     #[inline(always)]
     pub(crate) fn bisection<F: Float>(reached: F, beyond: F) -> Probe<F> {

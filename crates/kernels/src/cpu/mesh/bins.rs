@@ -24,11 +24,11 @@ impl<'a, F: Real> Bins<'a, F> {
 
     /// The bin of a position.
     pub fn at(&self, p: [F; 3]) -> usize {
-        let [i, j, k] = [0, 1, 2].map(|d| {
+        let along = |d: usize| {
             let bin = ((p[d] - self.origin[d]) * self.per_length[d]).max(F::zero());
             (bin.as_i32() as usize).min(self.counts[d] - 1)
-        });
-        (k * self.counts[1] + j) * self.counts[0] + i
+        };
+        (along(2) * self.counts[1] + along(1)) * self.counts[0] + along(0)
     }
 
     /// Numbers of the cells in a bin, increasing.

@@ -4,7 +4,7 @@ use super::{CellGeometry, Mesh, MeshSampler, Reached, convex, portable};
 use crate::{
     cpu::{
         Real,
-        lanes::{Four, Portable},
+        lanes::{Four, Lanes, Portable, Vector},
         launch::{Clipped, Region, clip_where, on_path},
     },
     physics::{
@@ -22,6 +22,16 @@ struct FaceCrossing<F> {
     tolerance: F,
 }
 
+/// Where a path meets a boundary face.
+struct FaceMeeting<F> {
+    crossing: FaceCrossing<F>,
+    /// The fraction of the path.
+    part: F,
+    /// The cell, incremented by one, and the coordinates there.
+    cell: i32,
+    at: [F; 4],
+}
+
 impl<F: Real> FaceCrossing<F> {
     /// The depth in the middle of what a walk takes as on the face from outside: rounding puts a position there on no
     /// other side.
@@ -33,6 +43,16 @@ impl<F: Real> FaceCrossing<F> {
         (depth - self.on_face()).abs() <= F::of(0.45) * self.tolerance
     }
 
+    /// The depth behind the face, outside of what counts as on it, at which a search ends.
+    fn behind(&self) -> F {
+        F::of(-2.0) * self.tolerance
+    }
+
+    /// Whether a depth outside is so close to the face that a search may end there.
+    fn is_close(&self, depth: F) -> bool {
+        depth >= F::of(-3.0) * self.tolerance
+    }
+
     /// The fraction of the way from one point to the other at which a depth is met: exact in simplices, where depths are
     /// linear, and nearly so in other cells.
     fn part(&self, depth: F) -> F {
@@ -42,17 +62,69 @@ impl<F: Real> FaceCrossing<F> {
 
 impl<F: Real, S: CellGeometry<F>> Mesh<'_, F, S> {
     /// The depth of a position inside a face, numbered as in [`FoundCell`].
+    #[inline]
     fn depth(&self, p: [F; 3], face: i32) -> F {
         self.geometry.depth(face as usize / 8, p, face as usize % 8)
     }
 
     /// The points at two fractions of a path, relative to a boundary face, or none for -1.
+    #[inline]
     fn crossing(&self, ends: [[F; 3]; 2], bracket: [F; 2], face: i32) -> Option<FaceCrossing<F>> {
         let cell = usize::try_from(face).ok()? / 8;
         let depth = |part: F| self.depth(on_path(ends[0], ends[1], part), face);
-        let [inside, outside] = bracket;
-        let depths = [depth(inside), depth(outside)];
+        let depths = [depth(bracket[0]), depth(bracket[1])];
         Some(FaceCrossing { depths, tolerance: self.geometry.tolerance(cell) })
+    }
+
+    /// The point at which a path that starts in the mesh meets the boundary face beyond which it ends. `None` if the path
+    /// does not meet the face there within rounding.
+    fn meet(&self, ends: [[F; 3]; 2], face: i32) -> Option<FaceMeeting<F>> {
+        let crossing = self.crossing(ends, [F::zero(), F::one()], face)?;
+        let part = crossing.part(crossing.on_face());
+        if !(F::zero() < part && part < F::one()) {
+            return None;
+        }
+        let point = on_path(ends[0], ends[1], part);
+        // The face may be that of a neighbour of the cell in which the path meets its plane.
+        let walk = self.walk_until::<Portable>(portable(&point), face / 8 + 1, true);
+        let at = walk.at.array();
+        let depth = match walk.cell == face / 8 + 1 {
+            true => self.geometry.depth_at(face as usize / 8, &at, face as usize % 8),
+            false => self.depth(point, face),
+        };
+        // The mesh may continue behind the plane of the face.
+        let is_border = walk.is_found && !walk.is_inside;
+        let is_met = is_border && crossing.is_on_face(depth);
+        is_met.then_some(FaceMeeting { crossing, part, cell: walk.cell, at })
+    }
+
+    /// The cell in which the path to a stage meets the boundary face beyond which it ends, incremented by one, and the
+    /// coordinates there. `at` are those of its end in the cell of the face.
+    fn meet_stage(&self, ends: [[F; 3]; 2], at: [F; 4], face: i32) -> Option<(i32, [F; 4])> {
+        if let Some(met) = self.meet_in_cell(ends[0], at, face) {
+            return Some((face / 8 + 1, met));
+        }
+        self.meet(ends, face).map(|meeting| (meeting.cell, meeting.at))
+    }
+
+    /// As [`meet`](Self::meet) in the cell of the face, with coordinates that are linear along the path: those at its end
+    /// are given.
+    fn meet_in_cell(&self, from: [F; 3], end: [F; 4], face: i32) -> Option<[F; 4]> {
+        if !S::IS_LINEAR || face < 0 {
+            return None;
+        }
+        let (cell, face) = (face as usize / 8, face as usize % 8);
+        let start = self.geometry.query::<Portable>(cell, portable(&from)).at;
+        let depths = [start.array()[face], end[face]];
+        let crossing = FaceCrossing { depths, tolerance: self.geometry.tolerance(cell) };
+        let part = crossing.part(crossing.on_face());
+        let four = <Portable as Lanes<F>>::Four::splat;
+        let met = (<Portable as Lanes<F>>::Four::new(end) - start).fma(four(part), start);
+        let is_met = F::zero() < part
+            && part < F::one()
+            && met.reaches(four(-crossing.tolerance))
+            && crossing.is_on_face(met.array()[face]);
+        is_met.then(|| met.array())
     }
 
     /// The first cell near a position that contains it, or 0. The position is beyond a boundary face, as in
@@ -67,10 +139,31 @@ impl<F: Real, S: CellGeometry<F>> Mesh<'_, F, S> {
         }
     }
 
+    /// The first cell that contains a position on the border of a cell, or 0.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn search_on_border(&self, p: [F; 3], cell: i32) -> i32 {
+        if self.is_on_wall_only(p, cell as usize - 1) { cell } else { self.search(p) }
+    }
+
+    /// Whether a position on the border of a cell is certainly in no other cell: on boundary faces only, where the mesh
+    /// is convex.
+    fn is_on_wall_only(&self, p: [F; 3], cell: usize) -> bool {
+        if !S::IS_LINEAR {
+            return false;
+        }
+        let at = self.geometry.query::<Portable>(cell, portable(&p)).at.array();
+        let near = |face: &usize| at[*face] < self.geometry.tolerance(cell);
+        let mut faces = 0..self.geometry.faces();
+        let is_wall = |face: usize| self.geometry.beyond(cell, face) < 0;
+        faces.all(|face| !near(&face) || is_wall(face)) && self.is_outside(self.bins.at(p), cell)
+    }
+
     /// Whether positions in a bin that are beyond a boundary face of a cell are certainly in no cell.
+    #[inline]
     fn is_outside(&self, bin: usize, cell: usize) -> bool {
         let cells = self.bins.cells(bin);
-        cells.binary_search(&(cell as i32)).is_ok()
+        cells.contains(&(cell as i32))
             && self.convex.is_convex(bin, || convex::is_convex(&self.geometry, cells))
     }
 
@@ -100,7 +193,7 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
     #[inline(never)]
     pub(super) fn clip_to_mesh(
         &self,
-        p: [F; 3],
+        (p, at): ([F; 3], [F; 4]),
         face: i32,
         hint: &mut CellHint<F>,
     ) -> (i32, [F; 4]) {
@@ -110,8 +203,10 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
             let point = self.mesh.geometry.query::<Portable>(found as usize - 1, portable(&p)).at;
             return (found, point.array());
         }
-        if let Some(clipped) = self.meeting([hint.from.0, p], hint.base, face) {
-            return clipped;
+        if hint.base != 0
+            && let Some(met) = self.mesh.meet_stage([hint.from.0, p], at, face)
+        {
+            return met;
         }
         let find = |p: [F; 3], cell| self.mesh.find_cell(p, cell, -1, true);
         let probe = |bracket, face| self.mesh.probe([hint.from.0, p], bracket, face);
@@ -122,24 +217,6 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
         }
         let point = portable(&on_path(hint.from.0, p, reached));
         (cell, self.mesh.geometry.query::<Portable>(cell as usize - 1, point).at.array())
-    }
-
-    /// The point at which a path that starts inside the mesh, in a cell, meets the boundary face beyond which it ends:
-    /// its cell, and its coordinates there. `None` if a path does not meet the face there within rounding.
-    fn meeting(&self, ends: [[F; 3]; 2], cell: i32, face: i32) -> Option<(i32, [F; 4])> {
-        let mesh = &self.mesh;
-        if cell == 0 {
-            return None;
-        }
-        let crossing = mesh.crossing(ends, [F::zero(), F::one()], face)?;
-        let starts_inside = crossing.depths[0] > crossing.tolerance;
-        let part = starts_inside.then(|| crossing.part(crossing.on_face()))?;
-        let point = on_path(ends[0], ends[1], part);
-        let walk = mesh.walk_until::<Portable>(portable(&point), cell, true);
-        // The mesh may go on behind the plane of the face.
-        let is_border = walk.is_found && !walk.is_inside;
-        let is_met = is_border && crossing.is_on_face(mesh.depth(point, face));
-        is_met.then(|| (walk.cell, walk.at.array()))
     }
 }
 
@@ -164,11 +241,25 @@ impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
         let [inside, outside] = crossing.depths;
         // A path that starts on the face is bisected: it may follow the face.
         let is_reached = reached > F::zero() && crossing.is_on_face(inside);
-        let is_closed = is_reached && outside >= F::of(-3.0) * crossing.tolerance;
-        let target = if is_reached { F::of(-2.0) * crossing.tolerance } else { crossing.on_face() };
+        let is_closed = is_reached && crossing.is_close(outside);
+        let target = if is_reached { crossing.behind() } else { crossing.on_face() };
         let part = reached + crossing.part(target) * (beyond - reached);
         let is_between = reached < part && part < beyond;
         (if is_between { part } else { middle }, is_closed)
+    }
+
+    fn meeting(&self, ends: [[F; 3]; 2], face: i32) -> Option<([F; 2], i32)> {
+        // No other mesh is known to be convex.
+        if !S::IS_LINEAR {
+            return None;
+        }
+        let FaceMeeting { crossing, part, cell, .. } = self.meet(ends, face)?;
+        let beyond = crossing.part(crossing.behind());
+        let point = on_path(ends[0], ends[1], beyond);
+        let is_behind =
+            part < beyond && beyond < F::one() && crossing.is_close(self.depth(point, face));
+        let is_last = is_behind && self.is_outside(self.bins.at(point), face as usize / 8);
+        is_last.then_some(([part, beyond], cell))
     }
 
     fn edge(&self, p: [F; 3], cell: i32) -> (i32, [F; 3]) {

@@ -192,6 +192,10 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         self.kind(cell).depth(at, face)
     }
 
+    fn depth_at(&self, cell: usize, at: &[F; 4], face: usize) -> F {
+        self.kind(cell).depth(Vec3(three(*at)), face)
+    }
+
     fn tolerance(&self, cell: usize) -> F {
         -self.records[cell][0][3]
     }

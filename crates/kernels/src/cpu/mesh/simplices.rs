@@ -85,6 +85,8 @@ impl<'a, F: Real> Simplices<'a, F> {
 }
 
 impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
+    const IS_LINEAR: bool = true;
+
     #[inline(always)]
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
         let (weights, tolerance) = self.weights::<L>(cell, p);
@@ -132,6 +134,7 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
         shares.of_cell(cell, &self.links[cell][0][..self.corners], &at.array());
     }
 
+    #[inline]
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
         let weights = self.weights::<Portable>(cell, crate::cpu::four::<F, Portable>(&p)).0.array();
         let is_wall = |k: &usize| weights[*k] < F::zero() && self.beyond(cell, *k) < 0;
@@ -139,8 +142,20 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
         walls.reduce(|a, b| if weights[b] < weights[a] { b } else { a })
     }
 
+    /// With the arithmetic of all weights.
+    #[inline(always)]
     fn depth(&self, cell: usize, p: [F; 3], face: usize) -> F {
-        self.weights::<Portable>(cell, crate::cpu::four::<F, Portable>(&p)).0.array()[face]
+        let [origin, x, y, z] = &self.records[cell];
+        let along = |axis: &[F; 4], d: usize, sum: F| {
+            let product = axis[face] * (p[d] - origin[d]);
+            product + sum
+        };
+        along(z, 2, along(y, 1, along(x, 0, self.unit[face])))
+    }
+
+    #[inline(always)]
+    fn depth_at(&self, _: usize, at: &[F; 4], face: usize) -> F {
+        at[face]
     }
 
     fn tolerance(&self, cell: usize) -> F {
