@@ -22,6 +22,7 @@ mod physics {
     mod analytic;
     mod arrays;
     mod batches;
+    mod blocks;
     mod damaged_meshes;
     mod end_times;
     mod engines;

@@ -181,6 +181,9 @@ impl RunSummary<'_> {
 
     /// The memory strategy of the run.
     fn strategy(&self) -> Strategy {
+        if self.run.input.is_some_and(|input| input.blocks > 0) {
+            return Strategy::Blocks;
+        }
         let streams = self.run.input.is_some();
         let at_once = self.ranks.map_or(self.run.particles, |ranks| ranks.largest_piece);
         let has_batches = self.run.batches.sizes[1] < at_once;

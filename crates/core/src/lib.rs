@@ -30,9 +30,9 @@ pub use control_group::ControlGroup;
 pub use error::{Error, Result};
 pub use field::{
     Analytic, CellVelocity, Domain, Expression, Field, FieldArray, FieldFn, FieldOptions, Flow,
-    FlowFrames, Formula, FrameData, FrameSource, Frames, GridField, GridSource, InputSummary,
-    MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField,
-    PointSource, Sampled, Samples, SourceError,
+    FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField, GridSource,
+    InputSummary, MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid,
+    PointField, PointSource, Sampled, Samples, SourceError,
 };
 pub use floats::Floats;
 pub use inlet::{Inlet, InletShape, Pattern};

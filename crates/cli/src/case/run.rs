@@ -106,6 +106,7 @@ names!(Strategy -> Option<burntrace::Strategy> {
     StreamedFrames => Some(burntrace::Strategy::StreamedFrames),
     Batched => Some(burntrace::Strategy::Batched),
     Streamed => Some(burntrace::Strategy::Streamed),
+    Blocks => Some(burntrace::Strategy::Blocks),
 });
 
 /// A number of bytes, given as `3221225472` or `"3GiB"`.

@@ -1,7 +1,7 @@
 //! Bytes read and time spent reading frames.
 
 use burntrace::{
-    FieldArray, FrameData, FrameSource, GridSource, MeshSource, Placement, PointSource,
+    FieldArray, FrameData, FrameSource, GridBlock, GridSource, MeshSource, Placement, PointSource,
     SourceError,
     mesh::{BoundaryCells, Cells},
 };
@@ -55,6 +55,13 @@ impl<S: GridSource + ?Sized> GridSource for Timed<S> {
 
     fn placement(&self) -> Placement {
         self.source.placement()
+    }
+
+    fn read_block(&mut self, frame: usize, block: &GridBlock) -> Result<FrameData, SourceError> {
+        let start = Instant::now();
+        let data = self.source.read_block(frame, block);
+        self.tally.add(data.as_ref().map_or(0, FrameData::num_bytes), start);
+        data
     }
 }
 

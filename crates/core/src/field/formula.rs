@@ -108,6 +108,7 @@ impl Formula {
                 shape: FieldShape::Formula(FormulaShape { velocity, clock }),
             },
             stream: None,
+            blocks: None,
             time: TimeAxis::steady(),
             domain,
             origin: [0.0; 3],

@@ -22,7 +22,7 @@ pub enum OutsideTime {
     },
 }
 
-/// The number of frames that a field holds at a time.
+/// What a field holds of its frames at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Frames {
     /// All frames.
@@ -31,6 +31,10 @@ pub enum Frames {
     /// This number of frames, including those that are read ahead. A separate thread reads the
     /// others when the run needs them. The minimum is 4; a step that spans more frames holds more.
     Streamed(usize),
+    /// Of each frame, the parts around the particles, up to this number of bytes on the device at a time. A
+    /// separate thread reads them when the run needs them. For frames of a [grid](crate::GridField::open) that
+    /// are larger than the device.
+    Blocks(u64),
 }
 
 impl Frames {
@@ -38,7 +42,7 @@ impl Frames {
     pub(crate) fn window(self, frames: usize) -> Option<usize> {
         match self {
             Frames::Streamed(held) => Some(held.max(4)).filter(|held| *held < frames),
-            Frames::All => None,
+            Frames::All | Frames::Blocks(_) => None,
         }
     }
 
@@ -225,6 +229,24 @@ impl TimeAxis {
             frame_intervals: intervals,
             frames: (frames.end - frames.start) as usize,
             ..*self.clock
+        }
+    }
+
+    /// Locates steps, given by start time and length, in intervals that are counted from frame `first`.
+    pub fn steps_from(&self, first: i64, steps: &[(f64, f64)]) -> Vec<Step> {
+        let locate = |(t, h): &(f64, f64)| {
+            let (interval, step) = self.step_unrolled(*t, *h);
+            Step { interval: (interval - first).max(0) as usize, ..step }
+        };
+        steps.iter().map(locate).collect()
+    }
+
+    /// The index, in the source, of a frame with an index that continues from period to period.
+    pub fn number(&self, frame: i64) -> usize {
+        match self.clock.frame_intervals.len() {
+            0 => 0,
+            intervals if self.repeats() => frame.rem_euclid(intervals as i64) as usize,
+            _ => frame.clamp(0, self.clock.frames as i64 - 1) as usize,
         }
     }
 

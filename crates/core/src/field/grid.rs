@@ -1,7 +1,9 @@
 //! Velocity fields on structured grids.
 
 use super::{
+    blocks::Blocks,
     domain::{AXES, Domain},
+    frames::Frames,
     layout::Layout,
     load::{Input, Loaded},
     options::FieldOptions,
@@ -42,7 +44,8 @@ impl GridField {
     }
 
     /// Takes ownership of a source, so that a separate thread can read its frames during the run
-    /// ([`FieldOptions::frames`]). A frame that cannot be read then ends the run that needs it.
+    /// ([`FieldOptions::frames`]), as a whole or in blocks. A frame that cannot be read then ends the run that
+    /// needs it.
     ///
     /// # Errors
     ///
@@ -53,7 +56,11 @@ impl GridField {
         options: &FieldOptions,
     ) -> Result<Self> {
         let (axes, placement) = (source.axes().clone(), source.placement());
-        GridField::of(axes, placement, Input::Owned(source), device, options)
+        let input = match options.frames {
+            Frames::Blocks(bytes) => Input::Blocks(source, bytes),
+            Frames::All | Frames::Streamed(_) => Input::Owned(source),
+        };
+        GridField::of(axes, placement, input, device, options)
     }
 
     fn of(
@@ -83,8 +90,16 @@ impl GridField {
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: Arc::new(move |value| value_position(value, &shape, &axes)),
         };
-        let Loaded { velocity, stream, traits, layout } =
-            layout.load(input, &time, device, options)?;
+        let Loaded { velocity, stream, blocks, traits, layout } = match input {
+            Input::Blocks(source, bytes) => {
+                let given = layout.values_of_source();
+                let open = (device, options);
+                let (blocks, traits) =
+                    Blocks::open(layout, (source, measured), time.clone(), open, bytes)?;
+                Loaded::in_blocks(blocks, traits, given, open)
+            }
+            input => layout.load(input, &time, device, options)?,
+        };
         let dtype = options.precision.dtype();
         let count = nodes.len();
         let nodes = options.precision.data(nodes, [count]);
@@ -98,6 +113,7 @@ impl GridField {
                 shape: FieldShape::Grid(shape),
             },
             stream,
+            blocks,
             domain,
             origin,
             time,
@@ -224,6 +240,7 @@ fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> GridShape {
     let uniform = axes.iter().all(|axis| is_uniform(axis));
     GridShape {
         nodes: axes.each_ref().map(Vec::len),
+        first: [0; 3],
         origin: axes.each_ref().map(|axis| axis[0]),
         pitch: axes.each_ref().map(|axis| pitch(axis)),
         spacing: if uniform { Spacing::Uniform } else { Spacing::Table },
@@ -245,7 +262,7 @@ fn is_uniform(axis: &[f64]) -> bool {
 }
 
 /// The number and kind of values, for example `64 x 64 x 64 nodes`.
-fn name(shape: &GridShape) -> String {
+pub(super) fn name(shape: &GridShape) -> String {
     let [nx, ny, nz] = shape.values();
     let what = match shape.placement {
         Placement::Nodes => "nodes",
@@ -256,7 +273,12 @@ fn name(shape: &GridShape) -> String {
 
 /// Position of a value: its node, or the first node of its cell.
 fn value_position(index: usize, shape: &GridShape, axes: &[Vec<f64>; 3]) -> [f64; 3] {
-    let [nx, ny, _] = shape.values();
-    let ijk = [index % nx, index / nx % ny, index / (nx * ny)];
+    let ijk = indices_of(index, shape);
     std::array::from_fn(|d| axes[d][ijk[d]])
+}
+
+/// Indices of a value along the axes.
+pub(super) fn indices_of(value: usize, shape: &GridShape) -> [usize; 3] {
+    let [nx, ny, _] = shape.values();
+    [value % nx, value / nx % ny, value / (nx * ny)]
 }

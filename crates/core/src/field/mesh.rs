@@ -126,7 +126,7 @@ impl MeshField {
             },
         };
         let averages = averages.then_some((&*mesh, &*origins));
-        let Loaded { velocity, stream, traits, layout } =
+        let Loaded { velocity, stream, blocks, traits, layout } =
             given.load(layout, &time, (device, options), averages)?;
         let (domain, origin) = (domain(&mesh)?, mesh.origin());
         let groups = lanes.groups();
@@ -135,6 +135,7 @@ impl MeshField {
             sampled: Sampled {
                 tensors,
                 stream,
+                blocks,
                 domain,
                 origin,
                 time,

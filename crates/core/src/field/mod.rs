@@ -2,6 +2,7 @@
 
 mod analytic;
 mod arrays;
+mod blocks;
 mod domain;
 pub(crate) mod evaluate;
 mod flows;
@@ -22,10 +23,12 @@ mod sampled;
 mod source;
 mod stream;
 mod values;
+mod window;
 
 pub use analytic::{Analytic, FlowFrames};
 pub(crate) use arrays::ArrayLanes;
 pub use arrays::{FieldArray, Samples};
+pub(crate) use blocks::{BlockAt, Blocks, HeldBlock};
 pub use domain::Domain;
 pub(crate) use domain::{AXES, bounding_box, measured, measured_from, plain};
 pub use flows::Flow;
@@ -41,6 +44,9 @@ pub use options::{FieldOptions, NotFinite};
 pub use periodic::{PeriodicAxis, PeriodicGrid};
 pub use points::PointField;
 pub use sampled::Sampled;
-pub(crate) use sampled::{FrameWindow, origin_row};
-pub use source::{FrameData, FrameSource, GridSource, MeshSource, PointSource, SourceError};
+pub(crate) use sampled::origin_row;
+pub use source::{
+    FrameData, FrameSource, GridBlock, GridSource, MeshSource, PointSource, SourceError,
+};
 pub use stream::InputSummary;
+pub(crate) use window::FrameWindow;

@@ -101,7 +101,7 @@ impl PointField {
             other_bytes: (numbers * options.precision.bytes() + indices * size_of::<i32>()) as u64,
             position: Arc::new(move |value| positions[value]),
         };
-        let Loaded { velocity, stream, traits, layout } =
+        let Loaded { velocity, stream, blocks, traits, layout } =
             layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
         let sampled = Sampled {
@@ -113,6 +113,7 @@ impl PointField {
                 shape: FieldShape::Points(shape),
             },
             stream,
+            blocks,
             domain,
             origin,
             time,

@@ -1,6 +1,6 @@
 //! Streamed frames for a backward pass: read once more, the last ones first.
 
-use super::sampled::{FrameWindow, Sampled};
+use super::{sampled::Sampled, window::FrameWindow};
 use crate::{Error, Result};
 use burntrace_kernels::{Reload, ReloadedFrames};
 use std::sync::Arc;

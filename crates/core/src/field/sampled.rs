@@ -2,11 +2,13 @@
 
 use super::{
     arrays::{ArrayLanes, FieldArray},
+    blocks::Blocks,
     domain::Domain,
     frames::{Frames, TimeAxis},
     layout::{FrameTraits, LANES},
     stream::{InputSummary, Stream},
     values::ValueLayout,
+    window::{FrameWindow, not_sampled, union},
 };
 use crate::{Error, FieldSize, Precision, Result, device, plan::READ_BYTES};
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
@@ -16,10 +18,12 @@ use std::{collections::BTreeMap, sync::Arc};
 /// Sampled velocity on a device: the input of the fused operation.
 #[derive(Clone, Debug)]
 pub struct Sampled {
-    /// All frames; a placeholder of one value if frames are streamed.
+    /// All frames; a placeholder of one value if they are read during the run.
     pub(crate) tensors: FieldTensors,
     /// Source of the frames, if they are streamed.
     pub(crate) stream: Option<Arc<Stream>>,
+    /// Source of blocks of the frames, if these are read.
+    pub(crate) blocks: Option<Arc<Blocks>>,
     pub(crate) time: TimeAxis,
     pub(crate) domain: Domain,
     /// The point from which coordinates in the tensors are measured.
@@ -32,13 +36,6 @@ pub struct Sampled {
     pub(crate) lanes: ArrayLanes,
 }
 
-/// Frames, clock and steps of one launch.
-pub(crate) struct FrameWindow {
-    pub tensors: FieldTensors,
-    pub clock: Arc<Clock>,
-    pub steps: Vec<Step>,
-}
-
 impl Sampled {
     /// Whether the values are in a graph.
     pub(crate) fn is_tracked(&self) -> bool {
@@ -47,11 +44,7 @@ impl Sampled {
 
     /// Bytes of the field on its device, including streamed frames that are read ahead on the host.
     pub fn bytes(&self) -> u64 {
-        let frames = match &self.stream {
-            Some(stream) => stream.held(),
-            None => self.time.clock().frames,
-        };
-        self.frame_bytes() * frames as u64 + self.other_bytes()
+        self.size().bytes(self.frames())
     }
 
     /// The same field on another device. No frame is read again.
@@ -61,6 +54,12 @@ impl Sampled {
     /// [`Error::Precision`] if the device lacks the precision, and [`Error::Execution`] if a device fails.
     pub(crate) fn to_device(&self, device: &Device) -> Result<Sampled> {
         device::check_precision(device, self.precision)?;
+        if self.blocks.is_some() {
+            return Err(Error::Plan(
+                "blocks of its frames are read for one device; use one device, or another strategy"
+                    .into(),
+            ));
+        }
         let FieldTensors { velocity, coordinates, index, .. } = &self.tensors;
         let tensors = FieldTensors {
             velocity: moved(velocity, device)?,
@@ -97,8 +96,11 @@ impl Sampled {
         }
     }
 
-    /// The number of frames held at a time.
+    /// What the field holds of its frames at a time.
     pub(crate) fn frames(&self) -> Frames {
+        if let Some(blocks) = &self.blocks {
+            return Frames::Blocks(blocks.bytes());
+        }
         self.stream.as_ref().map_or(Frames::All, |stream| Frames::Streamed(stream.held()))
     }
 
@@ -116,62 +118,15 @@ impl Sampled {
 
     /// Totals of the frames read so far; `None` if the field holds all frames.
     pub fn input(&self) -> Option<InputSummary> {
-        self.stream.as_ref().map(|stream| stream.input())
+        let of_blocks = self.blocks.as_ref().map(|blocks| blocks.input());
+        self.stream.as_ref().map(|stream| stream.input()).or(of_blocks)
     }
 
     /// Takes the pending error of a frame that could not be read.
     pub(crate) fn failure(&self) -> Result<()> {
-        self.stream.as_ref().and_then(|stream| stream.failure()).map_or(Ok(()), Err)
-    }
-
-    /// Loads the frames that steps need, and returns them with their clock. Steps are given by
-    /// start time and length.
-    pub(crate) fn during(&self, steps: &[(f64, f64)]) -> Result<FrameWindow> {
-        let backward = steps.iter().find(|(_, h)| *h != 0.0).map(|(_, h)| *h < 0.0);
-        self.window(steps, backward)
-    }
-
-    /// As [`during`](Sampled::during). `backward` is the direction of the next frames, if known.
-    pub(super) fn window(
-        &self,
-        steps: &[(f64, f64)],
-        backward: Option<bool>,
-    ) -> Result<FrameWindow> {
-        let Some(stream) = &self.stream else {
-            return Ok(FrameWindow {
-                tensors: self.tensors.clone(),
-                clock: self.time.clock().clone(),
-                steps: steps.iter().map(|(t, h)| self.time.step_at(*t, *h)).collect(),
-            });
-        };
-        let frames = steps.iter().map(|(t, h)| self.time.frames_of(*t, *h));
-        let needed = frames.reduce(union).unwrap_or(0..1);
-        let (velocity, first) = stream.window(needed, backward)?;
-        let rows = (velocity.dims()[0] - 1) as i64 / self.tensors.rows_per_frame() as i64;
-        let locate = |(t, h): &(f64, f64)| {
-            let (interval, step) = self.time.step_unrolled(*t, *h);
-            Step { interval: (interval - first).max(0) as usize, ..step }
-        };
-        Ok(FrameWindow {
-            clock: self.time.clock_of(first..first + rows).into(),
-            steps: steps.iter().map(locate).collect(),
-            tensors: FieldTensors { velocity, ..self.tensors.clone() },
-        })
-    }
-
-    /// The number of leading steps that the window of frames can hold at once, at least 1. Steps
-    /// are given by start time and length.
-    pub(crate) fn at_once(&self, steps: &[(f64, f64)]) -> usize {
-        let Some(stream) = &self.stream else { return steps.len() };
-        let mut needed = None;
-        let mut fits = |(t, h): &(f64, f64)| {
-            let frames = self.time.frames_of(*t, *h);
-            let all = needed.clone().map_or(frames.clone(), |needed| union(needed, frames));
-            let fits = all.end - all.start <= stream.capacity() as i64;
-            needed = Some(all);
-            fits
-        };
-        steps.iter().take_while(|step| fits(step)).count().max(1)
+        let of_blocks = || self.blocks.as_ref().and_then(|blocks| blocks.failure());
+        let of_stream = self.stream.as_ref().and_then(|stream| stream.failure());
+        of_stream.or_else(of_blocks).map_or(Ok(()), Err)
     }
 
     /// Whether values may be NaN: in holes, and where those of arrays are missing.
@@ -208,14 +163,19 @@ impl Sampled {
         inside.reduce(|a, b| a.bool_and(b)).unwrap_or_else(all)
     }
 
-    /// Group `group` of the values `[n, 4]` at one time, or at a time for each row: velocity and padding
-    /// are group 0. `read` interpolates one frame.
+    /// Group `group` of the values `[count, 4]` at one time, or at a time for each row: velocity and padding
+    /// are group 0. `read` interpolates one frame. Zeros if blocks of the frames are read;
+    /// [`failure`](Sampled::failure) returns the error.
     pub(super) fn at_times(
         &self,
-        times: &[f64],
+        (count, times): (usize, &[f64]),
         group: usize,
         read: impl Fn(Tensor<2>) -> Tensor<2>,
     ) -> Tensor<2> {
+        if let Some(blocks) = &self.blocks {
+            blocks.fail(not_sampled());
+            return Tensor::zeros([count, LANES], (&self.device, self.precision.dtype()));
+        }
         let (velocity, pairs) = self.frame_pairs(times);
         let mut weights: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for (row, (time, [first, second])) in times.iter().zip(pairs).enumerate() {
@@ -283,11 +243,6 @@ fn failed(error: impl std::fmt::Debug) -> Error {
 pub(crate) fn origin_row(origin: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
     let row = TensorData::new(origin.to_vec(), [1, 3]);
     Tensor::from_data(row, (&beside.device(), beside.dtype()))
-}
-
-/// The smallest range that contains two others.
-fn union(a: std::ops::Range<i64>, b: std::ops::Range<i64>) -> std::ops::Range<i64> {
-    a.start.min(b.start)..a.end.max(b.end)
 }
 
 /// Implements [`Field`](super::Field) for a type with a field `sampled` and the methods
@@ -362,21 +317,25 @@ macro_rules! sampled_field {
 
         impl FromOrigin for $field {
             fn velocity_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
+                let [count, _] = position.dims();
                 let cells = self.locate_all(position);
-                let read = self.sampled.at_times(times, 0, |frame| self.read(frame, &cells));
-                read.narrow(1, 0, 3)
+                let read = |frame| self.read(frame, &cells);
+                self.sampled.at_times((count, times), 0, read).narrow(1, 0, 3)
             }
 
             fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+                let [count, _] = position.dims();
                 let cells = self.locate_all(position);
-                let read = self.sampled.at_times(&[time], 0, |frame| self.read(frame, &cells));
-                read.narrow(1, 3, 1)
+                let read = |frame| self.read(frame, &cells);
+                self.sampled.at_times((count, &[time]), 0, read).narrow(1, 3, 1)
             }
 
             fn values_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
+                let [count, _] = position.dims();
                 let cells = self.locate_all(position);
                 let group = |group| {
-                    self.sampled.at_times(&[time], group, |frame| self.read(frame, &cells))
+                    let read = |frame| self.read(frame, &cells);
+                    self.sampled.at_times((count, &[time]), group, read)
                 };
                 Tensor::cat((0..self.sampled.tensors.groups).map(group).collect(), 1)
             }

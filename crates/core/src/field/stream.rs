@@ -27,6 +27,10 @@ pub struct InputSummary {
     pub bytes: u64,
     /// Seconds for which the run waited for frames.
     pub wait_seconds: f64,
+    /// Number of blocks, if [blocks](crate::Frames::Blocks) of frames are read: `frames` counts those of each
+    /// block.
+    #[serde(default)]
+    pub blocks: u64,
 }
 
 /// A window of frames on a device, with a reader for the next ones.
@@ -281,16 +285,6 @@ impl Stream {
         row(frames.start)..row(frames.end)
     }
 
-    /// The index of a frame in the source.
-    fn number(&self, frame: i64) -> usize {
-        let clock = self.time.clock();
-        match clock.frame_intervals.len() {
-            0 => 0,
-            intervals if self.time.repeats() => frame.rem_euclid(intervals as i64) as usize,
-            _ => frame.clamp(0, clock.frames as i64 - 1) as usize,
-        }
-    }
-
     /// Receives a frame, which may have been read ahead.
     fn read(&self, window: &mut Window, frame: i64) -> Result<ReadFrame> {
         let _phase = crate::phase!("wait for frames");
@@ -299,7 +293,7 @@ impl Stream {
             // Discard pending frames: they are not needed, or needed later.
             window.reader.cancel();
             window.requested.clear();
-            window.reader.request(self.number(frame))?;
+            window.reader.request(self.time.number(frame))?;
             window.requested.push_back(frame);
         }
         let mut found = window.reader.next();
@@ -323,7 +317,7 @@ impl Stream {
         for frame in wanted {
             if !window.requested.contains(&frame) && window.requested.len() < self.ahead {
                 // If the thread has ended, the next read of a frame returns the error.
-                if window.reader.request(self.number(frame)).is_ok() {
+                if window.reader.request(self.time.number(frame)).is_ok() {
                     window.requested.push_back(frame);
                 }
             }

@@ -6,11 +6,11 @@ use crate::{Error, Frames, Result};
 /// Requirements of a memory plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemoryRequest {
-    /// The strategy; `None` selects the first of [`Strategy::ALL`] that fits.
+    /// The strategy; `None` selects the first of [`Strategy::ALL`] that fits, except for blocks.
     pub strategy: Option<Strategy>,
     /// Maximum number of particles on the device at a time.
     pub batch: Option<usize>,
-    /// Number of frames that the field holds, if it is loaded already.
+    /// What the field holds of its frames, if it is loaded already.
     pub frames: Option<Frames>,
     /// Why particles cannot be processed in batches, if so.
     pub cannot_split: Option<&'static str>,
@@ -19,6 +19,9 @@ pub struct MemoryRequest {
 /// Numbers of frames to hold, in decreasing order: more frames mean more reading ahead and fewer
 /// launches.
 const HELD: [usize; 5] = [12, 8, 6, 5, 4];
+
+/// Minimum bytes of a block.
+const MIN_BLOCK: u64 = 1 << 16;
 
 /// Minimum batch that is worth a launch.
 const MIN_BATCH: usize = 1 << 16;
@@ -54,9 +57,14 @@ impl Plan {
         if let (true, None, Some(reason)) = (must_split, request.strategy, request.cannot_split) {
             return Err(Error::Plan(format!("{reason}; omit the batch")));
         }
+        let has_blocks = matches!(request.frames, Some(Frames::Blocks(_)));
+        let is_asked = |strategy: &Strategy| match request.strategy {
+            Some(requested) => requested == *strategy,
+            None => (*strategy == Strategy::Blocks) == has_blocks,
+        };
         let candidates: Vec<_> = Strategy::ALL
             .into_iter()
-            .filter(|strategy| request.strategy.is_none_or(|requested| requested == *strategy))
+            .filter(is_asked)
             .map(|strategy| (strategy, request.fits(strategy, size, field)))
             .collect();
         let mut smallest: Option<Plan> = None;
@@ -84,12 +92,16 @@ impl Plan {
     ) -> Self {
         let batch = batch.min(size.particles).max(1);
         let layout = needs::MemoryLayout { frames, batch, is_shared: memory.is_shared };
-        let streams = frames.window(field.frames).is_some();
+        let frames = match frames {
+            Frames::Streamed(_) if frames.window(field.frames).is_none() => Frames::All,
+            frames => frames,
+        };
         Plan {
-            strategy: Strategy::of(streams, batch < size.particles),
-            frames: if streams { frames } else { Frames::All },
+            strategy: Strategy::of(frames, batch < size.particles),
+            frames,
             particles: size.particles,
             batch,
+            frame_bytes: field.needed_bytes(),
             items: needs::items(size, field, layout),
             memory,
         }
@@ -101,6 +113,19 @@ impl MemoryRequest {
     fn fits(&self, strategy: Strategy, size: &RunSize, field: &FieldSize) -> Option<String> {
         let streams = self.frames.map(|frames| frames.window(field.frames).is_some());
         let name = strategy.name();
+        let has_blocks = matches!(self.frames, Some(Frames::Blocks(_)));
+        if has_blocks && strategy != Strategy::Blocks {
+            return Some(format!(
+                "`{name}` holds frames as a whole, but the field reads blocks of them; open it with another choice \
+                 of `Frames`"
+            ));
+        }
+        if self.frames.is_some() && !has_blocks && strategy == Strategy::Blocks {
+            return Some(format!(
+                "`{name}` reads parts of frames during the run, but the field holds frames as a whole; open it \
+                 with `Frames::Blocks`"
+            ));
+        }
         let has_more = field.frames > HELD[HELD.len() - 1];
         if streams == Some(false) && strategy.streams_frames() && has_more {
             return Some(format!(
@@ -137,14 +162,21 @@ fn smallest_that_fits(
     memory: Memory,
     request: &MemoryRequest,
 ) -> Plan {
-    let held: Vec<Frames> = match (request.frames, strategy.streams_frames()) {
-        (Some(frames), _) => vec![frames],
-        (None, false) => vec![Frames::All],
-        (None, true) => HELD.iter().map(|held| Frames::Streamed(*held)).collect(),
-    };
     let max = request.batch.unwrap_or(size.particles).min(size.particles);
     let plan = |frames, batch| Plan::new(size, field, memory, (frames, batch));
     let fits = |plan: &Plan| plan.excess().is_none();
+    let held: Vec<Frames> = match (request.frames, strategy) {
+        (Some(frames), _) => vec![frames],
+        (None, Strategy::Blocks) => {
+            let fits = |bytes| fits(&plan(Frames::Blocks(bytes as u64), size.particles));
+            let bytes = largest(MIN_BLOCK as usize, field.needed_bytes() as usize, fits);
+            vec![Frames::Blocks(bytes as u64)]
+        }
+        (None, Strategy::StreamedFrames | Strategy::Streamed) => {
+            HELD.iter().map(|held| Frames::Streamed(*held)).collect()
+        }
+        (None, Strategy::InMemory | Strategy::Batched) => vec![Frames::All],
+    };
     let mut last = None;
     for frames in held {
         let found = if strategy.has_batches() {
@@ -189,8 +221,12 @@ fn too_large(
     items.sort_unstable_by(|a, b| b.cmp(a));
     let (bytes, name) = items.first().copied().unwrap_or_default();
     let hint = match (request.strategy, reason) {
-        (Some(strategy), _) if strategy != Strategy::Streamed => {
+        (Some(strategy), _) if !matches!(strategy, Strategy::Streamed | Strategy::Blocks) => {
             "use `run.strategy = \"streamed\"`, ".to_string()
+        }
+        (None, None) if name == "field" => {
+            "read blocks of the frames, if the field is a grid (`run.strategy = \"blocks\"`), "
+                .to_string()
         }
         (_, Some(reason)) => format!("note that {reason}; "),
         _ => String::new(),

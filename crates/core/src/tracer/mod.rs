@@ -4,6 +4,7 @@ mod adapt;
 mod adjoint;
 mod arrays;
 mod batches;
+mod blocks;
 mod boundary;
 mod columns;
 mod ends;

@@ -24,8 +24,8 @@ impl Tracer<'_> {
         self
     }
 
-    /// Requires a memory strategy. The default is the first of [`Strategy::ALL`] that fits.
-    /// Streaming of frames is chosen when the field is [opened](crate::GridField::open).
+    /// Requires a memory strategy. The default is the first of [`Strategy::ALL`] that fits, except for blocks.
+    /// Streaming of frames and blocks of them are chosen when the field is [opened](crate::GridField::open).
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.asked.strategy = Some(strategy);
         self
@@ -144,6 +144,7 @@ impl Tracer<'_> {
             // A window starts with one frame.
             Frames::Streamed(_) => field.frame_bytes + field.other_bytes,
             Frames::All => item("field").map_or(0, |item| item.device),
+            Frames::Blocks(_) => field.other_bytes,
         };
         seeds + if plan.memory().is_shared { frames } else { 0 }
     }

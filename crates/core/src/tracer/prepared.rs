@@ -4,6 +4,7 @@ use super::{
     Adjoint, SeedsOutside, Tracer,
     arrays::{Sampler, is_host},
     batches::Batches,
+    blocks,
     boundary::{check_overlap, periods},
     inflow,
     kept_values::KeptValues,
@@ -89,6 +90,7 @@ impl<'a> Tracer<'a> {
         let slots = self.slots(seeds, &schedule)?;
         let engine = self.choose_engine(self.has_tracked_input(seeds))?;
         self.check_segments(in_segments)?;
+        blocks::check(self, engine, is_tracked)?;
         let adjoint = if is_tracked { Some(self.resolved(engine, in_segments)?) } else { None };
         let batch = self.plan_of(seeds, engine, (adjoint, false))?.batch();
         let (releases, later) = Releases::new(seeds, &schedule);

@@ -82,7 +82,7 @@ impl Rows {
     }
 
     /// The rows of these numbers.
-    fn taken(&self, rows: &[u32]) -> Self {
+    pub fn taken(&self, rows: &[u32]) -> Self {
         debug_assert!(self.tangents.is_none());
         Rows {
             position: taken_rows(&self.position, POSITION, rows),
@@ -91,6 +91,16 @@ impl Rows {
             tangents: None,
             slots: None,
         }
+    }
+
+    /// Overwrites the rows of these numbers with those that were [taken](Rows::taken) from them.
+    pub fn put_taken(&mut self, rows: &[u32], part: &Rows) {
+        for (i, row) in rows.iter().enumerate() {
+            let (from, to) = (RECORD * i, RECORD * *row as usize);
+            self.record[to..to + RECORD].copy_from_slice(&part.record[from..from + RECORD]);
+        }
+        self.position.put_rows(POSITION, rows, &part.position);
+        self.fraction.put_rows(1, rows, &part.fraction);
     }
 
     /// Number of active particles.

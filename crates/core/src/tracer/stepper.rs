@@ -1,7 +1,7 @@
 //! The choice between the fused operation and tensor operations.
 
 use super::{
-    fused,
+    blocks, fused,
     hook::{self, Hook},
     selection::RowSelection,
     slots::{End, Reinjection},
@@ -69,9 +69,13 @@ impl Stepper<'_> {
             (Engine::Fused, Some(sampled)) if self.hook.is_some() => {
                 hook::advance(self, sampled, particles, chunk, following)
             }
-            (Engine::Fused, Some(sampled)) => {
-                fused::advance(self, sampled, particles, chunk, following)
-            }
+            (Engine::Fused, Some(sampled)) => match &sampled.blocks {
+                Some(of_field) => {
+                    let particles = blocks::advance(self, (sampled, of_field), particles, chunk)?;
+                    Ok((particles, Vec::new()))
+                }
+                None => fused::advance(self, sampled, particles, chunk, following),
+            },
             _ => tensor::advance(self, particles, chunk, following),
         }
     }
@@ -87,7 +91,9 @@ impl Stepper<'_> {
         let samples = samples && part.save.is_some();
         let spans = step_spans(part, samples);
         match self.field.sampled() {
-            Some(sampled) if !spans.is_empty() => sampled.during(&spans).map(drop),
+            Some(sampled) if !spans.is_empty() && sampled.blocks.is_none() => {
+                sampled.during(&spans).map(drop)
+            }
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use super::values::{Selection, select};
 use super::{Association, SeriesOptions};
 use crate::{Error, Result};
 use burntrace_cf::Span;
-use burntrace_core::{Floats, FrameData};
+use burntrace_core::{Floats, FrameData, GridBlock};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -74,6 +74,34 @@ impl GridPart {
         Ok(Some(GridPart { nodes, whole: grid.nodes(), association }))
     }
 
+    /// The whole grid.
+    pub fn whole(grid: &Grid, association: Association) -> GridPart {
+        let whole = grid.nodes();
+        let nodes = whole.map(|count| Span { start: 0, count, step: 1 });
+        GridPart { nodes, whole, association }
+    }
+
+    /// A block of this part.
+    pub fn block(&self, block: &GridBlock) -> GridPart {
+        let span = |d: usize| {
+            let Span { start, step, .. } = self.nodes[d];
+            Span { start: start + block.first[d] * step, count: block.nodes[d], step }
+        };
+        GridPart { nodes: [span(0), span(1), span(2)], ..self.clone() }
+    }
+
+    /// The first value in the order of the file, and the number of values, along each axis; `None` if nodes
+    /// between them are left out.
+    pub fn box_in_file(&self, flipped: [bool; 3]) -> Option<([usize; 3], [usize; 3])> {
+        let (spans, whole) = self.spans();
+        let start = |d: usize| match flipped[d] {
+            true => whole[d] - spans[d].start - spans[d].count,
+            false => spans[d].start,
+        };
+        let is_dense = spans.iter().all(|span| span.step == 1);
+        is_dense.then(|| ([start(0), start(1), start(2)], spans.map(|span| span.count)))
+    }
+
     /// The grid of the nodes.
     pub fn grid(&self, whole: &Grid) -> Grid {
         let axis = |d: usize| indices(self.nodes[d]).map(|node| whole.axes[d][node]).collect();
@@ -126,14 +154,19 @@ impl GridPart {
             .with_arrays(arrays)
     }
 
-    /// The indices of the values in a frame of the whole grid.
-    fn values(&self) -> Vec<usize> {
+    /// The values along each axis, and their number in the whole grid.
+    fn spans(&self) -> ([Span; 3], [usize; 3]) {
         let (mut spans, mut whole) = (self.nodes, self.whole);
         if self.association == Association::Cell {
             spans.iter_mut().for_each(|span| span.count = (span.count - 1).max(1));
             whole = whole.map(|nodes| (nodes - 1).max(1));
         }
-        let [x, y, z] = spans;
+        (spans, whole)
+    }
+
+    /// The indices of the values in a frame of the whole grid.
+    fn values(&self) -> Vec<usize> {
+        let ([x, y, z], whole) = self.spans();
         let rows = indices(z).flat_map(|k| indices(y).map(move |j| (k * whole[1] + j) * whole[0]));
         rows.flat_map(|row| indices(x).map(move |i| row + i)).collect()
     }

@@ -32,7 +32,7 @@ pub use times::{CaseTimes, TimeOptions, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::{Error, Result, listing::counted};
-use burntrace_core::{FrameData, GridSource, Placement};
+use burntrace_core::{FrameData, GridBlock, GridSource, Placement, SourceError};
 use burntrace_vtk::VtkFile;
 use cf::CfFiles;
 use crop::GridPart;
@@ -259,6 +259,27 @@ impl Series {
 }
 
 impl Series {
+    /// Reads a block of a frame.
+    fn frame_block(&self, frame: usize, block: &GridBlock) -> Result<FrameData> {
+        let (whole, part) = match &self.part {
+            Some((whole, part)) => (whole, part.block(block)),
+            None => {
+                (&self.grid, GridPart::whole(&self.grid, self.velocity.association).block(block))
+            }
+        };
+        let FrameFiles { path, step, .. } = self.timeline.files(frame)?;
+        match &self.cf {
+            Some(files) => {
+                let (grid, part) = (part.grid(whole), (whole.clone(), part));
+                files.read(path, *step, &self.velocity, (&grid, Some(&part)), self.hides)
+            }
+            None => {
+                let file = self.timeline.open(frame)?;
+                self.velocity.read_part(&file, whole, (&part, block.nodes), self.hides)
+            }
+        }
+    }
+
     fn read_vtk(&self, frame: usize) -> Result<FrameData> {
         let file = self.timeline.open(frame)?;
         match &self.part {
@@ -278,6 +299,14 @@ impl GridSource for Series {
 
     fn placement(&self) -> Placement {
         self.velocity.placement()
+    }
+
+    fn read_block(
+        &mut self,
+        frame: usize,
+        block: &GridBlock,
+    ) -> std::result::Result<FrameData, SourceError> {
+        Ok(self.frame_block(frame, block)?)
     }
 }
 

@@ -91,6 +91,7 @@ fn compute<F: Real>(
     let values = || buffer(bytemuck::cast_slice(&[F::zero(); 4]), 1);
     let shape = FieldShape::Grid(GridShape {
         nodes: [1; 3],
+        first: [0; 3],
         origin: [0.0; 3],
         pitch: [1.0; 3],
         spacing: Spacing::Uniform,
