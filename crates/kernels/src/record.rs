@@ -69,6 +69,7 @@ pub(crate) const IMAGE: usize = column(offset_of!(Record, image));
 pub(crate) const LOCATION: usize = column(offset_of!(Record, location));
 pub(crate) const GENERATION: usize = column(offset_of!(Record, generation));
 pub(crate) const ACCEPTED: usize = column(offset_of!(Record, accepted));
+#[cfg_attr(not(feature = "cube"), allow(dead_code))]
 pub(crate) const REJECTED: usize = column(offset_of!(Record, rejected));
 
 const fn column(bytes: usize) -> usize {

@@ -42,6 +42,7 @@ pub(crate) const FRAMES: usize = 2;
 pub(crate) const INTERVAL_COUNT: usize = 3;
 pub(crate) const FRAME_SIZE: usize = 4;
 /// Values of a group; a frame has one or more groups.
+#[cfg_attr(not(feature = "cube"), allow(dead_code))]
 pub(crate) const GROUP_SIZE: usize = 5;
 /// Nodes of a grid per axis, cells of the lattice of points, or a mesh's bins.
 pub(crate) const NODES: usize = 6;
