@@ -54,8 +54,8 @@ fn blocks_of_netcdf_and_zarr_are_parts_of_frames() {
     let part = SeriesOptions { crop: Some(crop), every: Some([1, 2, 1]), ..Default::default() };
     for name in ["classic.nc", "nc4_deflate.nc", "v3_zstd.zarr", "packed.nc"] {
         let path = data("cf").join(name);
-        compare(Series::open(&path, &SeriesOptions::default()).unwrap());
-        compare(Series::open(&path, &part).unwrap());
+        compare(Series::open(path.as_path(), &SeriesOptions::default()).unwrap());
+        compare(Series::open(path.as_path(), &part).unwrap());
     }
 }
 
@@ -138,13 +138,13 @@ fn blocks_of_vtk_files_are_parts_of_frames() {
     for spacing in [0.5, -0.5] {
         let path = write(folder.path(), "raw.vti", &raw_image(spacing));
         for velocity in [&["U"][..], &["a", "b"]] {
-            compare(Series::open(&path, &options(velocity)).unwrap());
+            compare(Series::open(path.as_path(), &options(velocity)).unwrap());
             let cropped = SeriesOptions { crop: Some(crop), ..options(velocity) };
-            compare(Series::open(&path, &cropped).unwrap());
+            compare(Series::open(path.as_path(), &cropped).unwrap());
         }
     }
     let path = write(folder.path(), "legacy.vtk", &legacy());
-    compare(Series::open(&path, &options(&["U"])).unwrap());
+    compare(Series::open(path.as_path(), &options(&["U"])).unwrap());
 }
 
 #[test]
