@@ -1,7 +1,7 @@
 //! Two-dimensional meshes in planes normal to x, y and z.
 
 use super::{common::*, meshes::*};
-use burntrace::{BoundaryCondition, CellVelocity, Domain, Patch, Seeds, Tracer};
+use burntrace::{BoundaryCondition, CellVelocity, Domain, Engine, Patch, Seeds, Tracer};
 
 /// The axes of each plane in increasing order, and the flat one.
 const PLANES: [[usize; 3]; 3] = [[0, 1, 2], [0, 2, 1], [1, 2, 0]];
