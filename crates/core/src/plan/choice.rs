@@ -170,7 +170,8 @@ fn smallest_that_fits(
         (None, Strategy::Blocks) => {
             let fits = |bytes| fits(&plan(Frames::Blocks(bytes as u64), size.particles));
             let bytes = largest(MIN_BLOCK as usize, field.needed_bytes() as usize, fits);
-            vec![Frames::Blocks(bytes as u64)]
+            // With room for what the program grows by until the run is checked.
+            vec![Frames::Blocks((bytes - bytes / 4) as u64)]
         }
         (None, Strategy::StreamedFrames | Strategy::Streamed) => {
             HELD.iter().map(|held| Frames::Streamed(*held)).collect()
