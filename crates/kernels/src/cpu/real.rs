@@ -13,7 +13,7 @@ pub trait Real:
     /// Runs a task with the widest vectors that the processor supports; see
     /// [`dispatch`](lanes::dispatch).
     fn dispatch(task: impl Task<Self>);
-    /// Runs a task with the widest vectors of the architecture; see [`run_widest`](lanes::run_widest).
+    /// Runs a task with the widest vectors that this crate has for the architecture, which the processor must have.
     fn run_widest(task: impl Task<Self>);
     /// Converts from double precision, with rounding.
     fn of(value: f64) -> Self;
