@@ -17,6 +17,7 @@ mod precision;
 mod random;
 mod schedule;
 mod seeds;
+mod sink;
 mod source;
 mod summary;
 mod tracer;
@@ -44,12 +45,11 @@ pub use plan::{FieldSize, Memory, MemoryRequest, Phase, Plan, PlanItem, RunSize,
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{GridPlacement, Seeds};
+pub use sink::{DurablePosition, SinkError, TrackSink};
 pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
 pub use tracer::{
     Adjoint, BatchSummary, FLOW_MAP_GRADIENT, MAX_PATCHES, Patch, PerAxis, Prepared, RandomWalk,
     RunNumbers, RunState, SeedsOutside, Step, Tolerance, Tracer, value_and_grad,
 };
-pub use tracks::{
-    DurablePosition, Ends, MeshFace, ParticleInstance, Save, SavePlan, SinkError, TrackSink, Tracks,
-};
+pub use tracks::{Ends, MeshFace, ParticleInstance, Save, SavePlan, Tracks};

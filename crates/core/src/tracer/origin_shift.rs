@@ -3,7 +3,7 @@
 use crate::{
     Field, Precision, Result, TrackSink,
     field::{measured, origin, origin_row, plain},
-    tracks::sunk,
+    sink::sunk,
 };
 use burn::tensor::Tensor;
 

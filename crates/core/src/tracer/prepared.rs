@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     Control, DurablePosition, Engine, Error, Observer, Plan, Progress, Result, Sampled, SavePlan,
-    Seeds, Summary, TrackSink, Tracks, device, schedule::Schedule, tracks::sunk,
+    Seeds, Summary, TrackSink, Tracks, device, schedule::Schedule, sink::sunk,
 };
 use burn::tensor::Tensor;
 use std::ops::Range;

@@ -20,7 +20,7 @@ use crate::{
     Control, DurablePosition, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink,
     device,
     schedule::{Chunk, Chunks, Schedule},
-    tracks::sunk,
+    sink::sunk,
 };
 use burn::tensor::{ExecutionError, Int, Tensor};
 use burntrace_kernels::Particles;

@@ -9,7 +9,7 @@ use super::{
     rows::Rows,
     run::Run,
 };
-use crate::{Observer, Result, Save, Summary, TrackSink, tracks::sunk};
+use crate::{Observer, Result, Save, Summary, TrackSink, sink::sunk};
 use burn::tensor::{DType, Device, Int, Tensor};
 use burntrace_kernels::Particles;
 use std::time::Instant;

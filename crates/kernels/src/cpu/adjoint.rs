@@ -28,7 +28,7 @@ use super::{
     launch_data,
     order::Order,
     sampler::{FieldArrays, WithSampler},
-    step::SegmentContext,
+    segment::SegmentContext,
     tile::{Tile, Trail},
     with_method,
 };

@@ -13,7 +13,9 @@ use super::{
     frame_pair::FramePair,
     lanes::{Four, Lanes},
 };
-use crate::{FormulaNumber, FormulaShape, Function, Instruction, Program, cpu::step::FramePairs};
+use crate::{
+    FormulaNumber, FormulaShape, Function, Instruction, Program, cpu::segment::FramePairs,
+};
 use quad::Quad;
 use std::sync::OnceLock;
 

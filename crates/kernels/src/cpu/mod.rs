@@ -18,6 +18,7 @@ mod real;
 mod reinjection;
 pub(crate) mod reuse;
 mod sampler;
+mod segment;
 mod single;
 mod step;
 mod tile;
@@ -43,6 +44,7 @@ use launch::LaunchData;
 use order::{Order, Parts};
 use rayon::prelude::*;
 use reinjection::EndLog;
+use segment::SegmentContext;
 use std::ops::Range;
 use walls::Walls;
 
@@ -84,7 +86,7 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
 impl<F: Real> Advance<'_, F> {
     fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
         let launch = self.data.launch(sampler.region());
-        let context = step::SegmentContext::<F>::new(self.segment, launch, sampler);
+        let context = SegmentContext::<F>::new(self.segment, launch, sampler);
         let advance = |arrays: Arrays<F>, steps: &Range<usize>| {
             tiles(arrays).for_each(|arrays| {
                 M::run(tile::Tile::<F, S, M>::new(arrays, &context, sampler, steps.clone()));
@@ -122,7 +124,7 @@ pub(crate) trait Method {
 
     /// Runs a loop over steps of this scheme with the vectors that it is compiled for.
     fn run<F: Real>(task: impl Task<F>) {
-        lanes::run_widest(task);
+        F::run_widest(task);
     }
 
     /// The scheme's coefficients, where `known` are those of the run.

@@ -10,10 +10,11 @@ use crate::{FormulaNumber, physics::prelude::host::Float};
 pub trait Real:
     Float<Stored = Self> + FormulaNumber + Angle + burn::tensor::Element + bytemuck::Pod + Send + Sync
 {
-    /// Runs a task with the widest vectors that the processor supports; see
-    /// [`dispatch`](lanes::dispatch).
-    fn dispatch(task: impl Task<Self>);
-    /// Runs a task with the widest vectors that this crate has for the architecture, which the processor must have.
+    /// Runs a task with the widest vectors that this crate has for the architecture, and compiles it for no others.
+    ///
+    /// # Panics
+    ///
+    /// If the processor does not have them.
     fn run_widest(task: impl Task<Self>);
     /// Converts from double precision, with rounding.
     fn of(value: f64) -> Self;
@@ -51,12 +52,8 @@ macro_rules! real {
     ($($float:ident)*) => {$(
         impl Real for $float {
             #[inline]
-            fn dispatch(task: impl Task<Self>) {
-                lanes::detect_and_run(task);
-            }
-            #[inline]
             fn run_widest(task: impl Task<Self>) {
-                lanes::run_detected(task);
+                lanes::run_widest(task);
             }
             #[inline(always)]
             fn of(value: f64) -> Self {

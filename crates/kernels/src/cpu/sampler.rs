@@ -10,7 +10,7 @@ use super::{
     launch::Region,
     mesh::{AnyTypes, Bricks, General, Mesh, MeshSampler, Simplices},
     points::{InverseDistance, Nearest},
-    step::FramePairs,
+    segment::FramePairs,
 };
 use crate::{
     FieldShape, MeshForm, MeshShape, Placement, Weighting, physics::region::host::CellHint,

@@ -6,7 +6,8 @@ use super::{
     lanes::{Four, Portable},
     paths::follow,
     reinjection::Restart,
-    step::{Positions, SegmentContext, rk_step},
+    segment::SegmentContext,
+    step::{Positions, rk_step},
     tile::{AcceptedStep, Trail},
     walk::diffuse,
 };

@@ -1,190 +1,12 @@
 //! One Runge-Kutta step of a few particles at once.
 
 use super::{
-    Ended, Method, Position, Real, Sampler,
-    frame_pair::{FramePair, frame_pair},
+    Method, Position, Real, Sampler,
     lanes::{Four, Lanes, Vector},
-    launch::Launch,
-    reinjection::EndLog,
+    segment::{FramePairs, SegmentContext},
     three,
-    walls::Walls,
 };
-use crate::{
-    Segment, Step,
-    obstacle::FACETED,
-    physics::{
-        body::host::{Body, is_clear, load},
-        facets::host as facets,
-        prelude::host::Vec3,
-    },
-    scheme::{MAX_STAGES, Tableau},
-};
-
-/// The frames and weights of a step's stages.
-pub(super) type FramePairs<F> = [FramePair<F>; MAX_STAGES];
-
-/// Data shared by all particles of a segment.
-pub(super) struct SegmentContext<'a, F: Real> {
-    pub segment: &'a Segment,
-    pub launch: Launch<'a, F>,
-    /// The coefficients of the scheme.
-    pub tableau: &'static Tableau,
-    pub walls: Walls<'a, F>,
-    /// The obstacles.
-    bodies: Vec<Body<F>>,
-    /// The frames of each step, for particles that take all of it.
-    pairs: Vec<FramePairs<F>>,
-    /// The nodes of the scheme: the fraction of a step at which each stage samples the field.
-    nodes: [F; MAX_STAGES],
-    /// Square of the stagnation speed; 0 without a threshold.
-    stagnant: F,
-    /// Whether samples need a correction (fourth component or drift): the mask of velocity
-    /// components, and the drift.
-    adds: bool,
-    three: [F; 4],
-    drift: [F; 4],
-    /// The log of ends, if slots are re-used.
-    pub ends: Option<EndLog<F>>,
-}
-
-impl<'a, F: Real> SegmentContext<'a, F> {
-    pub fn new(segment: &'a Segment, launch: Launch<'a, F>, sampler: &impl Sampler<F>) -> Self {
-        let tableau = segment.scheme.tableau();
-        let last = tableau.stages - 1;
-        let nodes = std::array::from_fn(|s| F::of(tableau.c[s.min(last)].value()));
-        let steps = segment.steps.iter().enumerate();
-        let full_step = |(j, step): (usize, &Step)| {
-            stage_frame_pairs(&launch, &nodes, j, [F::zero(), F::of(step.h)])
-        };
-        let mut pairs: Vec<FramePairs<F>> = steps.map(full_step).collect();
-        sampler.prepare(&mut pairs);
-        SegmentContext {
-            nodes,
-            tableau,
-            segment,
-            launch,
-            walls: Walls::new(&segment.boundary, launch),
-            bodies: (0..segment.obstacles.len()).map(|k| load(&launch, k)).collect(),
-            stagnant: F::of(segment.stagnant_speed * segment.stagnant_speed),
-            pairs,
-            adds: segment.drift != [0.0; 3] || segment.walk.is_some_and(|walk| walk.varies),
-            drift: [0, 1, 2, 3].map(|d| segment.drift.get(d).map_or(F::zero(), |v| F::of(*v))),
-            three: [F::one(), F::one(), F::one(), F::zero()],
-            ends: segment.reinjection.as_ref().map(|next| EndLog::new(next, launch.rows.len())),
-        }
-    }
-
-    /// The instances that ended and were followed by others.
-    pub fn into_log(self) -> Vec<Ended<F>> {
-        self.ends.map(EndLog::into_log).unwrap_or_default()
-    }
-
-    /// Samples with the drift, if there is one.
-    #[inline(always)]
-    pub fn with_drift<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
-        if self.adds { self.add::<V, G>(samples) } else { samples }
-    }
-
-    /// Whether the square of a speed is below the threshold.
-    #[inline(always)]
-    pub fn is_stagnant(&self, square: F) -> bool {
-        square < self.stagnant
-    }
-
-    /// Masks samples and adds the drift.
-    #[inline(always)]
-    fn add<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
-        let (three, drift) = (V::new(self.three), V::new(self.drift));
-        let mut sums = samples;
-        // By index: an iterator call might not be inlined and unrolled.
-        for g in 0..G {
-            sums[g] = samples[g].fma(three, drift);
-        }
-        sums
-    }
-
-    /// The frames of step `j` for a particle that takes all of it.
-    #[inline(always)]
-    pub fn frame_pairs(&self, j: usize) -> &FramePairs<F> {
-        &self.pairs[j]
-    }
-
-    /// Whether straight paths certainly meet no obstacle.
-    #[inline(always)]
-    pub fn are_clear<L: Lanes<F>, const G: usize>(
-        &self,
-        from: &[L::Four; G],
-        to: &[L::Four; G],
-    ) -> bool {
-        self.bodies.is_empty() || self.are_clear_of_bodies::<L, G>(*from, *to)
-    }
-
-    /// As [`are_clear`](Self::are_clear) with obstacles. Cold, so that the loop is laid out for runs
-    /// without them.
-    #[cold]
-    #[inline(never)]
-    fn are_clear_of_bodies<L: Lanes<F>, const G: usize>(
-        &self,
-        from: [L::Four; G],
-        to: [L::Four; G],
-    ) -> bool {
-        for g in 0..G {
-            let [from, to] = [three(from[g].array()), three(to[g].array())];
-            if !is_clear_of_bodies(&self.launch, &self.bodies, from, to) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// The frames of a part of step `j`, of length `h`; `start` is the time from the start of the
-    /// step to the start of the part.
-    pub fn part(&self, j: usize, start: F, h: F) -> FramePairs<F> {
-        stage_frame_pairs(&self.launch, &self.nodes, j, [start, h])
-    }
-
-    /// Whether a particle certainly meets nothing on a straight path that was sampled with a hint.
-    #[inline(always)]
-    pub fn is_plain<L: Lanes<F>, S: Sampler<F>>(
-        &self,
-        (from, to): (L::Four, L::Four),
-        (sampler, hint): (&S, &mut S::Hint),
-    ) -> bool {
-        self.walls.contain::<L>(to)
-            && self.are_clear::<L, 1>(&[from], &[to])
-            && (!S::ENDS || sampler.holds::<L>(to, hint))
-    }
-}
-
-/// Whether a straight path certainly meets none of the bodies. It is not inlined into the callers'
-/// loops, which are compiled many times.
-#[inline(never)]
-fn is_clear_of_bodies<F: Real>(
-    launch: &Launch<F>,
-    bodies: &[Body<F>],
-    from: [F; 3],
-    to: [F; 3],
-) -> bool {
-    let (from, to) = (Vec3(from), Vec3(to));
-    bodies.iter().enumerate().all(|(k, body)| {
-        if body.code == FACETED {
-            facets::is_clear(launch, &facets::load(launch, k), from, to)
-        } else {
-            is_clear(body, from, to)
-        }
-    })
-}
-
-/// The frames of the stages of a step of length `h` that starts `start` after the start of step `j`.
-#[inline(never)]
-fn stage_frame_pairs<F: Real>(
-    launch: &Launch<F>,
-    nodes: &[F; MAX_STAGES],
-    j: usize,
-    [start, h]: [F; 2],
-) -> FramePairs<F> {
-    nodes.map(|c| frame_pair(launch, j, start + c * h))
-}
+use crate::scheme::MAX_STAGES;
 
 /// Positions of `G` particles and their rests.
 #[derive(Clone, Copy)]
@@ -364,7 +186,7 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         if self.context.stagnant > F::zero() {
             for g in 0..G {
                 let [u, v, w, _] = self.mean_velocity(g).array();
-                result.slow[g] = u * u + v * v + w * w < self.context.stagnant;
+                result.slow[g] = self.context.is_stagnant(u * u + v * v + w * w);
             }
         }
         result

@@ -5,8 +5,9 @@ use super::{
     frame_pair::FramePair,
     lanes::{Lanes, Task},
     reinjection::Restart,
+    segment::SegmentContext,
     single::Single,
-    step::{Positions, SegmentContext, StepResult, rk_step},
+    step::{Positions, StepResult, rk_step},
     walk::diffuse,
 };
 use crate::{

@@ -5,7 +5,7 @@ use crate::{
     cpu::{
         Arrays, Position, Real,
         reinjection::Restart,
-        step::SegmentContext,
+        segment::SegmentContext,
         tile::{AcceptedStep, Trail},
     },
     scheme::{MAX_STAGES, Tableau},

@@ -9,7 +9,7 @@ use crate::{
         Real,
         frame_pair::{FramePair, frame_pair},
         lanes::{Eight, Four, Lanes, Vector},
-        step::SegmentContext,
+        segment::SegmentContext,
     },
     physics::tables::FRAME_SIZE,
 };

@@ -12,11 +12,13 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-/// The vectors of all processors of the architecture.
+/// The widest vectors that this crate has for the architecture.
 #[cfg(target_arch = "aarch64")]
 use neon::Neon as Widest;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use portable::Portable as Widest;
+#[cfg(target_arch = "x86_64")]
+use x86::Avx2 as Widest;
 
 pub use portable::Portable;
 
@@ -114,90 +116,42 @@ pub trait Task<F: Real> {
 
 /// Runs a task with the widest vectors that the processor supports.
 pub fn dispatch<F: Real>(task: impl Task<F>) {
-    F::dispatch(task);
-}
-
-/// Runs a task with the widest vectors that this crate has for the architecture, and compiles it for no others.
-///
-/// # Panics
-///
-/// If the processor does not [have](are_widest) them.
-pub fn run_widest<F: Real>(task: impl Task<F>) {
-    F::run_widest(task);
+    if are_widest() { F::run_widest(task) } else { task.run::<Portable>() }
 }
 
 /// Whether the processor has the widest vectors that this crate has for its architecture.
 pub fn are_widest() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return has_avx2();
+    return std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("fma")
+        && std::is_x86_feature_detected!("bmi1")
+        && std::is_x86_feature_detected!("popcnt");
     #[cfg(not(target_arch = "x86_64"))]
     true
 }
 
-/// Implements [`Real::dispatch`] for `f32` and `f64`.
-#[cfg(target_arch = "x86_64")]
+/// Implements [`Real::run_widest`] for `f32` and `f64`.
 #[inline]
-pub(super) fn detect_and_run<F: Real>(task: impl Task<F>)
-where
-    x86::Avx2: Lanes<F>,
-{
-    if has_avx2() {
-        // SAFETY: the features were detected.
-        return unsafe { x86::run(task) };
-    }
-    task.run::<Portable>();
-}
-
-/// Implements [`Real::dispatch`] for `f32` and `f64`.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline]
-pub(super) fn detect_and_run<F: Real>(task: impl Task<F>)
+pub(super) fn run_widest<F: Real>(task: impl Task<F>)
 where
     Widest: Lanes<F>,
 {
-    task.run::<Widest>();
-}
-
-/// Implements [`Real::run_widest`] for `f32` and `f64`.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-pub(super) fn run_detected<F: Real>(task: impl Task<F>)
-where
-    x86::Avx2: Lanes<F>,
-{
-    assert!(has_avx2(), "the processor has no AVX2");
+    assert!(are_widest(), "the processor has no vectors of the widest kind");
+    #[cfg(target_arch = "x86_64")]
     // SAFETY: the features were detected.
-    unsafe { x86::run(task) }
-}
-
-/// Implements [`Real::run_widest`] for `f32` and `f64`.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline]
-pub(super) fn run_detected<F: Real>(task: impl Task<F>)
-where
-    Widest: Lanes<F>,
-{
+    unsafe {
+        x86::run(task);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
     task.run::<Widest>();
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn has_avx2() -> bool {
-    std::is_x86_feature_detected!("avx2")
-        && std::is_x86_feature_detected!("fma")
-        && std::is_x86_feature_detected!("bmi1")
-        && std::is_x86_feature_detected!("popcnt")
 }
 
 /// Instruction set used by the CPU kernels on this machine: `avx2+fma`, `neon`, or `portable` and the
 /// processor's architecture. Results of different instruction sets differ by rounding.
 pub fn instructions() -> String {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        return "avx2+fma".into();
+    match std::env::consts::ARCH {
+        "x86_64" if are_widest() => "avx2+fma".into(),
+        "aarch64" => "neon".into(),
+        architecture => format!("portable, {architecture}"),
     }
-    #[cfg(target_arch = "aarch64")]
-    return "neon".into();
-    #[cfg(not(target_arch = "aarch64"))]
-    format!("portable, {}", std::env::consts::ARCH)
 }

@@ -98,15 +98,6 @@ impl<F: Real, S: CellGeometry<F>> Mesh<'_, F, S> {
         is_met.then_some(FaceMeeting { crossing, part, cell: walk.cell, at })
     }
 
-    /// The cell in which the path to a stage meets the boundary face beyond which it ends, incremented by one, and the
-    /// coordinates there. `at` are those of its end in the cell of the face.
-    fn meet_stage(&self, ends: [[F; 3]; 2], at: [F; 4], face: i32) -> Option<(i32, [F; 4])> {
-        if let Some(met) = self.meet_in_cell(ends[0], at, face) {
-            return Some((face / 8 + 1, met));
-        }
-        self.meet(ends, face).map(|meeting| (meeting.cell, meeting.at))
-    }
-
     /// As [`meet`](Self::meet) in the cell of the face, with coordinates that are linear along the path: those at its end
     /// are given.
     fn meet_in_cell(&self, from: [F; 3], end: [F; 4], face: i32) -> Option<[F; 4]> {
@@ -204,9 +195,14 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
             return (found, point.array());
         }
         if hint.base != 0
-            && let Some(met) = self.mesh.meet_stage([hint.from.0, p], at, face)
+            && let Some(met) = self.mesh.meet_in_cell(hint.from.0, at, face)
         {
-            return met;
+            return (face / 8 + 1, met);
+        }
+        if hint.base != 0
+            && let Some(meeting) = self.mesh.meet([hint.from.0, p], face)
+        {
+            return (meeting.cell, meeting.at);
         }
         let find = |p: [F; 3], cell| self.mesh.find_cell(p, cell, -1, true);
         let probe = |bracket, face| self.mesh.probe([hint.from.0, p], bracket, face);
