@@ -214,7 +214,7 @@ impl<F: Real> Sampler<F> for FormulaSampler<F> {
 
     #[inline(always)]
     fn sample<L: Lanes<F>>(&self, p: L::Four, pair: &FramePair<F>, _: &mut ()) -> L::Four {
-        let [velocity] = self.sample_together::<L, 1>(&[p], pair);
+        let [velocity] = self.sample_together::<L, 1>(&[p], pair, &mut [()]);
         velocity
     }
 
@@ -223,6 +223,7 @@ impl<F: Real> Sampler<F> for FormulaSampler<F> {
         &self,
         positions: &[L::Four; G],
         pair: &FramePair<F>,
+        _: &mut [(); G],
     ) -> [L::Four; G] {
         const { assert!(G >= 1 && G <= 4) };
         let mut coordinates = [[F::zero(); 4]; 3];

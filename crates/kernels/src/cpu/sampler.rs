@@ -40,7 +40,7 @@ pub(crate) trait Sampler<F: Real>: Sync {
         hint: &mut Self::Hint,
     ) -> L::Four;
 
-    /// Whether several particles are sampled at once by `sample_together`, which needs no hints.
+    /// Whether several particles are sampled at once by `sample_together`.
     const TOGETHER: bool = false;
 
     /// Computes what all samples of whole steps share. Called once for a sampler, before them.
@@ -52,9 +52,14 @@ pub(crate) trait Sampler<F: Real>: Sync {
         &self,
         positions: &[L::Four; G],
         pair: &FramePair<F>,
+        hints: &mut [Self::Hint; G],
     ) -> [L::Four; G] {
-        let mut hint = Self::Hint::default();
-        positions.map(|position| self.sample::<L>(position, pair, &mut hint))
+        let mut samples = *positions;
+        // By index: an iterator call might not be inlined.
+        for g in 0..G {
+            samples[g] = self.sample::<L>(positions[g], pair, &mut hints[g]);
+        }
+        samples
     }
 
     /// Whether the field can end within its box. If not, of the methods below only `recall` and
@@ -78,6 +83,20 @@ pub(crate) trait Sampler<F: Real>: Sync {
     #[inline(always)]
     fn holds<L: Lanes<F>>(&self, _position: L::Four, _hint: &mut Self::Hint) -> bool {
         true
+    }
+
+    /// As `holds`, for `G` particles: whether the field contains all positions.
+    #[inline(always)]
+    fn holds_all<L: Lanes<F>, const G: usize>(
+        &self,
+        positions: &[L::Four; G],
+        hints: &mut [Self::Hint; G],
+    ) -> bool {
+        let mut holds = true;
+        for g in 0..G {
+            holds &= self.holds::<L>(positions[g], &mut hints[g]);
+        }
+        holds
     }
 
     /// The part of space that the field fills, if it can end within its box.

@@ -102,7 +102,8 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
             for g in 0..G {
                 at[g] = self.stage_position::<L>(n, g);
             }
-            self.k.as_mut()[n] = self.sampler.sample_together::<L, G>(&at, &self.pairs[n]);
+            self.k.as_mut()[n] =
+                self.sampler.sample_together::<L, G>(&at, &self.pairs[n], self.hints);
         } else {
             for g in 0..G {
                 let at = self.stage_position::<L>(n, g);

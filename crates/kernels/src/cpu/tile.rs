@@ -260,13 +260,7 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         to: &[L::Four; G],
         hints: &mut [S::Hint; G],
     ) -> bool {
-        let mut holds = true;
-        if S::ENDS {
-            for g in 0..G {
-                holds &= self.sampler.holds::<L>(to[g], &mut hints[g]);
-            }
-        }
-        holds
+        !S::ENDS || self.sampler.holds_all::<L, G>(to, hints)
     }
 
     /// Writes positions back.

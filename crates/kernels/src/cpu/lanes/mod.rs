@@ -146,6 +146,20 @@ where
     task.run::<Widest>();
 }
 
+/// Asks the processor to load a value into its caches, if there is one. On x86 only: other architectures have no such
+/// instruction in stable Rust.
+#[inline(always)]
+pub fn prefetch<T>(value: Option<&T>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(value) = value {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction, which changes no values.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
 /// Instruction set used by the CPU kernels on this machine: `avx2+fma`, `neon`, or `portable` and the
 /// processor's architecture. Results of different instruction sets differ by rounding.
 pub fn instructions() -> String {

@@ -40,6 +40,8 @@ pub(in crate::cpu) struct General<'a, F, T> {
     neighbours: &'a [i32],
     /// The whole coordinate tensor, in groups of four.
     terms: &'a [[F; 4]],
+    /// Number of values in a frame.
+    count: usize,
     types: T,
     is_flat: bool,
 }
@@ -52,6 +54,7 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
             nodes: &field.index[shape.connectivity_at()..shape.neighbours_at()],
             neighbours: &field.index[shape.neighbours_at()..shape.bins_at()],
             terms: bytemuck::cast_slice(field.coordinates),
+            count: shape.values,
             types: T::all(),
             is_flat: shape.dimension == 2,
         }
@@ -124,17 +127,34 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
 impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
     #[inline(always)]
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
-        if T::ARE_BRICKS
-            && let Some(query) = self.query_brick::<L>(cell, p)
-        {
+        if T::ARE_BRICKS {
+            let [query] = self.query_bricks::<L, 1>(&[cell], &[p]);
             return query;
         }
         self.query_any::<L>(cell, p)
     }
 
+    const TOGETHER: bool = T::ARE_BRICKS;
+
+    #[inline(always)]
+    fn query_together<L: Lanes<F>, const G: usize>(
+        &self,
+        cells: &[usize; G],
+        positions: &[L::Four; G],
+    ) -> [CellQuery<L::Four>; G] {
+        self.query_bricks::<L, G>(cells, positions)
+    }
+
     #[inline(always)]
     fn beyond(&self, cell: usize, face: usize) -> i32 {
         self.neighbours[self.heads[cell][2] as usize + face]
+    }
+
+    #[inline(always)]
+    fn prefetch_around(&self, cell: usize) {
+        if T::ARE_BRICKS {
+            self.prefetch_bricks(cell);
+        }
     }
 
     #[inline(always)]
@@ -146,7 +166,7 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         pair: &FramePair<F>,
     ) -> L::Four {
         let weights = self.types.weights::<L>(self.code(cell), three(at.array()));
-        mean_of::<F, L>(values, self.nodes_of(cell), weights.as_ref(), pair)
+        mean_of::<F, L>((values, self.count), self.nodes_of(cell), weights.as_ref(), pair)
     }
 
     #[inline(always)]
@@ -160,7 +180,7 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         let at = three(at.array());
         let nodes = self.nodes_of(cell);
         let weights = self.kind(cell).weight_slopes::<L>(at);
-        let by = |d: usize| mean_of::<F, L>(values, nodes, &weights[d], pair).array();
+        let by = |d: usize| mean_of::<F, L>((values, self.count), nodes, &weights[d], pair).array();
         let [r, s, t] = [by(0), by(1), by(2)];
         let jet = (self.heads[cell][3] != 0).then(|| self.jet::<L>(cell, Vec3(at)));
         let [_, x, y, z] = &self.records[cell];
@@ -215,34 +235,29 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
 /// The weighted sum of the values at some nodes, interpolated in time.
 #[inline(always)]
 fn mean_of<F: Real, L: Lanes<F>>(
-    values: &[[F; 4]],
+    (values, count): (&[[F; 4]], usize),
     nodes: &[i32],
     weights: &[F],
     pair: &FramePair<F>,
 ) -> L::Four {
-    let mean = sum::<F, L>(values, nodes, weights, pair.first);
-    let mean = mean * L::Four::splat(pair.first_weight);
-    if pair.second_weight == F::zero() {
-        return mean;
-    }
-    let second = sum::<F, L>(values, nodes, weights, pair.second);
-    second.fma(L::Four::splat(pair.second_weight), mean)
-}
-
-/// The weighted sum of the values at some nodes of one frame.
-#[inline(always)]
-fn sum<F: Real, L: Lanes<F>>(
-    values: &[[F; 4]],
-    nodes: &[i32],
-    weights: &[F],
-    frame: usize,
-) -> L::Four {
-    let mut sum = L::Four::splat(F::zero());
+    let zero = L::Four::splat(F::zero());
+    let first_weight = L::Four::splat(pair.first_weight);
+    let (mut first, mut second) = (zero, zero);
     // By index: an iterator call might not be inlined.
-    #[allow(clippy::needless_range_loop)]
-    for k in 0..nodes.len() {
-        let value = L::Four::new(values[frame + nodes[k] as usize]);
-        sum = value.fma(L::Four::splat(weights[k]), sum);
+    if pair.second_weight == F::zero() {
+        let values = &values[pair.first..];
+        for k in 0..nodes.len() {
+            let value = L::Four::new(values[nodes[k] as usize]);
+            first = value.fma(L::Four::splat(weights[k]), first);
+        }
+        return first * first_weight;
     }
-    sum
+    // Of the same length, so that one test of an index serves both.
+    let [low, high] = [pair.first, pair.second].map(|start| &values[start..][..count]);
+    for k in 0..nodes.len() {
+        let (node, weight) = (nodes[k] as usize, L::Four::splat(weights[k]));
+        first = L::Four::new(low[node]).fma(weight, first);
+        second = L::Four::new(high[node]).fma(weight, second);
+    }
+    second.fma(L::Four::splat(pair.second_weight), first * first_weight)
 }

@@ -8,7 +8,7 @@ use crate::{
         FieldArrays, Real,
         adjoint::Shares,
         frame_pair::FramePair,
-        lanes::{Four, Lanes, Portable, Vector},
+        lanes::{Four, Lanes, Portable, Vector, prefetch},
         three,
     },
     physics::{
@@ -28,6 +28,8 @@ pub(in crate::cpu) struct Simplices<'a, F> {
     /// smallest.
     unit: [F; 4],
     corners: usize,
+    /// Number of values in a frame.
+    count: usize,
 }
 
 impl<'a, F: Real> Simplices<'a, F> {
@@ -38,6 +40,7 @@ impl<'a, F: Real> Simplices<'a, F> {
             links: bytemuck::cast_slice(&field.index[..shape.connectivity_at()]),
             unit: [F::one(), F::zero(), F::zero(), last],
             corners: shape.dimension + 1,
+            count: shape.values,
         }
     }
 
@@ -46,11 +49,9 @@ impl<'a, F: Real> Simplices<'a, F> {
     fn sum<L: Lanes<F>>(
         &self,
         values: &[[F; 4]],
-        nodes: &[i32; 4],
+        [a, b, c, d]: [usize; 4],
         at: L::Four,
-        frame: usize,
     ) -> L::Four {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|k| frame + nodes[k] as usize);
         let sum = L::Four::new(values[a]) * at.spread::<0>();
         let sum = L::Four::new(values[b]).fma(at.spread::<1>(), sum);
         let sum = L::Four::new(values[c]).fma(at.spread::<2>(), sum);
@@ -66,11 +67,15 @@ impl<'a, F: Real> Simplices<'a, F> {
         at: L::Four,
         pair: &FramePair<F>,
     ) -> L::Four {
-        let mean = self.sum::<L>(values, nodes, at, pair.first) * L::Four::splat(pair.first_weight);
+        let nodes = nodes.map(|node| node as usize);
+        // Of the same length, so that one test of an index serves both.
+        let frame = |start: usize| &values[start..][..self.count];
+        let first = self.sum::<L>(frame(pair.first), nodes, at);
+        let mean = first * L::Four::splat(pair.first_weight);
         if pair.second_weight == F::zero() {
             return mean;
         }
-        let second = self.sum::<L>(values, nodes, at, pair.second);
+        let second = self.sum::<L>(frame(pair.second), nodes, at);
         second.fma(L::Four::splat(pair.second_weight), mean)
     }
 
@@ -101,6 +106,19 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
     #[inline(always)]
     fn beyond(&self, cell: usize, face: usize) -> i32 {
         self.links[cell][1][face]
+    }
+
+    #[inline(always)]
+    fn prefetch_around(&self, cell: usize) {
+        for next in self.links[cell][1] {
+            // Beyond a boundary face is no cell.
+            let next = next as usize;
+            let record = self.records.get(next);
+            // A record may begin in one line of the cache and end in the next.
+            prefetch(record);
+            prefetch(record.map(|record| &record[3]));
+            prefetch(self.links.get(next));
+        }
     }
 
     #[inline(always)]
