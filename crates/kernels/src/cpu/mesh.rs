@@ -61,6 +61,16 @@ pub(super) trait CellGeometry<F: Real>: Sync {
         cells: &[usize; G],
         positions: &[L::Four; G],
     ) -> [CellQuery<L::Four>; G] {
+        self.query_each::<L, G>(cells, positions)
+    }
+
+    /// As `query_together`, one after the other.
+    #[inline(always)]
+    fn query_each<L: Lanes<F>, const G: usize>(
+        &self,
+        cells: &[usize; G],
+        positions: &[L::Four; G],
+    ) -> [CellQuery<L::Four>; G] {
         let mut queries = [CellQuery { at: positions[0], containment: OUTSIDE, face: 0 }; G];
         // By index: an iterator call might not be inlined.
         for g in 0..G {

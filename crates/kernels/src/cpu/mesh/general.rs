@@ -142,7 +142,11 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         cells: &[usize; G],
         positions: &[L::Four; G],
     ) -> [CellQuery<L::Four>; G] {
-        self.query_bricks::<L, G>(cells, positions)
+        if T::ARE_BRICKS {
+            self.query_bricks::<L, G>(cells, positions)
+        } else {
+            self.query_each::<L, G>(cells, positions)
+        }
     }
 
     #[inline(always)]
