@@ -29,10 +29,8 @@ fn coordinates<F: Real>(rng: &mut Rng) -> (Vec<[F; 4]>, Vec<[i32; 4]>) {
         let mut terms = [[0.0; 4]; 8];
         (terms[1][0], terms[2][1], terms[4][2]) = (1.0, 1.0, 1.0);
         terms[0] = [-0.5, -0.5, -0.5, 0.0];
-        for term in &mut terms {
-            for d in 0..3 {
-                term[d] += 0.02 * f64::from(1 << cell) * number(rng);
-            }
+        for x in terms.iter_mut().flat_map(|term| &mut term[..3]) {
+            *x += 0.02 * f64::from(1 << cell) * number(rng);
         }
         rows.extend(terms);
     }
