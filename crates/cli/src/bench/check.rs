@@ -59,7 +59,7 @@ fn bounds(kind: WorkloadKind, precision: Precision, steps: u64) -> Bounds {
         ) => Bounds { median: 1e-5, p99: 1e-4 },
         // The operation adds the same shift to rounded positions, whose rounding has the same sign in each step. Even
         // without a flow, that adds up to 5e-6 in the median of 200 steps.
-        (WorkloadKind::Step, Precision::F32) => Bounds { median: 2e-5, p99: 1e-4 },
+        (WorkloadKind::Step, Precision::F32) => Bounds { median: 1e-5, p99: 1e-4 },
         (_, Precision::F32) => Bounds { median: 1e-6, p99: 1e-5 },
     }
 }
