@@ -1,12 +1,12 @@
 //! Adaptive steps, one particle after another.
 
 use super::{
-    Method, Real, Sampler,
-    lanes::{Four, Lanes},
-    single::Single,
+    Real,
+    lanes::{self, Four, Lanes, Task},
+    probe::{Probe, Width},
     step::{Positions, rk_attempt},
     three,
-    tile::{AcceptedStep, Tile},
+    tile::{AcceptedStep, Member, PartOfStep, Tile},
 };
 use crate::{
     MAX_INSTANCES_PER_STEP,
@@ -18,52 +18,64 @@ use crate::{
     status::{ACTIVE, WAITING},
 };
 
-impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
+/// Takes all particles of a tile through its steps, in as many adaptive ones as needed.
+pub(super) fn adapt<F: Real>(tile: &mut Tile<F>, probe: &mut dyn Probe<F>) {
+    lanes::dispatch(Adapt { tile, probe });
+}
+
+struct Adapt<'t, 'a, F: Real> {
+    tile: &'t mut Tile<'a, F>,
+    probe: &'t mut dyn Probe<F>,
+}
+
+impl<F: Real> Task<F> for Adapt<'_, '_, F> {
     /// Takes all particles through all steps.
     #[inline(always)]
-    pub(super) fn adapt<L: Lanes<F>>(&mut self) {
-        for i in 0..self.arrays.position.len() {
+    fn run<L: Lanes<F>>(mut self) {
+        for i in 0..self.tile.arrays.position.len() {
             // For an active particle, the fraction holds the suggested length of its next step.
-            let mut next_dt = match self.arrays.record[i].status {
-                ACTIVE => self.arrays.fraction[i],
+            let mut next_dt = match self.tile.arrays.record[i].status {
+                ACTIVE => self.tile.arrays.fraction[i],
                 _ => F::zero(),
             };
-            for j in self.steps.clone() {
-                self.adapt_step::<L>((i, j), &mut next_dt);
+            for j in self.tile.steps.clone() {
+                self.step::<L>((i, j), &mut next_dt);
             }
-            if self.arrays.record[i].status == ACTIVE {
-                self.arrays.fraction[i] = next_dt;
+            if self.tile.arrays.record[i].status == ACTIVE {
+                self.tile.arrays.fraction[i] = next_dt;
             }
         }
     }
+}
 
+impl<F: Real> Adapt<'_, '_, F> {
     /// Takes one particle through one step of the segment, in as many adaptive steps as needed.
     #[inline(always)]
-    fn adapt_step<L: Lanes<F>>(&mut self, (i, j): (usize, usize), next_dt: &mut F) {
-        let number = self.context.segment.first_step + j as i32;
-        let full_dt = F::of(self.context.segment.steps[j].h);
+    fn step<L: Lanes<F>>(&mut self, (i, j): (usize, usize), next_dt: &mut F) {
+        let number = self.tile.context.segment.first_step + j as i32;
+        let full_dt = F::of(self.tile.context.segment.steps[j].h);
         let mut instances = 0;
         let mut start_fraction = F::zero();
         loop {
-            let record = self.arrays.record[i];
+            let record = self.tile.arrays.record[i];
             if record.status == WAITING && record.step == number {
                 if instances > MAX_INSTANCES_PER_STEP {
-                    self.arrays.defer_release(i, number);
+                    self.tile.arrays.defer_release(i, number);
                     break;
                 }
-                (start_fraction, *next_dt) = (self.arrays.fraction[i], F::zero());
+                (start_fraction, *next_dt) = (self.tile.arrays.fraction[i], F::zero());
             } else if record.status != ACTIVE {
                 break;
             }
-            self.arrays.record[i].status = ACTIVE;
+            self.tile.arrays.record[i].status = ACTIVE;
             let left = (F::one() - start_fraction) * full_dt;
-            let h = length(self.context.launch.float(CONTROL_MAX), *next_dt, left);
+            let h = length(self.tile.context.launch.float(CONTROL_MAX), *next_dt, left);
             let until = if h == left { F::one() } else { start_fraction + h / full_dt };
             let is_accepted =
                 self.attempt::<L>((i, j), [start_fraction, until], (h, full_dt), next_dt);
             if is_accepted {
                 start_fraction = until;
-                let is_active = self.arrays.record[i].status == ACTIVE;
+                let is_active = self.tile.arrays.record[i].status == ACTIVE;
                 if until == F::one() && is_active {
                     break;
                 }
@@ -81,51 +93,36 @@ impl<F: Real, S: Sampler<F>, M: Method> Tile<'_, F, S, M> {
         (h, full_dt): (F, F),
         next_dt: &mut F,
     ) -> bool {
-        let pairs = self.context.part(j, start_fraction * full_dt, h);
-        let mut hint = self.sampler.recall(self.arrays.record[i].location);
-        let from = Positions::load::<F, L>(|_| self.arrays.position[i]);
-        let (result, error) =
-            rk_attempt::<F, L, S, M>(&from, (h, &pairs), self.context, self.sampler, &mut hint);
+        let context = self.tile.context;
+        let pairs = context.part(j, start_fraction * full_dt, h);
+        self.probe.recall(self.tile.arrays.record[i].location);
+        let from = Positions::load::<F, L>(&[self.tile.arrays.position[i]]);
+        let (result, error) = rk_attempt::<F, L>(&from, (h, &pairs), context, self.probe);
         let ([at], [to]) = (from.at, result.to.at);
         let [start, end, error] = [at, to, error].map(|vector| Vec3(three(vector.array())));
         let is_last = until == F::one();
         let trial = TrialStep { suggested: *next_dt, h, is_last, slack: slack(full_dt) };
-        let control = control(&self.context.launch);
-        let verdict = judge(&control, start, end, error, &trial);
+        let verdict = judge(&control(&context.launch), start, end, error, &trial);
         *next_dt = verdict.next_dt;
-        let record = &mut self.arrays.record[i];
+        let record = &mut self.tile.arrays.record[i];
         if !verdict.is_accepted {
             record.rejected = record.rejected.saturating_add(1);
             return false;
         }
         record.accepted = record.accepted.saturating_add(1);
         self.keep((i, j), (start_fraction, h));
-        let field = (self.sampler, &mut hint);
-        if !result.slow[0] && self.context.is_plain::<L, S>((at, to), field) {
-            self.arrays.position[i] = result.to.of(0);
-            self.arrays.record[i].location = S::note(&hint);
-        } else {
-            let mut single = Single {
-                tile: &mut self.arrays,
-                log: &mut self.log,
-                trail: self.trail.as_deref_mut(),
-                i,
-                context: self.context,
-                sampler: self.sampler,
-                hint: &mut hint,
-                j,
-                until,
-            };
-            single.finish_step((result.to.of(0), result.slow[0]), start_fraction);
-        }
+        let (to, slow) = (result.to.of(0), result.slow[0]);
+        let member = Member { i, to, slow, probe: &mut *self.probe };
+        let step = PartOfStep { j, start: start_fraction, until };
+        self.tile.finish_step(member, step, Width::of::<F, L>());
         true
     }
 
     /// Keeps a step that is accepted, if it is wanted.
-    #[inline(never)]
     fn keep(&mut self, (i, j): (usize, usize), (start, h): (F, F)) {
-        if let Some(trail) = &mut self.trail {
-            let (position, record) = (self.arrays.position[i], self.arrays.record[i]);
+        let Tile { arrays, trail, .. } = &mut *self.tile;
+        if let Some(trail) = trail {
+            let (position, record) = (arrays.position[i], arrays.record[i]);
             trail.steps.push(AcceptedStep { i, j, start, h, position, record });
         }
     }

@@ -19,7 +19,7 @@ pub(crate) use reverse::Gradient;
 pub(crate) use values::Shares;
 
 use super::{
-    Arrays, Method, Position, Real, Sampler, Slots,
+    Arrays, Position, Real, Sampler, Slots,
     arrays::chunks,
     dual::Dual,
     frame_pair::FramePair,
@@ -29,8 +29,7 @@ use super::{
     order::Order,
     sampler::{FieldArrays, WithSampler},
     segment::SegmentContext,
-    tile::{Tile, Trail},
-    with_method,
+    tile::{TakeSteps, Tile, Trail, take_steps},
 };
 use crate::{Record, Segment};
 use forward::Forward;
@@ -106,11 +105,7 @@ trait Direction<F: Real> {
     type Row: Copy + Send;
 
     /// Replays the steps of all tiles.
-    fn tiles<S: Differentiable<F>, M: Method>(
-        self,
-        shared: &Shared<F, S>,
-        tiles: Vec<RowTile<F, Self::Row>>,
-    );
+    fn tiles<S: Differentiable<F>>(self, shared: &Shared<F, S>, tiles: Vec<RowTile<F, Self::Row>>);
 }
 
 /// A few particles, and their numbers.
@@ -137,19 +132,14 @@ where
 
 impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
     fn run<S: Differentiable<F>>(self, sampler: S) {
-        with_method!(self.taken.segment.scheme, M => self.run_scheme::<S, M>(&sampler));
-    }
-}
-
-impl<F: Real, D: Direction<F>> Derivation<'_, F, D> {
-    fn run_scheme<S: Differentiable<F>, M: Method>(self, sampler: &S) {
         let segment = self.taken.segment;
-        let context =
-            SegmentContext::<F>::new(segment, self.data.launch(sampler.region()), sampler);
+        let mut context = SegmentContext::new(segment, self.data.launch(sampler.region()));
+        sampler.prepare(&mut context.pairs);
         let shared = Shared {
             context: &context,
             exact: self.data.launch_dual(sampler.region()),
-            sampler,
+            sampler: &sampler,
+            take_steps: &|tile| take_steps(tile, &sampler),
             coefficients: Coefficients::new(segment.scheme.tableau()),
         };
         let Taken { position, record, fraction, .. } = self.taken;
@@ -166,7 +156,7 @@ impl<F: Real, D: Direction<F>> Derivation<'_, F, D> {
         let mut ordered = order.gather(&arrays);
         let mut rows = order.take(self.rows);
         let tiles = chunks(ordered.arrays(), TILE).zip(rows.par_chunks_mut(TILE)).collect();
-        self.direction.tiles::<S, M>(&shared, tiles);
+        self.direction.tiles(&shared, tiles);
         order.put(&rows, self.rows);
     }
 }
@@ -177,29 +167,30 @@ struct Shared<'a, F: Real, S> {
     /// The launch with derivatives, for paths that meet a wall.
     exact: Launch<'a, Dual<F>>,
     sampler: &'a S,
+    take_steps: &'a TakeSteps<'a, F>,
     coefficients: Coefficients<F>,
 }
 
-impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
+impl<F: Real, S> Shared<'_, F, S> {
     /// Takes the steps of a tile, and keeps the states before them.
-    fn states<M: Method>(&self, arrays: &mut Arrays<F>) -> States<F> {
+    fn states(&self, arrays: &mut Arrays<F>) -> States<F> {
         let steps = self.context.segment.steps.len();
         if self.context.launch.features.adaptive || self.context.ends.is_some() {
             let mut trail = Trail::new();
-            self.follow::<M>(arrays, &mut trail);
+            self.follow(arrays, &mut trail);
             return States::of_trail(trail, arrays);
         }
         let mut states = States::new(arrays.position.len());
         for j in 0..steps {
             states.push(arrays);
             let (arrays, step) = (arrays.reborrow(), j..j + 1);
-            M::run(Tile::<F, S, M>::new(arrays, self.context, self.sampler, step));
+            (self.take_steps)(Tile::new(arrays, self.context, step));
         }
         states
     }
 
     /// Takes the steps of a tile that are irregular.
-    fn follow<M: Method>(&self, arrays: &mut Arrays<F>, trail: &mut Trail<F>) {
+    fn follow(&self, arrays: &mut Arrays<F>, trail: &mut Trail<F>) {
         let (context, steps) = (self.context, self.context.segment.steps.len());
         if context.ends.is_some() {
             trail.assign_first_releases(arrays, context);
@@ -212,9 +203,9 @@ impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
                 trail.push_step(arrays, j, context);
             }
             let (arrays, steps) = (arrays.reborrow(), j..j + size);
-            let mut tile = Tile::<F, S, M>::new(arrays, context, self.sampler, steps);
+            let mut tile = Tile::new(arrays, context, steps);
             tile.trail = Some(&mut *trail);
-            M::run(tile);
+            (self.take_steps)(tile);
         }
     }
 }
@@ -230,7 +221,7 @@ struct Backward<'a, F> {
 impl<F: Real> Direction<F> for Backward<'_, F> {
     type Row = Gradient<F>;
 
-    fn tiles<S: Differentiable<F>, M: Method>(
+    fn tiles<S: Differentiable<F>>(
         self,
         shared: &Shared<F, S>,
         mut tiles: Vec<RowTile<F, Gradient<F>>>,
@@ -242,7 +233,7 @@ impl<F: Real> Direction<F> for Backward<'_, F> {
             let mut values = parts.map(|_| ValueGradients::zeros(&read));
             let mut starts = Vec::new();
             for (arrays, gradients) in tiles {
-                let (slots, states) = (arrays.slots, shared.states::<M>(arrays));
+                let (slots, states) = (arrays.slots, shared.states(arrays));
                 let replay = Replay { shared, states: &states, slots };
                 let (values, starts) = (values.as_mut(), &mut starts);
                 lanes::dispatch(Reverse { replay, gradients, values, starts });
@@ -264,13 +255,13 @@ struct Onward;
 impl<F: Real> Direction<F> for Onward {
     type Row = Tangents<F>;
 
-    fn tiles<S: Differentiable<F>, M: Method>(
+    fn tiles<S: Differentiable<F>>(
         self,
         shared: &Shared<F, S>,
         tiles: Vec<RowTile<F, Tangents<F>>>,
     ) {
         tiles.into_par_iter().for_each(|(mut arrays, tangents)| {
-            let (slots, states) = (arrays.slots, shared.states::<M>(&mut arrays));
+            let (slots, states) = (arrays.slots, shared.states(&mut arrays));
             let replay = Replay { shared, states: &states, slots };
             lanes::dispatch(Forward { replay, tangents });
         });

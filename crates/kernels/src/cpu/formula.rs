@@ -197,6 +197,8 @@ fn run_in<N: FormulaNumber + Copy, T, const ROOM: usize>(
 }
 
 impl<F: Real> Sampler<F> for FormulaSampler<F> {
+    const IS_FAST: bool = false;
+
     type Hint = ();
 
     const TOGETHER: bool = true;

@@ -51,6 +51,9 @@ pub(super) trait CellGeometry<F: Real>: Sync {
     /// Whether `query_together` takes less than several calls of `query`.
     const TOGETHER: bool = false;
 
+    /// As [`Sampler::IS_FAST`](super::Sampler::IS_FAST).
+    const IS_FAST: bool = true;
+
     /// A position relative to a cell.
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four>;
 

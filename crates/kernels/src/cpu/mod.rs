@@ -14,6 +14,7 @@ pub(crate) mod mesh;
 pub(crate) mod order;
 pub(crate) mod paths;
 mod points;
+mod probe;
 mod real;
 mod reinjection;
 pub(crate) mod reuse;
@@ -39,13 +40,14 @@ use crate::{
 use adjoint::Differentiable;
 use frame_pair::{FramePair, frame_pair, from_value};
 pub use lanes::instructions;
-use lanes::{Four, Lanes, Portable, Task};
+use lanes::{Four, Lanes, Task};
 use launch::LaunchData;
 use order::{Order, Parts};
 use rayon::prelude::*;
 use reinjection::EndLog;
 use segment::SegmentContext;
 use std::ops::Range;
+use tile::{TakeSteps, Tile, take_steps};
 use walls::Walls;
 
 /// Number of particles in a tile, the unit of work of a thread.
@@ -79,18 +81,16 @@ struct Advance<'a, F> {
 
 impl<F: Real> WithSampler<F> for Advance<'_, F> {
     fn run<S: Differentiable<F>>(self, sampler: S) {
-        with_method!(self.segment.scheme, M => self.run_scheme::<S, M>(&sampler));
+        let mut context = SegmentContext::new(self.segment, self.data.launch(sampler.region()));
+        sampler.prepare(&mut context.pairs);
+        self.run_tiles(context, &|tile| take_steps(tile, &sampler));
     }
 }
 
 impl<F: Real> Advance<'_, F> {
-    fn run_scheme<S: Sampler<F>, M: Method>(self, sampler: &S) {
-        let launch = self.data.launch(sampler.region());
-        let context = SegmentContext::<F>::new(self.segment, launch, sampler);
+    fn run_tiles(self, context: SegmentContext<F>, take_steps: &TakeSteps<F>) {
         let advance = |arrays: Arrays<F>, steps: &Range<usize>| {
-            tiles(arrays).for_each(|arrays| {
-                M::run(tile::Tile::<F, S, M>::new(arrays, &context, sampler, steps.clone()));
-            });
+            tiles(arrays).for_each(|arrays| take_steps(Tile::new(arrays, &context, steps.clone())));
         };
         let mut arrays = self.arrays;
         let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
@@ -146,22 +146,26 @@ pub(crate) trait Method {
     }
 }
 
-/// Evaluates an expression with a scheme as a type.
+/// Evaluates an expression with a scheme as a type: one that is compiled for the scheme, unless the sampler is not worth
+/// it or the processor lacks the widest vectors.
 macro_rules! with_method {
-    ($scheme:expr, $method:ident => $body:expr) => {{
+    ($sampler:ty, $scheme:expr, $method:ident => $body:expr) => {{
         macro_rules! with {
             ($type:ident) => {{
                 type $method = $crate::cpu::$type;
                 $body
             }};
         }
-        match $scheme {
-            _ if !$crate::cpu::lanes::are_widest() => with!(AnyScheme),
-            $crate::Scheme::Euler => with!(Euler),
-            $crate::Scheme::Midpoint => with!(Midpoint),
-            $crate::Scheme::Heun => with!(Heun),
-            $crate::Scheme::Rk4 => with!(Rk4),
-            $crate::Scheme::DormandPrince => with!(DormandPrince),
+        if const { !<$sampler>::IS_FAST } || !$crate::cpu::lanes::are_widest() {
+            with!(AnyScheme)
+        } else {
+            match $scheme {
+                $crate::Scheme::Euler => with!(Euler),
+                $crate::Scheme::Midpoint => with!(Midpoint),
+                $crate::Scheme::Heun => with!(Heun),
+                $crate::Scheme::Rk4 => with!(Rk4),
+                $crate::Scheme::DormandPrince => with!(DormandPrince),
+            }
         }
     }};
 }
@@ -182,8 +186,9 @@ macro_rules! methods {
 }
 methods!(Euler Midpoint Heun Rk4 DormandPrince);
 
-/// Any scheme, with coefficients that are read at run time. What is rare is compiled for it alone: processors without the
-/// widest vectors of their architecture, and the rest of a step after a release.
+/// Any scheme, with coefficients that are read at run time. What is rare or slow in itself is compiled for it alone:
+/// particles that take steps alone, samplers that take long, and processors without the widest vectors of their
+/// architecture.
 struct AnyScheme;
 
 impl Method for AnyScheme {
@@ -196,7 +201,7 @@ impl Method for AnyScheme {
     }
 
     fn run<F: Real>(task: impl Task<F>) {
-        task.run::<Portable>();
+        lanes::dispatch(task);
     }
 }
 
@@ -306,6 +311,12 @@ impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
 #[inline(always)]
 fn four<F: Real, L: Lanes<F>>(p: &[F; 3]) -> L::Four {
     L::Four::new([p[0], p[1], p[2], F::zero()])
+}
+
+/// The numbers of a vector.
+#[inline(always)]
+fn padded<F: Real>([x, y, z]: [F; 3]) -> [F; 4] {
+    [x, y, z, F::zero()]
 }
 
 #[inline(always)]

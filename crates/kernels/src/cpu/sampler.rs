@@ -43,6 +43,9 @@ pub(crate) trait Sampler<F: Real>: Sync {
     /// Whether several particles are sampled at once by `sample_together`.
     const TOGETHER: bool = false;
 
+    /// Whether a sample is so fast that the loop over steps is compiled for each scheme.
+    const IS_FAST: bool = true;
+
     /// Computes what all samples of whole steps share. Called once for a sampler, before them.
     fn prepare(&self, _steps: &mut [FramePairs<F>]) {}
 

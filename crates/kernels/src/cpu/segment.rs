@@ -1,10 +1,11 @@
 //! What all particles of a segment share.
 
 use super::{
-    Ended, Real, Sampler,
+    Ended, Real,
     frame_pair::{FramePair, frame_pair},
-    lanes::{Four, Lanes},
+    lanes::{Four, Lanes, Portable},
     launch::Launch,
+    padded,
     reinjection::EndLog,
     three,
     walls::Walls,
@@ -33,7 +34,7 @@ pub(super) struct SegmentContext<'a, F: Real> {
     /// The obstacles.
     bodies: Vec<Body<F>>,
     /// The frames of each step, for particles that take all of it.
-    pairs: Vec<FramePairs<F>>,
+    pub pairs: Vec<FramePairs<F>>,
     /// The nodes of the scheme: the fraction of a step at which each stage samples the field.
     nodes: [F; MAX_STAGES],
     /// Square of the stagnation speed; 0 without a threshold.
@@ -48,7 +49,7 @@ pub(super) struct SegmentContext<'a, F: Real> {
 }
 
 impl<'a, F: Real> SegmentContext<'a, F> {
-    pub fn new(segment: &'a Segment, launch: Launch<'a, F>, sampler: &impl Sampler<F>) -> Self {
+    pub fn new(segment: &'a Segment, launch: Launch<'a, F>) -> Self {
         let tableau = segment.scheme.tableau();
         let last = tableau.stages - 1;
         let nodes = std::array::from_fn(|s| F::of(tableau.c[s.min(last)].value()));
@@ -56,8 +57,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         let full_step = |(j, step): (usize, &Step)| {
             stage_frame_pairs(&launch, &nodes, j, [F::zero(), F::of(step.h)])
         };
-        let mut pairs: Vec<FramePairs<F>> = steps.map(full_step).collect();
-        sampler.prepare(&mut pairs);
+        let pairs = steps.map(full_step).collect();
         SegmentContext {
             nodes,
             tableau,
@@ -77,12 +77,6 @@ impl<'a, F: Real> SegmentContext<'a, F> {
     /// The instances that ended and were followed by others.
     pub fn into_log(self) -> Vec<Ended<F>> {
         self.ends.map(EndLog::into_log).unwrap_or_default()
-    }
-
-    /// Samples with the drift, if there is one.
-    #[inline(always)]
-    pub fn with_drift<V: Four<F>, const G: usize>(&self, samples: [V; G]) -> [V; G] {
-        if self.adds { self.add::<V, G>(samples) } else { samples }
     }
 
     /// Whether the square of a speed is below the threshold.
@@ -143,16 +137,15 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         stage_frame_pairs(&self.launch, &self.nodes, j, [start, h])
     }
 
-    /// Whether a particle certainly meets nothing on a straight path that was sampled with a hint.
-    #[inline(always)]
-    pub fn is_plain<L: Lanes<F>, S: Sampler<F>>(
-        &self,
-        (from, to): (L::Four, L::Four),
-        (sampler, hint): (&S, &mut S::Hint),
-    ) -> bool {
-        self.walls.contain::<L>(to)
-            && self.are_clear::<L, 1>(&[from], &[to])
-            && (!S::ENDS || sampler.holds::<L>(to, hint))
+    /// Whether a straight path certainly meets no face of the box and no obstacle.
+    pub fn is_clear(&self, (from, to): ([F; 3], [F; 3])) -> bool {
+        self.walls.contain::<Portable>(Four::new(padded(to)))
+            && is_clear_of_bodies(&self.launch, &self.bodies, from, to)
+    }
+
+    /// Whether steps are adaptive.
+    pub fn is_adaptive(&self) -> bool {
+        self.tableau.is_embedded() && self.launch.features.adaptive
     }
 }
 

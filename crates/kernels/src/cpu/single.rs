@@ -1,13 +1,15 @@
 //! Steps of a single particle of a tile: boundary events, and the rest of a step after a release.
 
 use super::{
-    AnyScheme, Arrays, Ended, Position, Real, Sampler, four,
+    AnyScheme, Arrays, Ended, Position, Real, four,
     frame_pair::frame_pair,
     lanes::{Four, Portable},
+    padded,
     paths::follow,
+    probe::{Probe, Width},
     reinjection::Restart,
     segment::SegmentContext,
-    step::{Positions, rk_step},
+    step::{Positions, Probed, Stages},
     tile::{AcceptedStep, Trail},
     walk::diffuse,
 };
@@ -24,10 +26,7 @@ use crate::{
 };
 
 /// A single particle of a tile in a step.
-pub(super) struct Single<'a, 'b, F, S: Sampler<F>>
-where
-    F: Real,
-{
+pub(super) struct Single<'a, 'b, F: Real> {
     pub tile: &'a mut Arrays<'b, F>,
     /// Instances that have ended and are followed by others.
     pub log: &'a mut Vec<Ended<F>>,
@@ -36,19 +35,16 @@ where
     /// Its index in the tile.
     pub i: usize,
     pub context: &'a SegmentContext<'a, F>,
-    pub sampler: &'a S,
-    pub hint: &'a mut S::Hint,
+    pub probe: &'a mut dyn Probe<F>,
     /// The step in the segment.
     pub j: usize,
     /// The fraction of the step at which the displacement ends.
     pub until: F,
 }
 
-impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
+impl<F: Real> Single<'_, '_, F> {
     /// Applies the displacement to `to`, over the step from its fraction `start` on. An instance
     /// that is re-injected in the same step takes the rest of it.
-    #[cold]
-    #[inline(never)]
     pub fn finish_step(&mut self, result: (Position<F>, bool), start: F) {
         self.land(result, start);
         let number = self.number();
@@ -76,14 +72,15 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
     fn land(&mut self, ([to, rest], slow): (Position<F>, bool), start: F) {
         let i = self.i;
         if to.iter().any(|x| !x.is_finite()) {
-            return self.end(self.lost_status(start), start);
+            let status = self.lost_status(start);
+            return self.end(status, start);
         }
         if slow {
             return self.end(STAGNANT, start);
         }
         let [from, _] = self.tile.position[i];
         let mut none = known(0);
-        let cells = S::cells(self.hint).unwrap_or(&mut none);
+        let cells = self.probe.cells().unwrap_or(&mut none);
         let passage = follow(&self.context.launch, Vec3(from), Vec3(to), cells);
         let rest = rest_after(&passage, Vec3(to), Vec3(rest));
         self.tile.position[i] = [passage.position.0, rest.0];
@@ -91,7 +88,7 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
         for (image, crossed) in self.tile.record[i].image.iter_mut().zip(crossed) {
             *image = image.saturating_add(crossed);
         }
-        self.tile.record[i].location = location_code(&passage, S::note(self.hint));
+        self.tile.record[i].location = location_code(&passage, self.probe.note());
         if passage.status != ACTIVE {
             self.end(passage.status, start + passage.fraction * (self.until - start));
         } else if !self.context.launch.features.walk.is_on {
@@ -103,15 +100,18 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
     }
 
     /// The status of the particle if the step from its fraction `start` on has no finite end.
-    fn lost_status(&self, start: F) -> i32 {
+    fn lost_status(&mut self, start: F) -> i32 {
         let launch = &self.context.launch;
         let is_first =
             self.tile.record[self.i].step == self.number() && self.tile.fraction[self.i] == start;
         let pair = frame_pair(launch, self.j, start * self.full_dt());
         let [at, _] = self.tile.position[self.i];
         let at = self.context.walls.wrap::<Portable>(four::<F, Portable>(&at));
-        let velocity = self.sampler.sample::<Portable>(at, &pair, &mut self.sampler.recall(0));
-        let is_in_field = velocity.array().iter().all(|x| x.is_finite());
+        self.probe.keep();
+        self.probe.recall(0);
+        let velocity = self.probe.sample(at.array(), &pair, Width::Portable);
+        self.probe.restore();
+        let is_in_field = velocity.iter().all(|x| x.is_finite());
         lost_status(is_first, is_in_field, launch.features.holes)
     }
 
@@ -157,36 +157,33 @@ impl<F: Real, S: Sampler<F>> Single<'_, '_, F, S> {
             let (position, record) = (self.tile.position[i], self.tile.record[i]);
             trail.steps.push(AcceptedStep { i, j: self.j, start, h, position, record });
         }
-        let mut hints = [self.sampler.recall(0)];
-        let from = Positions::load::<F, Portable>(|_| self.tile.position[i]);
-        let result = rk_step::<F, Portable, S, AnyScheme, 1>(
-            &from,
-            (h, &pairs),
-            self.context,
-            self.sampler,
-            &mut hints,
-        );
-        *self.hint = hints[0];
+        self.probe.recall(0);
+        let (from, context) = (self.tile.position[i], self.context);
+        let at = Positions::load::<F, Portable>(&[from]);
+        let probed = Probed(&mut *self.probe);
+        let mut stages =
+            Stages::<F, Portable, _, AnyScheme, 1>::new(&at, (h, &pairs), context, probed);
+        let result = stages.step();
         let mut to = result.to;
-        if self.context.launch.features.walk.is_on {
+        if context.launch.features.walk.is_on {
             let address = Address {
                 slot: self.tile.slots.get(i),
                 generation: self.tile.record[i].generation as u32,
                 step: self.number() as u32,
             };
-            let field = (&self.context.walls, self.sampler, &*self.hint);
-            let step = (h, &pairs[0]);
-            let [from, _] = self.tile.position[i];
-            let displacement = diffuse(&self.context.launch, from, address, step, field);
-            to = to.moved::<F>(|_, rest| four::<F, Portable>(&displacement) + rest);
+            let (launch, walls, step) = (&context.launch, &context.walls, (h, &pairs[0]));
+            let displacement = diffuse(launch, from[0], address, step, walls, self.probe);
+            to = to.moved_on::<F, Portable>(&[displacement]);
         }
-        let (path, field) = ((from.at[0], to.at[0]), (self.sampler, &mut *self.hint));
-        let is_plain = !result.slow[0] && self.context.is_plain::<Portable, S>(path, field);
+        let (end, slow) = (to.of(0), result.slow[0]);
+        let is_plain = !slow
+            && context.is_clear((from[0], end[0]))
+            && self.probe.holds(padded(end[0]), Width::Portable);
         if is_plain {
-            self.tile.position[i] = to.of(0);
-            self.tile.record[i].location = S::note(self.hint);
+            self.tile.position[i] = end;
+            self.tile.record[i].location = self.probe.note();
         } else {
-            self.land((to.of(0), result.slow[0]), start);
+            self.land((end, slow), start);
         }
     }
 }

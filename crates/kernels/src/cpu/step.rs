@@ -1,8 +1,10 @@
 //! One Runge-Kutta step of a few particles at once.
 
 use super::{
-    Method, Position, Real, Sampler,
+    AnyScheme, Method, Position, Real, Sampler,
+    frame_pair::FramePair,
     lanes::{Four, Lanes, Vector},
+    probe::{Probe, Width},
     segment::{FramePairs, SegmentContext},
     three,
 };
@@ -16,12 +18,20 @@ pub(super) struct Positions<V, const G: usize> {
 }
 
 impl<V: Copy, const G: usize> Positions<V, G> {
-    /// The positions `of` each of the `G` particles.
+    /// The positions of `G` particles.
     #[inline(always)]
-    pub fn load<F: Real, L: Lanes<F, Four = V>>(of: impl Fn(usize) -> Position<F>) -> Self {
-        let all: [Position<F>; G] = std::array::from_fn(of);
-        let part = |k: usize| all.map(|position| super::four::<F, L>(&position[k]));
-        Positions { at: part(0), rest: part(1) }
+    pub fn load<F: Real, L: Lanes<F, Four = V>>(of: &[Position<F>; G]) -> Self
+    where
+        V: Four<F>,
+    {
+        let zero = V::splat(F::zero());
+        let mut positions = Positions { at: [zero; G], rest: [zero; G] };
+        // By index: an iterator call might not be inlined.
+        for g in 0..G {
+            positions.at[g] = super::four::<F, L>(&of[g][0]);
+            positions.rest[g] = super::four::<F, L>(&of[g][1]);
+        }
+        positions
     }
 
     /// The position of particle `g`.
@@ -33,21 +43,33 @@ impl<V: Copy, const G: usize> Positions<V, G> {
         [three(self.at[g].array()), three(self.rest[g].array())]
     }
 
-    /// These positions after displacements, to which `displacement` adds the rests that it is given.
-    /// The new rests are what the sums lose by rounding (Dekker's fast two-sum).
+    /// These positions after displacements. The new rests are what the sums lose by rounding (Dekker's fast two-sum): a
+    /// displacement includes the rest before.
     #[inline(always)]
-    pub fn moved<F>(&self, displacement: impl Fn(usize, V) -> V) -> Self
+    pub fn moved<F>(&self, displacements: &[V; G]) -> Self
     where
         V: Vector<F>,
     {
         let mut moved = *self;
         // By index: an iterator call might not be inlined and unrolled.
         for g in 0..G {
-            let displacement = displacement(g, self.rest[g]);
-            moved.at[g] = self.at[g] + displacement;
-            moved.rest[g] = displacement - (moved.at[g] - self.at[g]);
+            moved.at[g] = self.at[g] + displacements[g];
+            moved.rest[g] = displacements[g] - (moved.at[g] - self.at[g]);
         }
         moved
+    }
+
+    /// These positions after further displacements.
+    #[inline(always)]
+    pub fn moved_on<F: Real, L: Lanes<F, Four = V>>(&self, by: &[[F; 3]; G]) -> Self
+    where
+        V: Four<F>,
+    {
+        let mut displacements = self.rest;
+        for g in 0..G {
+            displacements[g] = super::four::<F, L>(&by[g]) + self.rest[g];
+        }
+        self.moved::<F>(&displacements)
     }
 }
 
@@ -58,57 +80,112 @@ pub(super) struct StepResult<V, const G: usize> {
     pub slow: [bool; G],
 }
 
-/// The stages of a step of `G` particles.
-struct Stages<'a, F, V: Copy, S: Sampler<F>, M: Method, const G: usize>
+/// Where the velocities at the stages of a step of `G` particles come from.
+pub(super) trait StageVelocity<F: Real, L: Lanes<F>, const G: usize> {
+    /// Whether those of all particles are evaluated at once.
+    const TOGETHER: bool = false;
+
+    /// The velocity of particle `g`, which is at a position at a stage.
+    fn of(&mut self, stage: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four;
+
+    /// The velocities of all particles.
+    #[inline(always)]
+    fn of_all(&mut self, stage: usize, at: &[L::Four; G], pair: &FramePair<F>) -> [L::Four; G] {
+        let mut velocities = *at;
+        // By index: an iterator call might not be inlined.
+        for g in 0..G {
+            velocities[g] = self.of(stage, g, at[g], pair);
+        }
+        velocities
+    }
+}
+
+/// The field, sampled with the hints of particles.
+pub(super) struct Sampled<'a, F: Real, S: Sampler<F>, const G: usize> {
+    pub sampler: &'a S,
+    pub hints: &'a mut [S::Hint; G],
+}
+
+impl<F, L, S, const G: usize> StageVelocity<F, L, G> for Sampled<'_, F, S, G>
 where
     F: Real,
+    L: Lanes<F>,
+    S: Sampler<F>,
 {
-    from: &'a Positions<V, G>,
+    const TOGETHER: bool = S::TOGETHER;
+
+    #[inline(always)]
+    fn of(&mut self, _: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
+        self.sampler.sample::<L>(at, pair, &mut self.hints[g])
+    }
+
+    #[inline(always)]
+    fn of_all(&mut self, _: usize, at: &[L::Four; G], pair: &FramePair<F>) -> [L::Four; G] {
+        self.sampler.sample_together::<L, G>(at, pair, self.hints)
+    }
+}
+
+/// The field of a single particle in rare code.
+pub(super) struct Probed<'a, F>(pub &'a mut dyn Probe<F>);
+
+impl<F: Real, L: Lanes<F>> StageVelocity<F, L, 1> for Probed<'_, F> {
+    #[inline(always)]
+    fn of(&mut self, _: usize, _: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
+        L::Four::new(self.0.sample(at.array(), pair, Width::of::<F, L>()))
+    }
+}
+
+/// The stages of a step of `G` particles.
+pub(super) struct Stages<'a, F: Real, L: Lanes<F>, E, M: Method, const G: usize> {
+    from: &'a Positions<L::Four, G>,
     h: F,
     pairs: &'a FramePairs<F>,
     context: &'a SegmentContext<'a, F>,
-    sampler: &'a S,
-    hints: &'a mut [S::Hint; G],
-    k: M::Stages<[V; G]>,
+    velocity: E,
+    k: M::Stages<[L::Four; G]>,
 }
 
-impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'a, F, V, S, M, G> {
+impl<'a, F, L, E, M, const G: usize> Stages<'a, F, L, E, M, G>
+where
+    F: Real,
+    L: Lanes<F>,
+    E: StageVelocity<F, L, G>,
+    M: Method,
+{
     #[inline(always)]
-    fn new(
-        from: &'a Positions<V, G>,
+    pub fn new(
+        from: &'a Positions<L::Four, G>,
         (h, pairs): (F, &'a FramePairs<F>),
         context: &'a SegmentContext<'a, F>,
-        sampler: &'a S,
-        hints: &'a mut [S::Hint; G],
+        velocity: E,
     ) -> Self {
-        Stages { from, h, pairs, context, sampler, hints, k: M::all([V::splat(F::zero()); G]) }
+        let k = M::all([L::Four::splat(F::zero()); G]);
+        Stages { from, h, pairs, context, velocity, k }
     }
 
     /// Stage `N`, if the solution needs it. The condition is a constant, so that stages without use are not compiled.
     #[inline(always)]
-    fn stage<L: Lanes<F, Four = V>, const N: usize>(&mut self) {
+    fn stage<const N: usize>(&mut self) {
         if const { matches!(M::TABLEAU, Some(tableau) if N < tableau.solution_stages()) } {
-            self.any_stage::<L>(N);
+            self.any_stage(N);
         }
     }
 
     /// Stage `n`. While one particle waits for its values from memory, the others are computed.
     #[inline(always)]
-    fn any_stage<L: Lanes<F, Four = V>>(&mut self, n: usize) {
-        if S::TOGETHER {
+    fn any_stage(&mut self, n: usize) {
+        if E::TOGETHER {
             let mut at = self.from.at;
             // By index: a call might not be inlined.
             #[allow(clippy::needless_range_loop)]
             for g in 0..G {
-                at[g] = self.stage_position::<L>(n, g);
+                at[g] = self.stage_position(n, g);
             }
-            self.k.as_mut()[n] =
-                self.sampler.sample_together::<L, G>(&at, &self.pairs[n], self.hints);
+            self.k.as_mut()[n] = self.velocity.of_all(n, &at, &self.pairs[n]);
         } else {
             for g in 0..G {
-                let at = self.stage_position::<L>(n, g);
-                self.k.as_mut()[n][g] =
-                    self.sampler.sample::<L>(at, &self.pairs[n], &mut self.hints[g]);
+                let at = self.stage_position(n, g);
+                self.k.as_mut()[n][g] = self.velocity.of(n, g, at, &self.pairs[n]);
             }
         }
         // Stored only if they change: a copy of all samples costs a seventh of a step.
@@ -119,12 +196,12 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
 
     /// Where stage `n` of particle `g` samples the field.
     #[inline(always)]
-    fn stage_position<L: Lanes<F, Four = V>>(&self, n: usize, g: usize) -> V {
+    fn stage_position(&self, n: usize, g: usize) -> L::Four {
         let mut stage = self.from.at[g];
         for r in 0..n {
             let a = M::tableau(self.context.tableau).a[n][r];
             if !a.is_zero() {
-                let a = V::splat(F::of(a.value()) * self.h);
+                let a = L::Four::splat(F::of(a.value()) * self.h);
                 stage = self.k.as_ref()[r][g].fma(a, stage);
             }
         }
@@ -134,32 +211,32 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
     /// All stages that the solution needs: one by one, so that their coefficients are constants in the compiled loop,
     /// unless they are known at run time only.
     #[inline(always)]
-    fn solution<L: Lanes<F, Four = V>>(&mut self) {
+    fn solution(&mut self) {
         const { assert!(MAX_STAGES == 7) };
         if const { M::TABLEAU.is_none() } {
             for n in 0..M::solution_stages(self.context.tableau) {
-                self.any_stage::<L>(n);
+                self.any_stage(n);
             }
             return;
         }
-        self.stage::<L, 0>();
-        self.stage::<L, 1>();
-        self.stage::<L, 2>();
-        self.stage::<L, 3>();
-        self.stage::<L, 4>();
-        self.stage::<L, 5>();
-        self.stage::<L, 6>();
+        self.stage::<0>();
+        self.stage::<1>();
+        self.stage::<2>();
+        self.stage::<3>();
+        self.stage::<4>();
+        self.stage::<5>();
+        self.stage::<6>();
     }
 
     /// The weighted mean of the stage velocities of particle `g`.
     #[inline(always)]
-    fn mean_velocity(&self, g: usize) -> V {
-        let mut mean_velocity = V::splat(F::zero());
+    fn mean_velocity(&self, g: usize) -> L::Four {
+        let mut mean_velocity = L::Four::splat(F::zero());
         for s in 0..M::solution_stages(self.context.tableau) {
             let b = M::tableau(self.context.tableau).b[s];
             if !b.is_zero() {
-                mean_velocity =
-                    self.k.as_ref()[s][g].fma(V::splat(F::of(b.value())), mean_velocity);
+                let b = L::Four::splat(F::of(b.value()));
+                mean_velocity = self.k.as_ref()[s][g].fma(b, mean_velocity);
             }
         }
         mean_velocity
@@ -167,12 +244,12 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
 
     /// The difference of the embedded solution's mean.
     #[inline(always)]
-    fn error(&self, g: usize) -> V {
-        let mut error = V::splat(F::zero());
+    fn error(&self, g: usize) -> L::Four {
+        let mut error = L::Four::splat(F::zero());
         for s in 0..M::tableau(self.context.tableau).stages {
             let e = M::tableau(self.context.tableau).error[s];
             if !e.is_zero() {
-                error = self.k.as_ref()[s][g].fma(V::splat(F::of(e.value())), error);
+                error = self.k.as_ref()[s][g].fma(L::Four::splat(F::of(e.value())), error);
             }
         }
         error
@@ -180,9 +257,14 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
 
     /// The end of the step.
     #[inline(always)]
-    fn result(&self) -> StepResult<V, G> {
-        let h = V::splat(self.h);
-        let to = self.from.moved::<F>(|g, rest| self.mean_velocity(g).fma(h, rest));
+    fn result(&self) -> StepResult<L::Four, G> {
+        let h = L::Four::splat(self.h);
+        let mut displacements = self.from.rest;
+        // By index: an iterator call might not be inlined.
+        for g in 0..G {
+            displacements[g] = self.mean_velocity(g).fma(h, self.from.rest[g]);
+        }
+        let to = self.from.moved::<F>(&displacements);
         let mut result = StepResult { to, slow: [false; G] };
         if self.context.stagnant > F::zero() {
             for g in 0..G {
@@ -192,40 +274,31 @@ impl<'a, F: Real, V: Four<F>, S: Sampler<F>, M: Method, const G: usize> Stages<'
         }
         result
     }
+
+    /// Takes the step.
+    #[inline(always)]
+    pub fn step(&mut self) -> StepResult<L::Four, G> {
+        self.solution();
+        self.result()
+    }
 }
 
-/// One Runge-Kutta step of `G` particles.
+/// A step of one particle in rare code, and its difference from the embedded solution.
 #[inline(always)]
-pub(super) fn rk_step<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method, const G: usize>(
-    from: &Positions<L::Four, G>,
-    step: (F, &FramePairs<F>),
-    context: &SegmentContext<F>,
-    sampler: &S,
-    hints: &mut [S::Hint; G],
-) -> StepResult<L::Four, G> {
-    let mut stages = Stages::<F, L::Four, S, M, G>::new(from, step, context, sampler, hints);
-    stages.solution::<L>();
-    stages.result()
-}
-
-/// A step of one particle, and its difference from the embedded solution.
-#[inline(always)]
-pub(super) fn rk_attempt<F: Real, L: Lanes<F>, S: Sampler<F>, M: Method>(
+pub(super) fn rk_attempt<F: Real, L: Lanes<F>>(
     from: &Positions<L::Four, 1>,
     (h, pairs): (F, &FramePairs<F>),
     context: &SegmentContext<F>,
-    sampler: &S,
-    hint: &mut S::Hint,
+    probe: &mut dyn Probe<F>,
 ) -> (StepResult<L::Four, 1>, L::Four) {
-    let mut hints = [*hint];
-    let mut stages =
-        Stages::<F, L::Four, S, M, 1>::new(from, (h, pairs), context, sampler, &mut hints);
-    stages.solution::<L>();
-    let result = stages.result();
+    let probed = Probed(probe);
+    let mut stages = Stages::<F, L, _, AnyScheme, 1>::new(from, (h, pairs), context, probed);
+    let result = stages.step();
     // The last stage only estimates the error. Its sample must not advance the hint of a mesh walk:
     // the next step continues from the end of this one.
-    *hint = stages.hints[0];
-    stages.any_stage::<L>(M::tableau(context.tableau).stages - 1);
+    stages.velocity.0.keep();
+    stages.any_stage(context.tableau.stages - 1);
+    stages.velocity.0.restore();
     let error = stages.error(0) * L::Four::splat(h);
     (result, error)
 }

@@ -1,16 +1,16 @@
 //! A random walk added to the steps of the field.
 //!
-//! It is not inlined into the loop that is compiled for every vector family: most of its time goes
-//! into three normal variates, which vectors do not speed up for one particle.
+//! It is compiled once for a precision: most of its time goes into three normal variates, which vectors do not speed up
+//! for one particle.
 
 use super::{
-    Real, Sampler,
-    adjoint::Differentiable,
+    Real,
     dual::Dual,
     four,
     frame_pair::FramePair,
     lanes::{Four, Portable},
     launch::Launch,
+    probe::{Probe, Width},
     walls::Walls,
 };
 use crate::physics::{
@@ -20,33 +20,35 @@ use crate::physics::{
 };
 
 /// The displacement of a random walk in a step of length `h` from `from`.
-#[inline(never)]
-pub(super) fn diffuse<F: Real, S: Sampler<F>>(
+pub(super) fn diffuse<F: Real>(
     launch: &Launch<F>,
     from: [F; 3],
     address: Address,
     (h, pair): (F, &FramePair<F>),
-    field: (&Walls<F>, &S, &S::Hint),
+    walls: &Walls<F>,
+    probe: &mut dyn Probe<F>,
 ) -> [F; 3] {
     let spread = match launch.features.walk.varies {
-        true => spread(launch, from, pair, field),
+        true => spread(launch, from, pair, walls, probe),
         false => Spread { here: F::one(), gradient: Vec3([F::zero(); 3]) },
     };
     displacement(launch, &address, &spread, h).0
 }
 
 /// The field's diffusivity around a position.
-fn spread<F: Real, S: Sampler<F>>(
+fn spread<F: Real>(
     launch: &Launch<F>,
     at: [F; 3],
     pair: &FramePair<F>,
-    (walls, sampler, hint): (&Walls<F>, &S, &S::Hint),
+    walls: &Walls<F>,
+    probe: &mut dyn Probe<F>,
 ) -> Spread<F> {
-    let mut hint = *hint;
+    probe.keep();
     let ([here], gradient) = around(launch, at, |at| {
         let at = walls.wrap::<Portable>(four::<F, Portable>(&at));
-        [sampler.sample::<Portable>(at, pair, &mut hint).array()[3]]
+        [probe.sample(at.array(), pair, Width::Portable)[3]]
     });
+    probe.restore();
     Spread { here: here.max(F::zero()), gradient: Vec3(gradient.map(|[slope]| slope)) }
 }
 
@@ -84,13 +86,13 @@ pub(super) struct WalkSlopes<F> {
 }
 
 /// The derivatives of [`diffuse`], for the same random numbers.
-#[inline(never)]
-pub(super) fn walk_slopes<F: Real, S: Differentiable<F>>(
+pub(super) fn walk_slopes<F: Real>(
     (launch, exact): (&Launch<F>, &Launch<Dual<F>>),
     from: [F; 3],
     address: Address,
     (h, pair): (F, &FramePair<F>),
-    field: (&Walls<F>, &S, &S::Hint),
+    walls: &Walls<F>,
+    probe: &mut dyn Probe<F>,
 ) -> WalkSlopes<F> {
     let half = F::of(0.5);
     let per_diffusivity = |d: usize, change: F| match launch.float(DIFFUSIVITY + d) {
@@ -98,18 +100,19 @@ pub(super) fn walk_slopes<F: Real, S: Differentiable<F>>(
         diffusivity => change / diffusivity,
     };
     if !launch.features.walk.varies {
-        let random = diffuse(launch, from, address, (h, pair), field);
+        let random = diffuse(launch, from, address, (h, pair), walls, probe);
         let by_diffusivity = [0, 1, 2].map(|d| per_diffusivity(d, half * random[d]));
         return WalkSlopes { by_diffusivity, by_start: [[F::zero(); 3]; 3] };
     }
-    let (walls, sampler, mut hint) = (field.0, field.1, *field.2);
+    probe.keep();
     // The diffusivity and its derivatives.
     let ([here, here_by @ ..], gradient) = around(launch, from, |at| {
         let at = walls.wrap::<Portable>(four::<F, Portable>(&at));
-        let (value, slopes) = sampler.slopes::<Portable>(at, pair, &mut hint);
-        let [x, y, z] = slopes.map(|slope| slope.array()[3]);
-        [value.array()[3], x, y, z]
+        let (value, slopes) = probe.slopes(at.array(), pair);
+        let [x, y, z] = slopes.map(|slope| slope[3]);
+        [value[3], x, y, z]
     });
+    probe.restore();
     let variables = Spread {
         here: Dual::variable(here.max(F::zero()), 0),
         gradient: Vec3([0, 1, 2].map(|d| Dual::variable(gradient[d][0], 1 + d))),

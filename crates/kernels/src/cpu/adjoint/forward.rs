@@ -63,21 +63,20 @@ impl<F: Real, S: Differentiable<F>> Forward<'_, F, S> {
         let (replay, mut part) = (self.replay, None);
         let timed = replay.timed(&step, &mut part);
         let (h, pairs) = timed;
-        let (from, mut hints) = replay.sample::<L, G>(step.row, timed, stages);
+        let mut free = replay.sample::<L, G>(step.row, timed, stages);
         for g in 0..G {
             let step = step.of(members[g], g);
-            let start = (from.of(g), &*stages, g);
-            let Some(to) = replay.end::<L, G>(&step, start, timed, &hints[g]) else { continue };
+            let Some(to) = replay.end::<L, G>(&step, &mut free, timed, g) else { continue };
             let columns = self.tangents[step.i].map(|column| four::<F, L>(&column));
             let mut ends = self.ends::<L, G>(columns, (stages, g), h);
-            let from = start.0[0];
-            if let Some(slopes) = replay.walk_slopes(&step, (from, h, &pairs[0]), &hints[g]) {
+            let ([from, _], hint) = (free.from.of(g), &mut free.hints[g]);
+            if let Some(slopes) = replay.walk_slopes(&step, (from, h, &pairs[0]), hint) {
                 let [x, y, z] = transpose(slopes.by_start.map(|row| four::<F, L>(&row)));
                 for d in 0..3 {
                     ends[d] = linear::<F, L>([x, y, z], columns[d]) + ends[d];
                 }
             }
-            let end = replay.path_end::<L>(step.row, (from, to), &mut hints[g]);
+            let end = replay.path_end::<L>(step.row, (from, to), hint);
             if let Some([by_start, by_end]) = end.and_then(|end| end.jacobians) {
                 for d in 0..3 {
                     let [start, end] = [columns[d], ends[d]].map(|change| three(change.array()));

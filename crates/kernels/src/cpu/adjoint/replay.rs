@@ -7,12 +7,13 @@ use super::{
 };
 use crate::{
     cpu::{
-        Position, Real, Slots, four,
+        AnyScheme, Real, Slots, four,
         frame_pair::FramePair,
-        lanes::{Four, Lanes, Vector},
+        lanes::{Four, Lanes},
         paths::{Jacobian, PathEnd, clipped, pulled_in, replayed},
+        probe::Hinted,
         segment::FramePairs,
-        step::Positions,
+        step::{self, Positions, StageVelocity, StepResult},
         three,
         walk::{WalkSlopes, diffuse, walk_slopes},
     },
@@ -138,20 +139,29 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
         }
     }
 
-    /// Samples the field at the stages of particles, the states of which follow one another from `row`
-    /// on. Returns the starts of their steps, and the hints of the sampler.
+    /// Takes a step of particles, the states of which follow one another from `row` on, without boundaries and random
+    /// walks. Returns its starts and ends, and the hints of the sampler.
     #[inline(always)]
     pub fn sample<L: Lanes<F>, const G: usize>(
         &self,
         row: usize,
         timed: Timed<F>,
         stages: &mut Stages<L::Four, G>,
-    ) -> (Positions<L::Four, G>, [S::Hint; G]) {
-        let from = Positions::load::<F, L>(|g| self.states.position[row + g]);
-        let location = |g: usize| self.states.record[row + g].location;
-        let mut hints = std::array::from_fn(|g| self.shared.sampler.recall(location(g)));
-        self.shared.sample::<L, G>(&from, timed, &mut hints, stages);
-        (from, hints)
+    ) -> FreeStep<F, L, S, G> {
+        let mut positions = [[[F::zero(); 3]; 2]; G];
+        let mut hints = [S::Hint::default(); G];
+        // By index: an iterator call might not be inlined.
+        for g in 0..G {
+            positions[g] = self.states.position[row + g];
+            hints[g] = self.shared.sampler.recall(self.states.record[row + g].location);
+        }
+        let from = Positions::load::<F, L>(&positions);
+        stages.clips.clear();
+        let sloped = Sloped { shared: self.shared, from: from.at, hints: &mut hints, stages };
+        let context = self.shared.context;
+        let result =
+            step::Stages::<F, L, _, AnyScheme, G>::new(&from, timed, context, sloped).step();
+        FreeStep { from, result, hints }
     }
 
     /// What the random numbers of a step are functions of.
@@ -164,31 +174,30 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
         }
     }
 
-    /// The free end of a step of a particle; `None` if it lost its position or ended as stagnant, and
-    /// did not move.
+    /// The free end of a step of particle `g`, after its random walk; `None` if it lost its position or ended as
+    /// stagnant, and did not move.
     #[inline(always)]
     pub fn end<L: Lanes<F>, const G: usize>(
         &self,
         step: &TakenStep<F>,
-        (from, stages, g): (Position<F>, &Stages<L::Four, G>, usize),
+        free: &mut FreeStep<F, L, S, G>,
         (h, pairs): Timed<F>,
-        hint: &S::Hint,
+        g: usize,
     ) -> Option<L::Four> {
         let context = self.shared.context;
-        let mean = self.shared.mean_velocity::<L, G>(stages, g);
-        let [x, y, z] = three(mean.array());
-        if context.is_stagnant(x * x + y * y + z * z) {
+        if free.result.slow[g] {
             return None;
         }
-        let from_at = Positions::<L::Four, 1>::load::<F, L>(|_| from);
-        let mut to = from_at.moved::<F>(|_, rest| mean.fma(L::Four::splat(h), rest));
+        let mut to = free.result.to.at[g];
         if context.launch.features.walk.is_on {
-            let field = (&context.walls, self.shared.sampler, hint);
+            let [from, _] = free.from.of(g);
             let address = self.address(step.i, step.row, step.j);
-            let step = diffuse(&context.launch, from[0], address, (h, &pairs[0]), field);
-            to = to.moved::<F>(|_, rest| four::<F, L>(&step) + rest);
+            let mut probe = Hinted::new(self.shared.sampler, &mut free.hints[g]);
+            let (launch, walls, step) = (&context.launch, &context.walls, (h, &pairs[0]));
+            let walk = diffuse(launch, from, address, step, walls, &mut probe);
+            let end = Positions::<L::Four, 1> { at: [to], rest: [free.result.to.rest[g]] };
+            [to] = end.moved_on::<F, L>(&[walk]).at;
         }
-        let [to] = to.at;
         three(to.array()).iter().all(|x| x.is_finite()).then_some(to)
     }
 
@@ -198,16 +207,16 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
         &self,
         step: &TakenStep<F>,
         (from, h, pair): ([F; 3], F, &FramePair<F>),
-        hint: &S::Hint,
+        hint: &mut S::Hint,
     ) -> Option<WalkSlopes<F>> {
         let shared = self.shared;
         if !shared.context.launch.features.walk.is_on {
             return None;
         }
-        let field = (&shared.context.walls, shared.sampler, hint);
-        let launches = (&shared.context.launch, &shared.exact);
+        let mut probe = Hinted::new(shared.sampler, hint);
+        let (walls, launches) = (&shared.context.walls, (&shared.context.launch, &shared.exact));
         let address = self.address(step.i, step.row, step.j);
-        Some(walk_slopes(launches, from, address, (h, pair), field))
+        Some(walk_slopes(launches, from, address, (h, pair), walls, &mut probe))
     }
 
     /// The end of the path of a step, with its derivatives by its start and by its free end; `None` if it
@@ -219,8 +228,11 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
         (from, to): ([F; 3], L::Four),
         hint: &mut S::Hint,
     ) -> Option<PathEnd> {
-        let path = (four::<F, L>(&from), to);
-        if self.shared.context.is_plain::<L, S>(path, (self.shared.sampler, hint)) {
+        let context = self.shared.context;
+        let is_plain = context.walls.contain::<L>(to)
+            && context.are_clear::<L, 1>(&[four::<F, L>(&from)], &[to])
+            && (!S::ENDS || self.shared.sampler.holds::<L>(to, hint));
+        if is_plain {
             return None;
         }
         let cell = self.states.record[row].near_cell();
@@ -228,56 +240,42 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
     }
 }
 
-impl<F: Real, S: Differentiable<F>> Shared<'_, F, S> {
-    #[inline(always)]
-    fn sample<L: Lanes<F>, const G: usize>(
-        &self,
-        from: &Positions<L::Four, G>,
-        (h, pairs): Timed<F>,
-        hints: &mut [S::Hint; G],
-        stages: &mut Stages<L::Four, G>,
-    ) {
-        stages.clips.clear();
-        // By index: an iterator call might not be inlined and unrolled.
-        #[allow(clippy::needless_range_loop)]
-        for s in 0..self.coefficients.stages {
-            #[allow(clippy::needless_range_loop)]
-            for g in 0..G {
-                let mut at = from.at[g];
-                for r in 0..s {
-                    let a = self.coefficients.a[s][r];
-                    if a != F::zero() {
-                        at = stages.velocity[r][g].fma(L::Four::splat(a * h), at);
-                    }
-                }
-                let at = self.context.walls.wrap::<L>(at);
-                stages.at[s][g] = at;
-                let sample = self.sampler.slopes::<L>(at, &pairs[s], &mut hints[g]);
-                (stages.velocity[s][g], stages.slopes[s][g]) = sample;
-                if S::cells(&mut hints[g]).is_some_and(|cells| cells.walk_failed) {
-                    let (from, at) = (three(from.at[g].array()), three(at.array()));
-                    let jacobians = self.clip(from, at, S::note(&hints[g]));
-                    let clip = |jacobians| Clip { stage: s, member: g, jacobians };
-                    stages.clips.extend(jacobians.map(clip));
-                }
-            }
-            stages.velocity[s] = self.context.with_drift(stages.velocity[s]);
-        }
-    }
+/// A step of particles without boundaries and random walks.
+pub(super) struct FreeStep<F: Real, L: Lanes<F>, S: Differentiable<F>, const G: usize> {
+    pub from: Positions<L::Four, G>,
+    pub result: StepResult<L::Four, G>,
+    pub hints: [S::Hint; G],
+}
 
-    #[inline(always)]
-    fn mean_velocity<L: Lanes<F>, const G: usize>(
-        &self,
-        stages: &Stages<L::Four, G>,
-        g: usize,
-    ) -> L::Four {
-        let mut mean = L::Four::splat(F::zero());
-        for s in 0..self.coefficients.stages {
-            mean = stages.velocity[s][g].fma(L::Four::splat(self.coefficients.b[s]), mean);
-        }
-        mean
-    }
+/// The velocities at the stages of steps, of which the derivatives are kept.
+struct Sloped<'a, 'b, F: Real, V: Copy, S: Differentiable<F>, const G: usize> {
+    shared: &'a Shared<'a, F, S>,
+    from: [V; G],
+    hints: &'b mut [S::Hint; G],
+    stages: &'b mut Stages<V, G>,
+}
 
+impl<F, L, S, const G: usize> StageVelocity<F, L, G> for Sloped<'_, '_, F, L::Four, S, G>
+where
+    F: Real,
+    L: Lanes<F>,
+    S: Differentiable<F>,
+{
+    #[inline(always)]
+    fn of(&mut self, stage: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
+        let Sloped { shared, from, hints, stages } = self;
+        let (velocity, slopes) = shared.sampler.slopes::<L>(at, pair, &mut hints[g]);
+        (stages.at[stage][g], stages.slopes[stage][g]) = (at, slopes);
+        if S::cells(&mut hints[g]).is_some_and(|cells| cells.walk_failed) {
+            let (from, at) = (three(from[g].array()), three(at.array()));
+            let jacobians = shared.clip(from, at, S::note(&hints[g]));
+            stages.clips.extend(jacobians.map(|jacobians| Clip { stage, member: g, jacobians }));
+        }
+        velocity
+    }
+}
+
+impl<F: Real, S> Shared<'_, F, S> {
     /// The end of a path that meets something, with its derivatives.
     #[cold]
     #[inline(never)]

@@ -139,17 +139,17 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
     ) {
         let (replay, mut part) = (self.replay, None);
         let timed = replay.timed(&step, &mut part);
-        let (from, mut hints) = replay.sample::<L, G>(step.row, timed, &mut group.stages);
+        let mut free = replay.sample::<L, G>(step.row, timed, &mut group.stages);
         let mut landings = [None; G];
         for g in 0..G {
             let step = step.of(members[g], g);
-            let start = (from.of(g), &group.stages, g);
-            if let Some(to) = replay.end::<L, G>(&step, start, timed, &hints[g]) {
-                let path = (start.0[0], to);
-                landings[g] = Some(self.landing::<L>(&step, path, timed, &mut hints[g]));
+            if let Some(to) = replay.end::<L, G>(&step, &mut free, timed, g) {
+                let [from, _] = free.from.of(g);
+                let hint = &mut free.hints[g];
+                landings[g] = Some(self.landing::<L>(&step, (from, to), timed, hint));
             }
         }
-        let (gradients, by_drift) = self.pull::<L, G>(&landings, group, timed, &mut hints);
+        let (gradients, by_drift) = self.pull::<L, G>(&landings, group, timed, &mut free.hints);
         for g in 0..G {
             let gradient = &mut self.gradients[members[g]];
             // Only the last step of a particle has its end.

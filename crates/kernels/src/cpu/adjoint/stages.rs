@@ -26,7 +26,6 @@ impl<F: Real, V: Four<F>, const G: usize> Group<F, V, G> {
 /// The stages of a step: where they sampled the field, and the derivatives there.
 pub(super) struct Stages<V: Copy, const G: usize> {
     pub at: [[V; G]; MAX_STAGES],
-    pub velocity: [[V; G]; MAX_STAGES],
     /// The derivatives of the velocity along x, y and z.
     pub slopes: [[[V; 3]; G]; MAX_STAGES],
     /// The stages outside a mesh, which sampled it at the last point inside, on a straight path.
@@ -49,7 +48,6 @@ impl<V: Copy, const G: usize> Stages<V, G> {
         let zero = V::splat(F::zero());
         Stages {
             at: [[zero; G]; MAX_STAGES],
-            velocity: [[zero; G]; MAX_STAGES],
             slopes: [[[zero; 3]; G]; MAX_STAGES],
             clips: Vec::new(),
         }

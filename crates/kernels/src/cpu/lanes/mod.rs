@@ -99,12 +99,19 @@ pub trait Eight<F, V>: Vector<F> {
 
 /// A family of vector types.
 pub trait Lanes<F> {
+    /// Whether every processor of the architecture has these vectors.
+    const IS_PORTABLE: bool = false;
     /// Whether the processor has fused multiply-add.
     const FUSES: bool;
     /// Four numbers.
     type Four: Four<F>;
     /// Eight numbers.
     type Eight: Eight<F, Self::Four>;
+
+    /// Runs a task with these vectors, compiled apart from its caller.
+    fn apart(task: impl Task<F>)
+    where
+        F: Real;
 }
 
 /// A computation to be compiled for a family of vectors. Everything that it calls must be inlined

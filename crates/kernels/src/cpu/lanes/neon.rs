@@ -15,12 +15,22 @@ impl Lanes<f32> for Neon {
     const FUSES: bool = true;
     type Four = Single<1>;
     type Eight = Single<2>;
+
+    #[inline(never)]
+    fn apart(task: impl Task<f32>) {
+        task.run::<Self>();
+    }
 }
 
 impl Lanes<f64> for Neon {
     const FUSES: bool = true;
     type Four = Double<2>;
     type Eight = Double<4>;
+
+    #[inline(never)]
+    fn apart(task: impl Task<f64>) {
+        task.run::<Self>();
+    }
 }
 
 /// Four lanes in each register.

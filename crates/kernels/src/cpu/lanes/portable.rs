@@ -1,15 +1,21 @@
 //! Plain arrays, which the compiler maps to the baseline vectors of the target.
 
-use super::{Eight, Four, Lanes, Real, Vector};
+use super::{Eight, Four, Lanes, Real, Task, Vector};
 use std::ops::{Add, Mul, Sub};
 
 /// Vectors as plain arrays.
 pub struct Portable;
 
 impl<F: Real> Lanes<F> for Portable {
+    const IS_PORTABLE: bool = true;
     const FUSES: bool = FUSES;
     type Four = Array<F, 4>;
     type Eight = Array<F, 8>;
+
+    #[inline(never)]
+    fn apart(task: impl Task<F>) {
+        task.run::<Portable>();
+    }
 }
 
 /// An array of lanes.

@@ -20,12 +20,22 @@ impl Lanes<f32> for Avx2 {
     const FUSES: bool = true;
     type Four = Single4;
     type Eight = Single8;
+
+    fn apart(task: impl Task<f32>) {
+        // SAFETY: see the module.
+        unsafe { run(task) }
+    }
 }
 
 impl Lanes<f64> for Avx2 {
     const FUSES: bool = true;
     type Four = Double4;
     type Eight = Double8;
+
+    fn apart(task: impl Task<f64>) {
+        // SAFETY: see the module.
+        unsafe { run(task) }
+    }
 }
 
 /// Compiles and runs a task for these instructions.
@@ -33,6 +43,7 @@ impl Lanes<f64> for Avx2 {
 /// # Safety
 ///
 /// The processor must support AVX2, FMA, BMI1 and POPCNT.
+#[inline(never)]
 #[target_feature(enable = "avx2,fma,bmi1,popcnt")]
 pub(super) unsafe fn run<F: Real>(task: impl Task<F>)
 where

@@ -91,9 +91,13 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
     fn jet<L: Lanes<F>>(&self, cell: usize, at: Vec3<F>) -> Jet<F> {
         let [code, .., start] = self.heads[cell];
         let terms = &self.terms[start as usize / 4..];
-        let [value, by_r, by_s, by_t] =
-            self.types.jet::<L>(code, terms, at.0).map(|four| Vec3(three(four.array())));
-        let mut jet = Jet { value, by_r, by_s, by_t };
+        let [value, by_r, by_s, by_t] = self.types.jet::<L>(code, terms, at.0);
+        let mut jet = Jet {
+            value: Vec3(three(value.array())),
+            by_r: Vec3(three(by_r.array())),
+            by_s: Vec3(three(by_s.array())),
+            by_t: Vec3(three(by_t.array())),
+        };
         if self.is_flat {
             jet.by_t.insert(2, F::one());
         }
@@ -135,6 +139,7 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
     }
 
     const TOGETHER: bool = T::ARE_BRICKS;
+    const IS_FAST: bool = false;
 
     #[inline(always)]
     fn query_together<L: Lanes<F>, const G: usize>(
@@ -184,8 +189,10 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         let at = three(at.array());
         let nodes = self.nodes_of(cell);
         let weights = self.kind(cell).weight_slopes::<L>(at);
-        let by = |d: usize| mean_of::<F, L>((values, self.count), nodes, &weights[d], pair).array();
-        let [r, s, t] = [by(0), by(1), by(2)];
+        let values = (values, self.count);
+        let r = mean_of::<F, L>(values, nodes, &weights[0], pair).array();
+        let s = mean_of::<F, L>(values, nodes, &weights[1], pair).array();
+        let t = mean_of::<F, L>(values, nodes, &weights[2], pair).array();
         let jet = (self.heads[cell][3] != 0).then(|| self.jet::<L>(cell, Vec3(at)));
         let [_, x, y, z] = &self.records[cell];
         let columns = [x, y, z].map(|column| Vec3(three(*column)));

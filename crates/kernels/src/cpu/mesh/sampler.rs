@@ -189,6 +189,7 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
     }
 
     const TOGETHER: bool = S::TOGETHER;
+    const IS_FAST: bool = S::IS_FAST;
 
     #[inline(always)]
     fn sample_together<L: Lanes<F>, const G: usize>(

@@ -143,8 +143,11 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
     ) -> [L::Four; 3] {
         let [_, x, y, z] = &self.records[cell];
         let nodes = &self.links[cell][0];
-        let along = |axis: &[F; 4]| self.mean_of::<L>(values, nodes, L::Four::new(*axis), pair);
-        [along(x), along(y), along(z)]
+        [
+            self.mean_of::<L>(values, nodes, L::Four::new(*x), pair),
+            self.mean_of::<L>(values, nodes, L::Four::new(*y), pair),
+            self.mean_of::<L>(values, nodes, L::Four::new(*z), pair),
+        ]
     }
 
     #[inline(always)]

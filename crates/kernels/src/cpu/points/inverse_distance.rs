@@ -68,6 +68,8 @@ impl<'a, F: Real> InverseDistance<'a, F> {
 }
 
 impl<F: Real> Sampler<F> for InverseDistance<'_, F> {
+    const IS_FAST: bool = false;
+
     type Hint = List<F>;
 
     #[inline(always)]

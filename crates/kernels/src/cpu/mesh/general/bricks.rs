@@ -152,8 +152,12 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         starts: &[usize; 4],
     ) -> Terms<Vectors<L::Four>> {
         // Of a length that is known, so that one test serves all terms.
-        let of_lane = |lane: usize| &self.terms[starts[lane]..][..8];
-        let lanes = [of_lane(0), of_lane(1), of_lane(2), of_lane(3)];
+        let lanes = [
+            &self.terms[starts[0]..][..8],
+            &self.terms[starts[1]..][..8],
+            &self.terms[starts[2]..][..8],
+            &self.terms[starts[3]..][..8],
+        ];
         let zero = L::Four::splat(F::zero());
         let mut terms = [[zero; 3]; 8];
         for j in 0..8 {
@@ -194,12 +198,13 @@ fn solve<F: Real, L: Lanes<F>>(
     curved: L::Four,
 ) -> (Vectors<L::Four>, L::Four) {
     let (zero, one) = (L::Four::splat(F::zero()), L::Four::splat(F::one()));
-    let rest = |at: Vectors<L::Four>| difference::<F, L>(linear, value::<F, L>(terms, at));
-    let mut at = sum::<F, L>(guess, rest(guess));
+    let rest = difference::<F, L>(linear, value::<F, L>(terms, guess));
+    let mut at = sum::<F, L>(guess, rest);
     let inverse = inverse::<F, L>(jacobian::<F, L>(terms, at));
     let mut size = one;
     for k in 1..=LAST {
-        let step = times::<F, L>(&inverse, rest(at));
+        let rest = difference::<F, L>(linear, value::<F, L>(terms, at));
+        let step = times::<F, L>(&inverse, rest);
         let next = sum::<F, L>(at, step);
         if k < FIRST {
             at = next;
@@ -301,8 +306,11 @@ fn choose<F: Real, L: Lanes<F>>(
     yes: Vectors<L::Four>,
     no: Vectors<L::Four>,
 ) -> Vectors<L::Four> {
-    let select = |d: usize| x.where_less(bound, yes[d], no[d]);
-    [select(0), select(1), select(2)]
+    [
+        x.where_less(bound, yes[0], no[0]),
+        x.where_less(bound, yes[1], no[1]),
+        x.where_less(bound, yes[2], no[2]),
+    ]
 }
 
 /// The largest component, without its sign.
