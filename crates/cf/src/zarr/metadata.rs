@@ -1,7 +1,7 @@
 //! Metadata of arrays.
 
 use super::codecs::{Codec, Codecs};
-use super::read_json;
+use super::json::{integers, named, read_json};
 use super::shards::Shards;
 use crate::store::{Attribute, Dimension, ScalarType, Variable};
 use crate::{Error, Result};
@@ -135,15 +135,6 @@ fn separator(given: Option<&Value>, default: &'static str) -> &'static str {
     }
 }
 
-/// A list of sizes.
-pub(super) fn integers(json: &Value, key: &str) -> std::result::Result<Vec<usize>, String> {
-    let list = json.get(key).and_then(Value::as_array);
-    let sizes = list.and_then(|list| {
-        list.iter().map(|size| usize::try_from(size.as_u64()?).ok()).collect::<Option<Vec<_>>>()
-    });
-    sizes.ok_or_else(|| format!("its metadata has no list of sizes `{key}`"))
-}
-
 /// The dimensions with their names; those without a name are called `dim_0`, ...
 fn dimensions(
     shape: &[usize],
@@ -160,6 +151,7 @@ fn dimensions(
     Ok(shape.iter().enumerate().map(|(d, &len)| Dimension { name: name(d), len }).collect())
 }
 
+/// The type of a name such as `f4`.
 fn scalar_2(kind: &str) -> Option<ScalarType> {
     Some(match kind {
         "b1" | "u1" => ScalarType::U8,
@@ -176,6 +168,7 @@ fn scalar_2(kind: &str) -> Option<ScalarType> {
     })
 }
 
+/// The type of a name such as `float32`.
 fn scalar_3(name: &str) -> Option<ScalarType> {
     Some(match name {
         "bool" | "uint8" => ScalarType::U8,
@@ -238,14 +231,6 @@ fn from_base64(text: &str) -> Option<f64> {
     }
     // 66 bits, of which the last two are padding.
     Some(f64::from_le_bytes(((bits >> 2) as u64).to_be_bytes()))
-}
-
-/// The codecs of a list, with their configurations.
-pub(super) fn named(list: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
-    list.and_then(Value::as_array).into_iter().flatten().map(|codec| {
-        let name = codec.get("name").or_else(|| codec.get("id")).and_then(Value::as_str);
-        (name.or_else(|| codec.as_str()).unwrap_or("without a name"), codec)
-    })
 }
 
 impl Codecs {
