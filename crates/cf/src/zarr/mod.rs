@@ -3,10 +3,12 @@
 pub mod blosc;
 mod chunks;
 mod codecs;
+mod compressors;
 mod json;
 mod lz;
 mod metadata;
 mod shards;
+mod shuffle;
 
 use crate::store::{Span, Store, Variable};
 use crate::values::Values;

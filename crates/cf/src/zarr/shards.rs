@@ -1,6 +1,7 @@
 //! Shards: files of several chunks, with an index of their positions.
 
-use super::codecs::{Codec, Reason, without_checksum};
+use super::codecs::{Codec, without_checksum};
+use super::compressors::Reason;
 use super::json::{integers, named};
 use serde_json::Value;
 use std::fs::File;
