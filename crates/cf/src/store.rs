@@ -40,6 +40,11 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
+    pub(crate) const ALL: [ScalarType; 10] = {
+        use ScalarType::*;
+        [I8, U8, I16, U16, I32, U32, I64, U64, F32, F64]
+    };
+
     /// Bytes of a number.
     pub fn size(self) -> usize {
         use ScalarType::*;

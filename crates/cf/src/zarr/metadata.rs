@@ -153,36 +153,15 @@ fn dimensions(
 
 /// The type of a name such as `f4`.
 fn scalar_2(kind: &str) -> Option<ScalarType> {
-    Some(match kind {
-        "b1" | "u1" => ScalarType::U8,
-        "i1" => ScalarType::I8,
-        "i2" => ScalarType::I16,
-        "u2" => ScalarType::U16,
-        "i4" => ScalarType::I32,
-        "u4" => ScalarType::U32,
-        "i8" => ScalarType::I64,
-        "u8" => ScalarType::U64,
-        "f4" => ScalarType::F32,
-        "f8" => ScalarType::F64,
-        _ => return None,
-    })
+    let is_it =
+        |scalar: &ScalarType| kind == format!("{}{}", &scalar.to_string()[..1], scalar.size());
+    if kind == "b1" { Some(ScalarType::U8) } else { ScalarType::ALL.into_iter().find(is_it) }
 }
 
 /// The type of a name such as `float32`.
 fn scalar_3(name: &str) -> Option<ScalarType> {
-    Some(match name {
-        "bool" | "uint8" => ScalarType::U8,
-        "int8" => ScalarType::I8,
-        "int16" => ScalarType::I16,
-        "uint16" => ScalarType::U16,
-        "int32" => ScalarType::I32,
-        "uint32" => ScalarType::U32,
-        "int64" => ScalarType::I64,
-        "uint64" => ScalarType::U64,
-        "float32" => ScalarType::F32,
-        "float64" => ScalarType::F64,
-        _ => return None,
-    })
+    let is_it = |scalar: &ScalarType| scalar.to_string() == name;
+    if name == "bool" { Some(ScalarType::U8) } else { ScalarType::ALL.into_iter().find(is_it) }
 }
 
 fn attributes_of(
