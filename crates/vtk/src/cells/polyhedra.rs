@@ -76,14 +76,6 @@ impl Polyhedra {
     }
 }
 
-/// The arrays with the points of the faces of polyhedra, one of which a data set has.
-pub(crate) const FACES: [&str; 2] = ["faces", "face_connectivity"];
-
-/// Whether a data set has the faces of polyhedra.
-pub(crate) fn has_faces(structure: &Structure) -> bool {
-    structure.topology.iter().any(|array| FACES.contains(&array.name.as_str()))
-}
-
 /// Reads the faces of the polyhedra among the cells of all blocks.
 pub(crate) fn read_polyhedra(sources: &Sources, blocks: &[Structure]) -> Result<Polyhedra, Error> {
     let (mut all, mut first_point) = (Polyhedra::default(), 0_usize);
@@ -111,7 +103,7 @@ fn read_block(sources: &Sources, structure: &Structure) -> Result<Polyhedra, Err
         let context = sources.of_structure(structure).context(0, "the cells");
         return of_legacy(&raw, points, context);
     }
-    if !has_faces(structure) {
+    if !structure.has_faces() {
         // Polyhedra without faces, which are refused when they are divided.
         let mut polyhedra = Polyhedra::default();
         which.iter().for_each(|_| polyhedra.open());
