@@ -5,6 +5,7 @@ mod explicit;
 mod faces;
 mod indices;
 mod polyhedra;
+mod polyhedron;
 mod structured;
 
 pub use cell_array::CellArray;

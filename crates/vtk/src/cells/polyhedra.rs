@@ -1,8 +1,9 @@
 //! The faces of polyhedra, in the two layouts of XML files, and in legacy files.
 
 use super::cell_array::{CellArray, check_count};
-use super::explicit::{POLYHEDRON, read_legacy, types};
+use super::explicit::{read_legacy, types};
 use super::indices::IndexArray;
+use super::polyhedron::{POLYHEDRON, faces_in, is_face, wrong_faces};
 use crate::array::ArrayInfo;
 use crate::error::Error;
 use crate::geometry::Geometry;
@@ -235,31 +236,4 @@ fn of_legacy(
         polyhedra.add(faces.ok_or_else(|| wrong_faces(context, cell, points))?);
     }
     Ok(polyhedra)
-}
-
-/// The faces in a stream: their number, then for each its number of points and the points.
-pub(super) fn faces_in(stream: &[u32], points: usize) -> Option<Vec<&[u32]>> {
-    let (count, mut rest) = stream.split_first()?;
-    let mut faces = Vec::new();
-    while let Some((size, after)) = rest.split_first() {
-        let (face, after) = after.split_at_checked(*size as usize)?;
-        faces.push(Some(face).filter(|face| is_face(face, points))?);
-        rest = after;
-    }
-    (faces.len() == *count as usize && faces.len() >= 4).then_some(faces)
-}
-
-/// Whether these can be the points of a face.
-fn is_face(face: &[u32], points: usize) -> bool {
-    face.len() >= 3 && face.iter().all(|point| (*point as usize) < points)
-}
-
-/// The error for a polyhedron with other faces than [`faces_in`] reads.
-pub(super) fn wrong_faces(context: ErrorContext<'_>, cell: usize, points: usize) -> Error {
-    let found = format!("faces of the polyhedron `{cell}` that cannot be read");
-    let expected = format!(
-        "four faces or more of three points or more, below `{points}`, and each face in at most two \
-         polyhedra"
-    );
-    context.malformed(found, expected)
 }
