@@ -189,8 +189,7 @@ fn mesh(
             arrays.push(ArrayInfo { tuples, parts, ..array.clone() });
         }
     }
-    let (topology, coordinates, points) = (Vec::new(), Vec::new(), None);
-    Ok((Structure { file: 0, geometry, encoding, arrays, topology, coordinates, points }, members))
+    Ok((Structure::new(geometry, encoding, arrays), members))
 }
 
 /// The unstructured grid of all blocks.

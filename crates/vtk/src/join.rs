@@ -45,15 +45,7 @@ pub(crate) fn join_pieces(
     pieces: &[Piece<'_>],
 ) -> Result<Structure, Error> {
     let whole = geometry.extent();
-    let mut joined = Structure {
-        file: 0,
-        geometry,
-        encoding,
-        arrays: fields,
-        topology: Vec::new(),
-        coordinates: Vec::new(),
-        points: None,
-    };
+    let mut joined = Structure::new(geometry, encoding, fields);
     let Some(first) = pieces.first() else { return Ok(joined) };
     let several_kinds = joined.geometry.has_cells_of_several_kinds() && pieces.len() > 1;
     for array in &first.structure.arrays {

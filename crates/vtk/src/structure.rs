@@ -24,6 +24,12 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
+    /// The structure of a data set in the first file, without cells and points of its own.
+    pub(crate) fn new(geometry: Geometry, encoding: String, arrays: Vec<ArrayInfo>) -> Self {
+        let (topology, coordinates, points) = (Vec::new(), Vec::new(), None);
+        Self { file: 0, geometry, encoding, arrays, topology, coordinates, points }
+    }
+
     /// Whether a data set has the faces of polyhedra.
     pub(crate) fn has_faces(&self) -> bool {
         self.topology.iter().any(|array| FACES.contains(&array.name.as_str()))
