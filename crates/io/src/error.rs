@@ -1,6 +1,6 @@
 //! The error type of the crate.
 
-use burntrace_vtk::Kind;
+use burntrace_vtk::{Kind, VtkFile};
 use std::path::{Path, PathBuf};
 
 /// The result of an operation of this crate.
@@ -327,6 +327,11 @@ impl Error {
     pub(crate) fn system(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::System { doing, path, source }
+    }
+
+    /// The error of cells that cannot form a mesh.
+    pub(crate) fn mesh(file: &VtkFile, reason: String) -> Error {
+        Error::Mesh { path: file.path().into(), reason }
     }
 }
 
