@@ -15,7 +15,7 @@
 //! The list is in the folder of an array because Zarr ignores it there; in the folder of the group,
 //! the Python package `zarr` warns of it.
 
-use super::array::write_text;
+use super::json::write_text;
 use super::layout::TIME;
 use crate::{Error, Result};
 use crc32fast::Hasher;

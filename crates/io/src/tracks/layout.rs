@@ -1,9 +1,8 @@
 //! The arrays of a store and their Zarr metadata.
 
-use super::cf::{COMPONENT, Cf};
 use super::chunk_grid::ChunkGrid;
-use super::compression;
 use crate::{Error, Result};
+use burntrace_cf::blosc;
 use burntrace_core::{FieldArray, Precision};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -11,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// Name of the file that describes an array or a group.
 pub(super) const METADATA: &str = "zarr.json";
+
+/// Name of the coordinate that labels the components of vectors.
+pub(super) const COMPONENT: &str = "component";
 
 /// The dimensions of an array, without the components of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +142,21 @@ pub(super) fn bytes_of_number(data_type: &str) -> usize {
     }
 }
 
+/// The codec of complete chunks of numbers of a type.
+fn codec(data_type: &str) -> Value {
+    let width = bytes_of_number(data_type);
+    json!({
+        "name": "blosc",
+        "configuration": {
+            "typesize": width,
+            "cname": "lz4",
+            "clevel": 5,
+            "shuffle": if width > 1 { "shuffle" } else { "noshuffle" },
+            "blocksize": blosc::BLOCK,
+        },
+    })
+}
+
 /// The Zarr metadata of an array, from its data type, its shape, the shape of a chunk, the names of its
 /// dimensions, and its attributes.
 pub(super) fn metadata(
@@ -257,8 +274,14 @@ impl ArraySpec {
         is_chunk.then_some(chunk)
     }
 
-    /// The Zarr metadata of the array.
-    pub fn metadata(&self, encoding: Encoding, counts: Counts, grid: &ChunkGrid, cf: &Cf) -> Value {
+    /// The Zarr metadata of the array, with these attributes.
+    pub fn metadata(
+        &self,
+        encoding: Encoding,
+        counts: Counts,
+        grid: &ChunkGrid,
+        attributes: Value,
+    ) -> Value {
         let vector = (self.width > 1).then_some(self.width);
         let (chunk, names): (Vec<usize>, &[&str]) = match self.dims {
             Dims::SavesParticles => {
@@ -273,10 +296,10 @@ impl ArraySpec {
         let names: Vec<&str> = names.iter().copied().chain(component.as_deref()).collect();
         let data_type = self.data_type(encoding);
         let shape = self.shape(counts);
-        let mut metadata = metadata(data_type, &shape, &chunk, &names, cf.attributes(self));
+        let mut metadata = metadata(data_type, &shape, &chunk, &names, attributes);
         if self.is_compressed(encoding) {
             let codecs = metadata["codecs"].as_array_mut();
-            codecs.into_iter().for_each(|codecs| codecs.push(compression::codec(data_type)));
+            codecs.into_iter().for_each(|codecs| codecs.push(codec(data_type)));
         }
         metadata
     }
@@ -306,7 +329,7 @@ impl ArraySpec {
             Dims::Particles => ChunkGrid { chunk_columns: length(0), ..planned },
             Dims::Saves | Dims::Instances => ChunkGrid { chunk_rows: length(0), ..planned },
         };
-        let expected = self.metadata(encoding, counts, &grid, &Cf::default());
+        let expected = self.metadata(encoding, counts, &grid, json!({}));
         let entries = expected.as_object().into_iter().flatten();
         let is_compared = |key: &str| key != "attributes" && (key != "shape" || is_complete);
         let mut differing =
@@ -352,20 +375,19 @@ mod tests {
         let both = |precision| Encoding { run: precision, positions: precision, compressed: false };
         for spec in ALL {
             let grid = spec.grid(COUNTS);
-            let metadata = spec.metadata(both(Precision::F32), COUNTS, &grid, &Cf::default());
+            let metadata = spec.metadata(both(Precision::F32), COUNTS, &grid, json!({}));
             let of = (both(Precision::F32), COUNTS);
             assert_eq!(spec.grid_of(path, &metadata, of, true).unwrap(), grid);
         }
         let grid = ChunkGrid { columns: 3, chunk_rows: 2, chunk_columns: 2 };
-        let mut metadata = POSITION.metadata(both(Precision::F64), COUNTS, &grid, &Cf::default());
+        let mut metadata = POSITION.metadata(both(Precision::F64), COUNTS, &grid, json!({}));
         let refused = |metadata: &Value| {
             POSITION
                 .grid_of(path, metadata, (both(Precision::F64), COUNTS), true)
                 .unwrap_err()
                 .to_string()
         };
-        let other =
-            refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid, &Cf::default()));
+        let other = refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid, json!({})));
         assert!(other.contains("found `data_type`: \"float32\", expected \"float64\""), "{other}");
         let far = Encoding { run: Precision::F32, positions: Precision::F64, compressed: false };
         assert_eq!([&POSITION, &VELOCITY].map(|spec| spec.data_type(far)), ["float64", "float32"]);
