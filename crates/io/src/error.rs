@@ -329,6 +329,12 @@ impl Error {
         move |source| Error::System { doing, path, source }
     }
 
+    /// The error of a file of a store that is not as the run wrote it.
+    pub(crate) fn damaged(path: &Path, found: impl Into<String>) -> Error {
+        let expected = "the one that the run wrote: restore it from a copy".into();
+        Error::Store { path: path.into(), found: found.into(), expected }
+    }
+
     /// The error of cells that cannot form a mesh.
     pub(crate) fn mesh(file: &VtkFile, reason: String) -> Error {
         Error::Mesh { path: file.path().into(), reason }

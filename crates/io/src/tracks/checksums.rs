@@ -95,11 +95,7 @@ impl Checksums {
             text => text.map_err(Error::system("read", &path))?,
         };
         let list = std::str::from_utf8(&text).ok().and_then(parse);
-        list.map(Some).ok_or_else(|| Error::Store {
-            path,
-            found: "found a damaged list of checksums".into(),
-            expected: "the one that the run wrote: restore it from a copy".into(),
-        })
+        list.map(Some).ok_or_else(|| Error::damaged(&path, "found a damaged list of checksums"))
     }
 }
 
@@ -140,11 +136,7 @@ pub(super) fn verify_start(path: &Path, kept: u64, entry: Option<Entry>) -> Resu
     }
     let mut file = match File::open(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => {
-            return Err(Error::Store {
-                path: path.into(),
-                found: "found no such file".into(),
-                expected: "the one that the run wrote: restore it from a copy".into(),
-            });
+            return Err(Error::damaged(path, "found no such file"));
         }
         file => file.map_err(Error::system("open", path))?,
     };

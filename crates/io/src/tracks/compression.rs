@@ -4,7 +4,7 @@
 
 use crate::{Error, Result};
 use burntrace_cf::blosc;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The end of the name of a chunk that is not complete.
 const GROWING: &str = ".raw";
@@ -30,13 +30,5 @@ pub(super) fn chunk_of(name: &str) -> (&str, bool) {
 pub(super) fn read(path: PathBuf, size: usize) -> Result<Vec<u8>> {
     let bytes = std::fs::read(&path).map_err(Error::system("open", &path))?;
     blosc::decode(&bytes, size)
-        .map_err(|reason| damaged(&path, &reason))
-}
-
-fn damaged(path: &Path, reason: &str) -> Error {
-    Error::Store {
-        path: path.into(),
-        found: format!("found a damaged chunk: {reason}"),
-        expected: "the one that the run wrote: restore it from a copy".into(),
-    }
+        .map_err(|reason| Error::damaged(&path, format!("found a damaged chunk: {reason}")))
 }

@@ -71,67 +71,43 @@ pub(super) struct Encoding {
     pub compressed: bool,
 }
 
-const fn spec(name: &'static str, dims: Dims, width: usize, value_type: ValueType) -> ArraySpec {
-    ArraySpec { name: Cow::Borrowed(name), dims, width, value_type }
+/// Defines arrays, each by its name, its dimensions, the numbers in an item and the type of its values.
+macro_rules! arrays {
+    ($($array:ident: $name:literal, $dims:ident, $width:literal, $value_type:ident;)*) => {
+        $(pub(super) static $array: ArraySpec = ArraySpec {
+            name: Cow::Borrowed($name),
+            dims: Dims::$dims,
+            width: $width,
+            value_type: ValueType::$value_type,
+        };)*
+
+        /// All arrays that a store may have.
+        pub(super) static ALL: [&ArraySpec; [$($name),*].len()] = [$(&$array),*];
+    };
 }
-
-pub(super) static TIME: ArraySpec = spec("time", Dims::Saves, 1, ValueType::F64);
-pub(super) static POSITION: ArraySpec =
-    spec("position", Dims::SavesParticles, 3, ValueType::Position);
-pub(super) static STATUS: ArraySpec = spec("status", Dims::SavesParticles, 1, ValueType::U8);
-pub(super) static IMAGE: ArraySpec = spec("image", Dims::SavesParticles, 3, ValueType::I32);
-pub(super) static VELOCITY: ArraySpec = spec("velocity", Dims::SavesParticles, 3, ValueType::Float);
-pub(super) static GENERATION: ArraySpec =
-    spec("generation", Dims::SavesParticles, 1, ValueType::I32);
-pub(super) static RELEASE_POSITION: ArraySpec =
-    spec("release_position", Dims::Particles, 3, ValueType::Position);
-pub(super) static END_STATUS: ArraySpec = spec("end_status", Dims::Particles, 1, ValueType::U8);
-pub(super) static END_TIME: ArraySpec = spec("end_time", Dims::Particles, 1, ValueType::F64);
-pub(super) static RELEASE_TIME: ArraySpec =
-    spec("release_time", Dims::Particles, 1, ValueType::F64);
-pub(super) static END_GENERATION: ArraySpec =
-    spec("end_generation", Dims::Particles, 1, ValueType::I32);
-pub(super) static MESH_CELL: ArraySpec = spec("mesh_cell", Dims::Particles, 1, ValueType::I64);
-pub(super) static MESH_FACE: ArraySpec = spec("mesh_face", Dims::Particles, 1, ValueType::I32);
-pub(super) static OBSTACLE: ArraySpec = spec("obstacle", Dims::Particles, 1, ValueType::I32);
-pub(super) static INSTANCE_SLOT: ArraySpec = spec("life_slot", Dims::Instances, 1, ValueType::I32);
-pub(super) static INSTANCE_GENERATION: ArraySpec =
-    spec("life_generation", Dims::Instances, 1, ValueType::I32);
-pub(super) static INSTANCE_STATUS: ArraySpec =
-    spec("life_status", Dims::Instances, 1, ValueType::U8);
-pub(super) static INSTANCE_RELEASE_TIME: ArraySpec =
-    spec("life_release_time", Dims::Instances, 1, ValueType::F64);
-pub(super) static INSTANCE_END_TIME: ArraySpec =
-    spec("life_end_time", Dims::Instances, 1, ValueType::F64);
-pub(super) static INSTANCE_RELEASE_POSITION: ArraySpec =
-    spec("life_release_place", Dims::Instances, 3, ValueType::F64);
-pub(super) static INSTANCE_END_POSITION: ArraySpec =
-    spec("life_end_place", Dims::Instances, 3, ValueType::F64);
-
-/// All arrays that a store may have.
-pub(super) static ALL: [&ArraySpec; 21] = [
-    &TIME,
-    &POSITION,
-    &STATUS,
-    &IMAGE,
-    &VELOCITY,
-    &GENERATION,
-    &RELEASE_POSITION,
-    &END_STATUS,
-    &END_TIME,
-    &RELEASE_TIME,
-    &END_GENERATION,
-    &MESH_CELL,
-    &MESH_FACE,
-    &OBSTACLE,
-    &INSTANCE_SLOT,
-    &INSTANCE_GENERATION,
-    &INSTANCE_STATUS,
-    &INSTANCE_RELEASE_TIME,
-    &INSTANCE_END_TIME,
-    &INSTANCE_RELEASE_POSITION,
-    &INSTANCE_END_POSITION,
-];
+arrays! {
+    TIME: "time", Saves, 1, F64;
+    POSITION: "position", SavesParticles, 3, Position;
+    STATUS: "status", SavesParticles, 1, U8;
+    IMAGE: "image", SavesParticles, 3, I32;
+    VELOCITY: "velocity", SavesParticles, 3, Float;
+    GENERATION: "generation", SavesParticles, 1, I32;
+    RELEASE_POSITION: "release_position", Particles, 3, Position;
+    END_STATUS: "end_status", Particles, 1, U8;
+    END_TIME: "end_time", Particles, 1, F64;
+    RELEASE_TIME: "release_time", Particles, 1, F64;
+    END_GENERATION: "end_generation", Particles, 1, I32;
+    MESH_CELL: "mesh_cell", Particles, 1, I64;
+    MESH_FACE: "mesh_face", Particles, 1, I32;
+    OBSTACLE: "obstacle", Particles, 1, I32;
+    INSTANCE_SLOT: "life_slot", Instances, 1, I32;
+    INSTANCE_GENERATION: "life_generation", Instances, 1, I32;
+    INSTANCE_STATUS: "life_status", Instances, 1, U8;
+    INSTANCE_RELEASE_TIME: "life_release_time", Instances, 1, F64;
+    INSTANCE_END_TIME: "life_end_time", Instances, 1, F64;
+    INSTANCE_RELEASE_POSITION: "life_release_place", Instances, 3, F64;
+    INSTANCE_END_POSITION: "life_end_place", Instances, 3, F64;
+}
 
 /// Bytes of a number of one of Zarr's types.
 pub(super) fn bytes_of_number(data_type: &str) -> usize {
