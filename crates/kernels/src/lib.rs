@@ -12,6 +12,7 @@ mod adaptive;
 mod backends;
 mod boundary;
 mod cells;
+mod clearance;
 mod clock;
 mod compilations;
 mod cpu;
