@@ -3,6 +3,7 @@
 //! This crate opens no file and prints nothing. `burntrace` re-exports it together with the
 //! readers and writers of `burntrace-io`.
 
+mod bits;
 mod control_group;
 pub mod device;
 mod error;
