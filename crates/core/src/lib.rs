@@ -31,10 +31,10 @@ pub use burntrace_kernels::{
 pub use control_group::ControlGroup;
 pub use error::{Error, Result};
 pub use field::{
-    Analytic, CellVelocity, Domain, Expression, Field, FieldArray, FieldFn, FieldOptions, Flow,
-    FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField, GridSource,
-    InputSummary, MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid,
-    PointField, PointSource, Sampled, Samples, SourceError,
+    Analytic, CellVelocity, Domain, Expression, Field, FieldArray, FieldFn, FieldOptions,
+    FieldSize, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField,
+    GridSource, InputSummary, MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis,
+    PeriodicGrid, PointField, PointSource, Sampled, Samples, SourceError,
 };
 pub use floats::Floats;
 pub use inlet::{Inlet, InletShape, Pattern};
@@ -42,7 +42,7 @@ pub use observer::{CheckpointEvery, Control, Observer, Progress};
 pub use phase::PHASE;
 #[doc(hidden)]
 pub use phase::tracing;
-pub use plan::{FieldSize, Memory, MemoryRequest, Phase, Plan, PlanItem, RunSize, Strategy};
+pub use plan::{Memory, MemoryRequest, Phase, Plan, PlanItem, RunSize, Strategy};
 pub use precision::Precision;
 pub use schedule::{SaveAt, Span, TimeSpan};
 pub use seeds::{GridPlacement, Seeds};

@@ -1,7 +1,7 @@
 //! Items of a run that need memory.
 
-use super::{FieldSize, size::resident};
-use crate::{Engine, Frames, ParticleInstance, Precision, schedule::EVENTS};
+use super::resident;
+use crate::{Engine, FieldSize, Frames, ParticleInstance, Precision, schedule::EVENTS};
 use burntrace_kernels::TANGENTS;
 
 /// The phase of a run that needs an item.
