@@ -11,7 +11,6 @@ mod field;
 mod floats;
 mod inlet;
 pub mod mesh;
-mod observer;
 mod phase;
 mod plan;
 mod precision;
@@ -38,7 +37,6 @@ pub use field::{
 };
 pub use floats::Floats;
 pub use inlet::{Inlet, InletShape, Pattern};
-pub use observer::{CheckpointEvery, Control, Observer, Progress};
 pub use phase::PHASE;
 #[doc(hidden)]
 pub use phase::tracing;
@@ -50,7 +48,8 @@ pub use sink::{DurablePosition, SinkError, TrackSink};
 pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
 pub use tracer::{
-    Adjoint, BatchSummary, FLOW_MAP_GRADIENT, MAX_PATCHES, Patch, PerAxis, Prepared, RandomWalk,
-    RunNumbers, RunState, SeedsOutside, Step, Tolerance, Tracer, value_and_grad,
+    Adjoint, BatchSummary, CheckpointEvery, Control, FLOW_MAP_GRADIENT, MAX_PATCHES, Observer,
+    Patch, PerAxis, Prepared, Progress, RandomWalk, RunNumbers, RunState, SeedsOutside, Step,
+    Tolerance, Tracer, value_and_grad,
 };
 pub use tracks::{Ends, MeshFace, ParticleInstance, Save, SavePlan, Tracks};

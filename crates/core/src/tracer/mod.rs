@@ -15,6 +15,7 @@ mod hook;
 mod inflow;
 mod join;
 mod kept_values;
+mod observer;
 mod obstacles;
 mod origin_shift;
 #[cfg(test)]
@@ -54,6 +55,7 @@ use boundary::boundary;
 use burn::tensor::TensorData;
 pub use gradients::Adjoint;
 pub use hook::Step;
+pub use observer::{CheckpointEvery, Control, Observer, Progress};
 pub use patches::{MAX_PATCHES, Patch};
 pub use prepared::Prepared;
 use slots::Slots;
