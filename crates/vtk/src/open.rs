@@ -62,8 +62,7 @@ pub(crate) fn open_group(path: &Path, step: usize, group: &str) -> Result<DataSe
 }
 
 /// The data set of a VTKHDF file at a step.
-fn at_step(opened: hdf::AtStep, step: usize) -> DataSet {
-    let hdf::AtStep { source, structure, times } = opened;
+fn at_step(hdf::AtStep { source, structure, times }: hdf::AtStep, step: usize) -> DataSet {
     DataSet { times, step, ..DataSet::new(Sources::new(source, Vec::new()), structure) }
 }
 
