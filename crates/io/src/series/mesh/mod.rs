@@ -37,7 +37,8 @@ const ON: &str = "mesh";
 /// [`VtkFile::split_cells`](burntrace_vtk::VtkFile::split_cells)): the points that this adds follow those of
 /// the files, and each part has the velocity of its cell. Ghost cells and hidden cells are omitted: those marked by the
 /// arrays `vtkGhostType` (bits 1, 8 and 32 of a cell, bit 2 of one of its points) or
-/// `vtkGhostLevels`. [`OtherCells`] determines the treatment of cells that cannot be part of a mesh.
+/// `vtkGhostLevels`. [`OtherCells`](super::OtherCells) determines the treatment of cells that cannot be
+/// part of a mesh.
 ///
 /// The mesh is read once, from the first file. Each other file is compared with it when its frame is
 /// read.
@@ -73,8 +74,8 @@ impl MeshSeries {
     ///
     /// If files are missing or damaged, their times are unknown or do not increase, no frame is
     /// selected, the velocity is missing or ambiguous, the diffusivity is missing, a point is not
-    /// finite, or the first file has no mesh cells, only ghost cells, other cells that [`OtherCells`] does
-    /// not skip, or not the [faces](NamedFaces) that the options name.
+    /// finite, or the first file has no mesh cells, only ghost cells, other cells that
+    /// [`OtherCells`](super::OtherCells) does not skip, or not the [faces](NamedFaces) that the options name.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
         options.check_without_part()?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
