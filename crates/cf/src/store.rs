@@ -1,7 +1,7 @@
 //! Variables with dimensions and attributes, whatever the file format.
 
 use crate::values::Values;
-use crate::{Error, Result, netcdf, zarr};
+use crate::{Error, Result};
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -40,6 +40,11 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
+    pub(crate) const ALL: [ScalarType; 10] = {
+        use ScalarType::*;
+        [I8, U8, I16, U16, I32, U32, I64, U64, F32, F64]
+    };
+
     /// Bytes of a number.
     pub fn size(self) -> usize {
         use ScalarType::*;
@@ -193,30 +198,6 @@ impl dyn Store + '_ {
     pub(crate) fn read_all(&self, variable: &Variable) -> Result<Values> {
         let slab: Vec<Span> = variable.shape().into_iter().map(Span::all).collect();
         self.read(variable, &slab)
-    }
-}
-
-/// Names of the files that make a folder a Zarr group or array.
-pub(crate) const ZARR_FILES: [&str; 3] = ["zarr.json", ".zgroup", ".zarray"];
-
-/// Whether a path is a NetCDF file by its first bytes, or a Zarr group. HDF5 files of VTK are not.
-pub fn is_cf(path: &Path) -> bool {
-    match path.is_dir() {
-        true => ZARR_FILES.iter().any(|name| path.join(name).is_file()),
-        false => netcdf::is_netcdf(path),
-    }
-}
-
-/// Opens a NetCDF file or a Zarr group, and reads the description of its variables.
-///
-/// # Errors
-///
-/// If the path is neither, or its description is damaged or not supported.
-pub fn open(path: impl AsRef<Path>) -> Result<Box<dyn Store>> {
-    let path = path.as_ref();
-    match path.is_dir() {
-        true => Ok(Box::new(zarr::Group::open(path)?)),
-        false => Ok(Box::new(netcdf::NetCdf::open(path)?)),
     }
 }
 

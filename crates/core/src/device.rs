@@ -5,7 +5,7 @@ mod details;
 pub use details::{DeviceDetails, details};
 
 use crate::{Error, Precision, Result};
-use burn::tensor::{DType, Device};
+use burn::tensor::{DType, Device, Tensor, kind::Basic};
 pub use burntrace_kernels::{COMPILATION, instructions, log_compilations};
 
 /// A device that this program can use.
@@ -315,6 +315,20 @@ fn driver(linux: &str, windows: &str) -> std::result::Result<(), String> {
         Ok(_) => Ok(()),
         Err(error) => Err(format!("its driver is not installed ({error})")),
     }
+}
+
+/// The tensor of a field on another device; the same one if it is there.
+pub(crate) fn moved<const D: usize, K: Basic>(
+    tensor: &Tensor<D, K>,
+    device: &Device,
+) -> Result<Tensor<D, K>> {
+    if tensor.device() == *device {
+        return Ok(tensor.clone());
+    }
+    let data = tensor.clone().try_into_data().map_err(|error| {
+        Error::Execution(format!("the field cannot be copied to another device: {error:?}"))
+    })?;
+    Ok(Tensor::from_data(data, (device, tensor.dtype())))
 }
 
 #[cfg(test)]

@@ -345,7 +345,7 @@ pub enum Error {
         frame: usize,
         /// The source's own error.
         #[source]
-        source: crate::SourceError,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
 
     /// A track sink failed.

@@ -2,16 +2,21 @@
 //!
 //! Steps and saves are computed on demand, so that memory does not grow with the number of steps.
 
+mod cursor;
 mod extension;
 mod span;
 
+pub(crate) use cursor::Cursor;
 pub use span::{Span, TimeSpan};
 
-use crate::{Error, Result, error::short, tracer::Cursor};
+use crate::{Error, Result, error::short};
 use span::{SLACK, resolution};
 
 /// Maximum number of saves of a run.
 const MAX_SAVES: f64 = 10_000_000.0;
+
+/// Maximum number of events whose times are computed in one pass over all steps.
+pub(crate) const EVENTS: usize = 1 << 22;
 
 /// Times at which positions are saved.
 #[derive(Clone, Debug, Default, PartialEq)]

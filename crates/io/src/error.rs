@@ -1,6 +1,6 @@
 //! The error type of the crate.
 
-use burntrace_vtk::Kind;
+use burntrace_vtk::{Kind, VtkFile};
 use std::path::{Path, PathBuf};
 
 /// The result of an operation of this crate.
@@ -327,6 +327,17 @@ impl Error {
     pub(crate) fn system(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::System { doing, path, source }
+    }
+
+    /// The error of a file of a store that is not as the run wrote it.
+    pub(crate) fn damaged(path: &Path, found: impl Into<String>) -> Error {
+        let expected = "the one that the run wrote: restore it from a copy".into();
+        Error::Store { path: path.into(), found: found.into(), expected }
+    }
+
+    /// The error of cells that cannot form a mesh.
+    pub(crate) fn mesh(file: &VtkFile, reason: String) -> Error {
+        Error::Mesh { path: file.path().into(), reason }
     }
 }
 

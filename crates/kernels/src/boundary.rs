@@ -1,48 +1,7 @@
 //! The domain box and the conditions on its six faces.
 
-use crate::{MeshPatch, Status};
-
-/// A face of the domain box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Face {
-    /// The face at minimum x.
-    XLow = 0,
-    /// The face at maximum x.
-    XHigh = 1,
-    /// The face at minimum y.
-    YLow = 2,
-    /// The face at maximum y.
-    YHigh = 3,
-    /// The face at minimum z.
-    ZLow = 4,
-    /// The face at maximum z.
-    ZHigh = 5,
-}
-
-impl Face {
-    /// All faces, in the order of their codes.
-    pub const ALL: [Face; 6] =
-        [Face::XLow, Face::XHigh, Face::YLow, Face::YHigh, Face::ZLow, Face::ZHigh];
-
-    /// The name used in case files and tables: `x-low`, `x-high`, ...
-    pub const fn name(self) -> &'static str {
-        match self {
-            Face::XLow => "x-low",
-            Face::XHigh => "x-high",
-            Face::YLow => "y-low",
-            Face::YHigh => "y-high",
-            Face::ZLow => "z-low",
-            Face::ZHigh => "z-high",
-        }
-    }
-}
-
-impl std::fmt::Display for Face {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use crate::Status;
+use std::sync::Arc;
 
 /// What happens to a particle that reaches a surface: a face of the domain box, the boundary of a
 /// mesh, or the surface of an obstacle.
@@ -116,6 +75,38 @@ impl BoundaryCondition {
     pub(crate) const fn response(self, exit: Status) -> Response {
         let (_, turn, end, wraps) = self.parts(exit);
         Response { turn, end: end.code(), wraps }
+    }
+}
+
+/// A patch of the mesh boundary with its own condition: the part within a box, of all faces or of
+/// those with certain tags.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshPatch {
+    /// Minimum corner of the box, in the data's unit of length, representable in the precision of
+    /// positions; -infinity on an unbounded axis.
+    pub low: [f64; 3],
+    /// Maximum corner of the box.
+    pub high: [f64; 3],
+    /// The [tags](crate::FaceTags) of its faces, increasing; `None` for all faces.
+    pub tags: Option<Arc<[i32]>>,
+    /// Condition on the patch.
+    pub wall: BoundaryCondition,
+}
+
+impl MeshPatch {
+    /// The first patch that contains a crossing of a face with this tag, if any; `position` is the last
+    /// position of the path inside the mesh.
+    pub fn at(patches: &[MeshPatch], position: [f64; 3], tag: i32) -> Option<usize> {
+        let is_in = |patch: &MeshPatch| {
+            patch.has_faces(tag)
+                && (0..3).all(|d| patch.low[d] <= position[d] && position[d] <= patch.high[d])
+        };
+        patches.iter().position(is_in)
+    }
+
+    /// Whether faces with this tag can be part of the patch.
+    pub fn has_faces(&self, tag: i32) -> bool {
+        self.tags.as_ref().is_none_or(|tags| tags.binary_search(&tag).is_ok())
     }
 }
 

@@ -12,11 +12,13 @@ mod adaptive;
 mod backends;
 mod boundary;
 mod cells;
+mod clearance;
 mod clock;
 mod compilations;
 mod cpu;
 #[cfg(feature = "cube")]
 mod cube;
+mod face;
 mod field;
 mod formula;
 mod functions;
@@ -41,7 +43,7 @@ mod walk;
 mod requirements;
 
 pub use adaptive::Adaptive;
-pub use boundary::{Boundary, BoundaryCondition, Face};
+pub use boundary::{Boundary, BoundaryCondition, MeshPatch};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, Outside, Step, TimeInterpolation};
 pub use compilations::{COMPILATION, log_compilations};
@@ -51,6 +53,7 @@ pub use cpu::{
     paths::{Displaced, Jacobian, MeshTables, PathEnd, Paths},
     reuse::{Instance, SlotReuse},
 };
+pub use face::Face;
 pub use field::FieldShape;
 pub use formula::{FormulaNumber, FormulaShape, Function, Instruction, Operator, Program};
 pub use functions::{
@@ -59,7 +62,7 @@ pub use functions::{
 };
 pub use gradient_sum::GradientSum;
 pub use grid::{GridShape, Placement, Spacing};
-pub use mesh::{CELL_RECORD, FaceTags, MeshForm, MeshPatch, MeshShape};
+pub use mesh::{CELL_RECORD, FaceTags, MeshForm, MeshShape};
 pub use obstacle::{Allowed, Obstacle, Shape};
 pub use ops::TraceBackend;
 pub use physics::path::MAX_EVENTS;

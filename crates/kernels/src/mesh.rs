@@ -1,7 +1,6 @@
 //! The shape of a field on a mesh.
 
-use crate::{BoundaryCondition, Placement};
-use std::sync::Arc;
+use crate::Placement;
 
 /// Cells of a mesh, which determine how positions are located in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,38 +9,6 @@ pub enum MeshForm {
     Simplices,
     /// Cells of any type.
     General,
-}
-
-/// A patch of the mesh boundary with its own condition: the part within a box, of all faces or of
-/// those with certain tags.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MeshPatch {
-    /// Minimum corner of the box, in the data's unit of length, representable in the precision of
-    /// positions; -infinity on an unbounded axis.
-    pub low: [f64; 3],
-    /// Maximum corner of the box.
-    pub high: [f64; 3],
-    /// The [tags](FaceTags) of its faces, increasing; `None` for all faces.
-    pub tags: Option<Arc<[i32]>>,
-    /// Condition on the patch.
-    pub wall: BoundaryCondition,
-}
-
-impl MeshPatch {
-    /// The first patch that contains a crossing of a face with this tag, if any; `position` is the last
-    /// position of the path inside the mesh.
-    pub fn at(patches: &[MeshPatch], position: [f64; 3], tag: i32) -> Option<usize> {
-        let is_in = |patch: &MeshPatch| {
-            patch.has_faces(tag)
-                && (0..3).all(|d| patch.low[d] <= position[d] && position[d] <= patch.high[d])
-        };
-        patches.iter().position(is_in)
-    }
-
-    /// Whether faces with this tag can be part of the patch.
-    pub fn has_faces(&self, tag: i32) -> bool {
-        self.tags.as_ref().is_none_or(|tags| tags.binary_search(&tag).is_ok())
-    }
 }
 
 /// Tags of the boundary faces of a mesh: positive numbers; all other faces have the tag 0.

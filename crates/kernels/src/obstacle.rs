@@ -1,7 +1,7 @@
 //! Obstacles in the domain box: bodies that particles stay outside of, and vessels that they stay
 //! inside of.
 
-use crate::{BoundaryCondition, ClosedSurface, cpu::paths::obstacle_clearance};
+use crate::{BoundaryCondition, ClosedSurface};
 use std::sync::Arc;
 
 /// The shape of an obstacle, in the data's unit of length.
@@ -189,15 +189,6 @@ impl Shape {
             Shape::Box { low, high } => Shape::Box { low: moved(low), high: moved(high) },
             Shape::Surface(surface) => Shape::surface(surface.moved(by)),
         }
-    }
-}
-
-impl Obstacle {
-    /// Whether a point is on the allowed side, or at most `slack` times the size of the shape's
-    /// coordinates away from the surface.
-    pub fn allows(&self, position: [f64; 3], slack: f64) -> bool {
-        let [.., size] = self.shape.numbers();
-        obstacle_clearance(self, position) >= -slack * size
     }
 }
 

@@ -196,6 +196,12 @@ impl ArrayInfo {
         self
     }
 
+    /// The array in a list of files in which the first file of its piece has the index `number`.
+    pub(crate) fn shifted(&self, number: usize) -> Self {
+        let part = |part: &Part| Part { file: part.file + number, ..part.clone() };
+        Self { parts: self.parts.iter().map(part).collect(), ..self.clone() }
+    }
+
     /// Number of values: tuples times components; `None` on overflow.
     pub(crate) fn count(&self) -> Option<usize> {
         self.tuples.checked_mul(self.components)

@@ -2,7 +2,7 @@
 
 use crate::binary::{BinaryArray, BinaryFormat, read_plain};
 use crate::error::Error;
-use crate::hdf::HdfRows;
+use crate::hdf::rows::HdfRows;
 use crate::scalar::{ByteOrder, ScalarType};
 use crate::source::{ErrorContext, quoted};
 use crate::text::TextReader;
@@ -61,10 +61,7 @@ impl Block {
             Encoding::Ascii => self.decode_text(context, scalar, count),
             Encoding::BigEndian => self.decode_big_endian(context, scalar, count),
             Encoding::Binary(format) => self.decode_binary(context, format, scalar, count),
-            Encoding::Hdf(rows) => match context.source().hdf() {
-                Some(data) => data.read(context, rows, scalar, count),
-                None => Err(context.malformed("no datasets", "an HDF5 file")),
-            },
+            Encoding::Hdf(rows) => rows.read(context, scalar, count),
             Encoding::Zeros => {
                 let mut zeros = Values::empty(scalar);
                 zeros.try_reserve(count).map_err(|_| context.out_of_memory(count))?;

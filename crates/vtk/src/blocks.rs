@@ -1,15 +1,13 @@
 //! Data sets of several blocks: the blocks of the highest dimension as one data set.
 
-use std::path::PathBuf;
-
 use crate::array::{ArrayInfo, Association, Part, Placement};
 use crate::block::Block;
 use crate::cells;
-use crate::dataset::{self, DataSet};
+use crate::dataset::{BlockInfo, DataSet};
 use crate::error::Error;
-use crate::geometry::{Geometry, Kind};
+use crate::geometry::Geometry;
 use crate::grids;
-use crate::parallel::{Piece, join_pieces};
+use crate::join::{Piece, join_pieces};
 use crate::pieces::GHOSTS;
 use crate::source::Source;
 use crate::sources::Sources;
@@ -18,43 +16,24 @@ use crate::structure::{BlockFile, BlockIndex, Structure};
 /// Maximum number of values that are implied by the size of the files, per byte.
 const MAX_VALUES_PER_BYTE: u64 = 1032;
 
-/// A block of a data set of several blocks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlockInfo {
-    /// Its name after those of the blocks that contain it, e.g. `boundary/inlet`.
-    pub name: String,
-    /// Its file.
-    pub path: PathBuf,
-    /// The kind of its data set.
-    pub kind: Kind,
-    /// The highest dimension of its cells: 3 for volumes, 2 for surfaces, 1 for lines, 0 for points.
-    pub dimension: usize,
-    /// Number of points.
-    pub points: usize,
-    /// Number of cells.
-    pub cells: usize,
-    /// Whether its points and cells are part of the data set, where they follow those of the used
-    /// blocks before it.
-    pub is_used: bool,
-    /// Why it is not used, for a message.
-    pub note: Option<String>,
-    /// The group of a VTKHDF file that it is in, and the open time step.
-    pub(crate) group: Option<(String, usize)>,
-}
-
 /// A block, with its data set if it may be used: those of lower dimension are closed again.
 struct Opened {
     info: BlockInfo,
     data: Option<DataSet>,
 }
 
-/// Opens the blocks of an index at a time step and joins those of the highest dimension.
-pub(crate) fn open(source: Source, index: BlockIndex, step: usize) -> Result<DataSet, Error> {
+/// Joins the blocks of the highest dimension, which `open` opens one after the other at a time step.
+pub(crate) fn join(
+    source: Source,
+    index: BlockIndex,
+    step: usize,
+    open: impl Fn(&BlockFile, usize) -> Result<DataSet, Error>,
+) -> Result<DataSet, Error> {
     let mut opened: Vec<Opened> = Vec::new();
     let mut highest = None;
     let mut times = Vec::new();
     for block in index.files {
-        let data = dataset::open_block(&block, step)?;
+        let data = open(&block, step)?;
         add_times(&mut times, &block, &data)?;
         let info = describe((block, step), &data)?;
         if info.points > 0 {
@@ -87,13 +66,12 @@ pub(crate) fn open(source: Source, index: BlockIndex, step: usize) -> Result<Dat
     }
     let sources = Sources::new(source, files);
     let (structure, members) = combine(&sources, members, index.fields, (&names, &mut notes))?;
-    let steps = (times, step);
-    Ok(DataSet { members, blocks, notes, steps, ..DataSet::new(sources, structure) })
+    Ok(DataSet { members, blocks, notes, times, step, ..DataSet::new(sources, structure) })
 }
 
 /// Adds the times of a block, which are those of all blocks that have some.
 fn add_times(times: &mut Vec<f64>, block: &BlockFile, data: &DataSet) -> Result<(), Error> {
-    let (own, _) = &data.steps;
+    let own = &data.times;
     if times.is_empty() {
         times.clone_from(own);
     }
@@ -211,8 +189,7 @@ fn mesh(
             arrays.push(ArrayInfo { tuples, parts, ..array.clone() });
         }
     }
-    let (topology, coordinates, points) = (Vec::new(), Vec::new(), None);
-    Ok((Structure { file: 0, geometry, encoding, arrays, topology, coordinates, points }, members))
+    Ok((Structure::new(geometry, encoding, arrays), members))
 }
 
 /// The unstructured grid of all blocks.

@@ -2,8 +2,7 @@
 
 use crate::array::ArrayInfo;
 use crate::error::Error;
-use crate::geometry::{Geometry, UNIT_DIRECTION, dims_of};
-use crate::grids::words;
+use crate::geometry::{Geometry, UNIT_DIRECTION, dims_of, words};
 use crate::pieces::read_values;
 use crate::sources::Sources;
 use crate::structure::Structure;
@@ -32,7 +31,7 @@ pub(crate) fn along_axes(sources: &Sources, structure: &Structure) -> Result<[Ve
             Ok(axes)
         }
         Geometry::Rectilinear { .. } => rectilinear_axes(sources, structure),
-        _ => Err(absent(sources, structure, "coordinates along axes", "use `points()`")),
+        _ => Err(sources.absent(structure, "coordinates along axes", "use `points()`")),
     }
 }
 
@@ -40,7 +39,7 @@ fn rectilinear_axes(sources: &Sources, structure: &Structure) -> Result<[Vec<f64
     let axis = |array: &ArrayInfo| Ok(read_values(sources, structure, array)?.into_f64());
     match structure.coordinates.as_slice() {
         [x, y, z] => Ok([axis(x)?, axis(y)?, axis(z)?]),
-        _ => Err(absent(sources, structure, "coordinate arrays", "check how it was written")),
+        _ => Err(sources.absent(structure, "coordinate arrays", "check how it was written")),
     }
 }
 
@@ -48,7 +47,7 @@ fn rectilinear_axes(sources: &Sources, structure: &Structure) -> Result<[Vec<f64
 /// can hold data for that number of nodes.
 fn along_image(sources: &Sources, structure: &Structure) -> Result<[Vec<f64>; 3], Error> {
     let Geometry::Image { extent, spacing, .. } = &structure.geometry else {
-        return Err(absent(sources, structure, "image axes", "use `points()`"));
+        return Err(sources.absent(structure, "image axes", "use `points()`"));
     };
     let dims = dims_of(*extent).unwrap_or_default();
     let source = sources.of_structure(structure);
@@ -107,14 +106,4 @@ pub(crate) fn points_of_all(sources: &Sources, members: &[Structure]) -> Result<
         all.extend(points);
     }
     Ok(Values::F64(all))
-}
-
-pub(crate) fn absent(
-    sources: &Sources,
-    structure: &Structure,
-    what: &'static str,
-    remedy: &'static str,
-) -> Error {
-    let path = sources.of_structure(structure).path().to_path_buf();
-    Error::Absent { path, kind: structure.geometry.kind(), what, remedy }
 }

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::array::{Array, ArrayInfo, Association, GridBox};
 use crate::axes::reorder;
-use crate::blocks::{self, BlockInfo};
 use crate::cells::{self, CellArray};
 use crate::coordinates;
-use crate::dataset::{self, DataSet};
+use crate::dataset::{BlockInfo, DataSet};
 use crate::error::Error;
 use crate::geometry::{Geometry, Kind, cell_dims};
 use crate::hdf;
@@ -57,7 +56,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<VtkFile, Error> {
 ///
 /// As for [`open`], and if there is no such step.
 pub fn open_step(path: impl AsRef<Path>, step: usize) -> Result<VtkFile, Error> {
-    Ok(VtkFile::new(dataset::open(path.as_ref(), step, false)?))
+    Ok(VtkFile::new(crate::open::open(path.as_ref(), step, false)?))
 }
 
 /// The files besides `path` that a data set is in: those that an index (`.pvtu`, `.vtm`, ...) lists. Empty for
@@ -67,7 +66,7 @@ pub fn open_step(path: impl AsRef<Path>, step: usize) -> Result<VtkFile, Error> 
 ///
 /// If an index or a file that it lists cannot be read.
 pub fn listed_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
-    dataset::listed_files(path.as_ref(), false)
+    crate::open::listed_files(path.as_ref(), false)
 }
 
 /// Whether a file is an HDF5 file by its first bytes, as VTKHDF files are.
@@ -97,7 +96,7 @@ pub fn open_blocks(files: &[(String, PathBuf)]) -> Result<VtkFile, Error> {
             };
             let files = files.iter().map(file).collect();
             let index = BlockIndex { files, fields: Vec::new() };
-            Ok(VtkFile::new(blocks::open(Source::open(first)?, index, 0)?))
+            Ok(VtkFile::new(crate::open::open_blocks(Source::open(first)?, index, 0)?))
         }
     }
 }
@@ -110,7 +109,9 @@ pub fn open_blocks(files: &[(String, PathBuf)]) -> Result<VtkFile, Error> {
 pub fn open_block(block: &BlockInfo) -> Result<VtkFile, Error> {
     match &block.group {
         None => open(&block.path),
-        Some((group, step)) => Ok(VtkFile::new(dataset::open_group(&block.path, *step, group)?)),
+        Some((group, step)) => {
+            Ok(VtkFile::new(crate::open::open_group(&block.path, *step, group)?))
+        }
     }
 }
 
@@ -171,7 +172,7 @@ impl VtkFile {
 
     /// The times of the time steps of a VTKHDF file, in the units of the file; empty without steps.
     pub fn steps(&self) -> &[f64] {
-        &self.data.steps.0
+        &self.data.times
     }
 
     /// The time: that of the open time step, or the first value of the field array `TimeValue` or `TIME`, in
@@ -181,7 +182,7 @@ impl VtkFile {
     ///
     /// If the array cannot be read.
     pub fn time_value(&self) -> Result<Option<f64>, Error> {
-        let (times, step) = &self.data.steps;
+        let DataSet { times, step, .. } = &self.data;
         if let Some(time) = times.get(*step) {
             return Ok(Some(*time));
         }
@@ -262,7 +263,7 @@ impl VtkFile {
             Some(points) => self.decode(points),
             None => {
                 let remedy = "use `coordinates()`";
-                Err(coordinates::absent(sources, structure, "explicit points", remedy))
+                Err(sources.absent(structure, "explicit points", remedy))
             }
         }
     }

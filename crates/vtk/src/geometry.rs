@@ -227,6 +227,11 @@ fn union([a0, a1, b0, b1, c0, c1]: Extent, [p0, p1, q0, q1, r0, r1]: Extent) -> 
     [a0.min(p0), a1.max(p1), b0.min(q0), b1.max(q1), c0.min(r0), c1.max(r1)]
 }
 
+/// Numbers as an attribute has them.
+pub(crate) fn words<T: ToString>(numbers: impl AsRef<[T]>) -> String {
+    numbers.as_ref().iter().map(T::to_string).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,9 +2,9 @@
 
 use crate::error::Error;
 use crate::geometry::{
-    Extent, Geometry, UNIT_DIRECTION, cell_dims, dims_of, product, whole_extent,
+    Extent, Geometry, UNIT_DIRECTION, cell_dims, dims_of, product, whole_extent, words,
 };
-use crate::parallel::Piece;
+use crate::join::Piece;
 use crate::pieces::GHOSTS;
 use crate::source::Source;
 use crate::structure::IndexGrid;
@@ -155,9 +155,4 @@ fn align(image: &mut Geometry, first: &Geometry) -> Result<(), String> {
     }
     *origin = *origin0;
     Ok(())
-}
-
-/// Numbers as an attribute has them.
-pub(crate) fn words<T: ToString>(numbers: impl AsRef<[T]>) -> String {
-    numbers.as_ref().iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Location};
-use crate::hdf::HdfData;
+use crate::hdf::data::HdfData;
 
 /// Locations beyond this offset have no line number, since counting lines requires reading
 /// everything before.

@@ -1,6 +1,7 @@
 //! The files of a data set.
 
 use crate::array::Part;
+use crate::error::Error;
 use crate::source::Source;
 use crate::structure::Structure;
 
@@ -40,6 +41,17 @@ impl Sources {
     pub(crate) fn total_len(&self) -> u64 {
         let listed = self.listed.iter().map(Source::len);
         listed.fold(self.main.len(), u64::saturating_add)
+    }
+
+    /// The error for what the kind of a data set does not have.
+    pub(crate) fn absent(
+        &self,
+        structure: &Structure,
+        what: &'static str,
+        remedy: &'static str,
+    ) -> Error {
+        let path = self.of_structure(structure).path().to_path_buf();
+        Error::Absent { path, kind: structure.geometry.kind(), what, remedy }
     }
 
     fn file(&self, number: usize) -> &Source {

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use crate::array::ArrayInfo;
 use crate::geometry::{Extent, Geometry, Kind};
 
+/// The arrays with the points of the faces of polyhedra, one of which a data set has.
+pub(crate) const FACES: [&str; 2] = ["faces", "face_connectivity"];
+
 /// The structure of a data set.
 #[derive(Debug, Clone)]
 pub(crate) struct Structure {
@@ -18,6 +21,34 @@ pub(crate) struct Structure {
     /// Node coordinates of a rectilinear grid: three arrays, otherwise none.
     pub(crate) coordinates: Vec<ArrayInfo>,
     pub(crate) points: Option<ArrayInfo>,
+}
+
+impl Structure {
+    /// The structure of a data set in the first file, without cells and points of its own.
+    pub(crate) fn new(geometry: Geometry, encoding: String, arrays: Vec<ArrayInfo>) -> Self {
+        let (topology, coordinates, points) = (Vec::new(), Vec::new(), None);
+        Self { file: 0, geometry, encoding, arrays, topology, coordinates, points }
+    }
+
+    /// Whether a data set has the faces of polyhedra.
+    pub(crate) fn has_faces(&self) -> bool {
+        self.topology.iter().any(|array| FACES.contains(&array.name.as_str()))
+    }
+
+    /// The structure in a list of files in which its first file has the index `number`.
+    pub(crate) fn shifted(self, number: usize) -> Self {
+        let all = |arrays: Vec<ArrayInfo>| -> Vec<ArrayInfo> {
+            arrays.iter().map(|array| array.shifted(number)).collect()
+        };
+        Self {
+            file: self.file + number,
+            arrays: all(self.arrays),
+            topology: all(self.topology),
+            coordinates: all(self.coordinates),
+            points: self.points.map(|points| points.shifted(number)),
+            ..self
+        }
+    }
 }
 
 /// The index of a parallel data set.

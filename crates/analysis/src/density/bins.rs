@@ -4,9 +4,9 @@ use super::{
     Density, Method,
     domain::{DensityDomain, Edge, clamp_rounded},
     estimate::Estimate,
-    functions::to_tensor,
     lattice::{Lattice, axis_name},
     sample::Sample,
+    tensors::to_tensor,
 };
 use crate::{Error, Result};
 use burn::tensor::Tensor;

@@ -1,8 +1,8 @@
 //! The box around the particles, and images of particles beyond its faces.
 
 use super::{
-    functions::positions_on_host,
     lattice::{Axes, axis_name},
+    tensors::positions_on_host,
 };
 use crate::{Error, Result};
 use burn::tensor::Tensor;

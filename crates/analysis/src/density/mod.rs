@@ -43,7 +43,7 @@ mod cpu;
 mod cube;
 mod domain;
 mod estimate;
-mod functions;
+mod evaluate;
 mod kernel;
 mod lattice;
 mod ops;
@@ -51,6 +51,7 @@ mod profile;
 mod radial;
 mod sample;
 mod smoother;
+mod tensors;
 mod wide;
 
 pub use bandwidth::{Bandwidth, Factor};
@@ -214,7 +215,7 @@ impl Density {
                 let factors = self.domain.mirrors().then(factors).flatten();
                 let nodes = Targets::lattice(&lattice);
                 let mut estimate = self.smooth(positions, nodes, factors)?;
-                let values = functions::on_host(estimate.values.clone())?;
+                let values = tensors::on_host(estimate.values.clone())?;
                 estimate.integral = Some(lattice.integral(&values));
                 estimate.lattice = Some(lattice);
                 Ok(estimate)
@@ -287,13 +288,13 @@ impl Density {
         targets: &Targets,
         like: &Tensor<2>,
     ) -> Result<Tensor<1>> {
-        let (unit, epsilon) = (self.unit(sample), functions::epsilon(like));
+        let (unit, epsilon) = (self.unit(sample), tensors::epsilon(like));
         let mut sums: Option<Tensor<1>> = None;
         for (parity, smoother) in smoother.mirrored(self.domain.mirrors()) {
             let sorted =
                 SortedSources::new(sample, &self.domain, &smoother, targets, parity, epsilon)?;
             if sums.is_none() || sorted.cells.sources > 0 {
-                let more = functions::evaluate(sorted, &smoother, targets, unit, like);
+                let more = evaluate::evaluate(sorted, &smoother, targets, unit, like);
                 sums = Some(match sums {
                     Some(sums) => sums + more,
                     None => more,
@@ -328,7 +329,7 @@ impl Density {
             None => self.sums(&sample, &smoother, &targets, positions)?,
         };
         if let Some(factors) = factors {
-            values = values * functions::to_tensor(factors, positions);
+            values = values * tensors::to_tensor(factors, positions);
         }
         let bandwidth = [0, 1, 2].map(|d: usize| match (self.method, covariance) {
             (_, Some(matrix)) => matrix[d][d].sqrt(),

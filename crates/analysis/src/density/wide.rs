@@ -6,9 +6,7 @@
 //! variance is `e^2 = n^2 (s^2 - n^2) / s^2`: relative to the maximum, `2 exp(-2 pi^2 e^2 / p^2)`. The narrow width is chosen
 //! so that this is below what the truncation neglects.
 
-use super::{
-    Density, cells::Targets, functions, lattice::Axes, sample::Sample, smoother::Smoother,
-};
+use super::{Density, cells::Targets, lattice::Axes, sample::Sample, smoother::Smoother, tensors};
 use crate::Result;
 use burn::tensor::Tensor;
 use rayon::prelude::*;
@@ -73,13 +71,13 @@ impl TwoSteps {
     /// The sums of kernels at the nodes, on the device and in the precision of `like`.
     pub fn sums(&self, density: &Density, sample: &Sample, like: &Tensor<2>) -> Result<Tensor<1>> {
         let narrow = density.sums(sample, &self.narrow, &self.targets, like)?;
-        let mut values = functions::on_host(narrow)?;
+        let mut values = tensors::on_host(narrow)?;
         let mut counts = self.targets.counts;
         for d in 0..3 {
             values = smoothed(&values, counts, d, &self.taps[d]);
             counts[d] = self.counts[d];
         }
-        Ok(functions::to_tensor(values, like))
+        Ok(tensors::to_tensor(values, like))
     }
 }
 
@@ -163,7 +161,7 @@ mod tests {
         let data = TensorData::new(points, [lattice.nodes(), 3]);
         let points = Tensor::<2>::from_data(data, (&positions.device(), positions.dtype()));
         let at = density.at(positions, &points).unwrap().values;
-        (functions::on_host(on_grid).unwrap(), functions::on_host(at).unwrap())
+        (tensors::on_host(on_grid).unwrap(), tensors::on_host(at).unwrap())
     }
 
     fn deviation((found, expected): (Vec<f64>, Vec<f64>)) -> f64 {

@@ -3,8 +3,9 @@
 //! A header of 16 bytes, the offsets of the blocks, and the blocks. A block is one stream, or one for each
 //! byte of a number; each stream is compressed, unless that would not be shorter.
 
-use super::codecs::{Reason, lz4_block, shuffle, unshuffle, zlib, zstd};
+use super::compressors::{Reason, lz4_block, zlib, zstd};
 use super::lz::{blosclz, snappy};
+use super::shuffle::{bits_unshuffled, shuffle, unshuffle};
 
 const SHUFFLED: u8 = 0x1;
 const STORED: u8 = 0x2;
@@ -174,28 +175,6 @@ impl Header {
             false => block,
         }
     }
-}
-
-/// Reverses the grouping of bits by their position in numbers of `width` bytes. c-blosc groups the bits of a
-/// multiple of eight numbers, and leaves other blocks as they are.
-fn bits_unshuffled(block: &[u8], width: usize) -> Vec<u8> {
-    let count = block.len().checked_div(width).unwrap_or(0);
-    let mut numbers = block.to_vec();
-    if !count.is_multiple_of(8) {
-        return numbers;
-    }
-    numbers[..count * width].fill(0);
-    let row = count / 8;
-    for bit in 0..8 * width {
-        let bits = &block[bit * row..(bit + 1) * row];
-        for (eight, bits) in bits.iter().enumerate() {
-            for i in 0..8 {
-                let to = (8 * eight + i) * width + bit / 8;
-                numbers[to] |= (bits >> i & 1) << (bit % 8);
-            }
-        }
-    }
-    numbers
 }
 
 #[cfg(test)]

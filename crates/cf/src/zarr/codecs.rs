@@ -1,11 +1,9 @@
 //! Codecs of the bytes of chunks.
 
 use super::blosc;
+use super::compressors::{Reason, lz4_block, read_all, zlib, zstd};
+use super::shuffle::unshuffle;
 use serde_json::Value;
-use std::io::Read;
-
-/// A reason why bytes cannot be decoded.
-pub(super) type Reason = String;
 
 /// One step from the numbers of a chunk to the bytes of its file.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,25 +89,6 @@ impl Codec {
     }
 }
 
-/// Reads at most `size` bytes and one more, by which too many are noticed.
-pub(super) fn read_all(reader: impl Read, size: usize) -> Result<Vec<u8>, Reason> {
-    let mut bytes = Vec::new();
-    let reserved = bytes.try_reserve_exact(size);
-    reserved.map_err(|_| format!("{size} bytes do not fit into memory"))?;
-    let limit = size as u64 + 1;
-    reader.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    Ok(bytes)
-}
-
-pub(super) fn zlib(bytes: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
-    read_all(flate2::read::ZlibDecoder::new(bytes), size)
-}
-
-pub(super) fn zstd(bytes: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
-    let decoder = ruzstd::decoding::StreamingDecoder::new(bytes);
-    read_all(decoder.map_err(|error| error.to_string())?, size)
-}
-
 /// A block of LZ4 with the length of its decoded bytes before it.
 fn lz4(bytes: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
     match bytes.split_first_chunk() {
@@ -118,39 +97,6 @@ fn lz4(bytes: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
         }
         _ => Err(format!("its length is not that of {size} bytes")),
     }
-}
-
-pub(super) fn lz4_block(block: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
-    let mut bytes = vec![0; size];
-    let written = lz4_flex::block::decompress_into(block, &mut bytes);
-    bytes.truncate(written.map_err(|error| error.to_string())?);
-    Ok(bytes)
-}
-
-/// Groups bytes by their position in numbers of `width` bytes. Bytes after the last number keep their position.
-pub(super) fn shuffle(bytes: &[u8], width: usize) -> Vec<u8> {
-    let count = bytes.len().checked_div(width).unwrap_or(0);
-    let mut groups = bytes.to_vec();
-    for position in 0..if count == 0 { 0 } else { width } {
-        let group = &mut groups[position * count..(position + 1) * count];
-        for (number, byte) in group.iter_mut().enumerate() {
-            *byte = bytes[number * width + position];
-        }
-    }
-    groups
-}
-
-/// Reverses [`shuffle`].
-pub(super) fn unshuffle(bytes: &[u8], width: usize) -> Vec<u8> {
-    let count = bytes.len().checked_div(width).unwrap_or(0);
-    let mut numbers = bytes.to_vec();
-    for position in 0..if count == 0 { 0 } else { width } {
-        let group = &bytes[position * count..(position + 1) * count];
-        for (number, byte) in group.iter().enumerate() {
-            numbers[number * width + position] = *byte;
-        }
-    }
-    numbers
 }
 
 pub(super) fn without_checksum(bytes: &[u8]) -> Result<Vec<u8>, Reason> {
@@ -189,12 +135,5 @@ mod tests {
         // RFC 3720, B.4.
         assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);
-    }
-
-    #[test]
-    fn shuffled_bytes_are_sorted_and_the_rest_kept() {
-        assert_eq!(unshuffle(&[1, 3, 2, 4, 9], 2), [1, 2, 3, 4, 9]);
-        assert_eq!(unshuffle(&[1, 2], 0), [1, 2]);
-        assert_eq!(unshuffle(&[1, 2], 4), [1, 2]);
     }
 }

@@ -1,6 +1,6 @@
 //! The compressors BloscLZ and Snappy of Blosc: literal bytes, and copies of bytes before them.
 
-use super::codecs::Reason;
+use super::compressors::Reason;
 
 /// Distances above this one have two more bytes in BloscLZ.
 const MAX_NEAR: usize = 8191;

@@ -1,7 +1,7 @@
 //! Metadata of arrays.
 
 use super::codecs::{Codec, Codecs};
-use super::read_json;
+use super::json::{integers, named, read_json};
 use super::shards::Shards;
 use crate::store::{Attribute, Dimension, ScalarType, Variable};
 use crate::{Error, Result};
@@ -135,15 +135,6 @@ fn separator(given: Option<&Value>, default: &'static str) -> &'static str {
     }
 }
 
-/// A list of sizes.
-pub(super) fn integers(json: &Value, key: &str) -> std::result::Result<Vec<usize>, String> {
-    let list = json.get(key).and_then(Value::as_array);
-    let sizes = list.and_then(|list| {
-        list.iter().map(|size| usize::try_from(size.as_u64()?).ok()).collect::<Option<Vec<_>>>()
-    });
-    sizes.ok_or_else(|| format!("its metadata has no list of sizes `{key}`"))
-}
-
 /// The dimensions with their names; those without a name are called `dim_0`, ...
 fn dimensions(
     shape: &[usize],
@@ -160,36 +151,17 @@ fn dimensions(
     Ok(shape.iter().enumerate().map(|(d, &len)| Dimension { name: name(d), len }).collect())
 }
 
+/// The type of a name such as `f4`.
 fn scalar_2(kind: &str) -> Option<ScalarType> {
-    Some(match kind {
-        "b1" | "u1" => ScalarType::U8,
-        "i1" => ScalarType::I8,
-        "i2" => ScalarType::I16,
-        "u2" => ScalarType::U16,
-        "i4" => ScalarType::I32,
-        "u4" => ScalarType::U32,
-        "i8" => ScalarType::I64,
-        "u8" => ScalarType::U64,
-        "f4" => ScalarType::F32,
-        "f8" => ScalarType::F64,
-        _ => return None,
-    })
+    let is_it =
+        |scalar: &ScalarType| kind == format!("{}{}", &scalar.to_string()[..1], scalar.size());
+    if kind == "b1" { Some(ScalarType::U8) } else { ScalarType::ALL.into_iter().find(is_it) }
 }
 
+/// The type of a name such as `float32`.
 fn scalar_3(name: &str) -> Option<ScalarType> {
-    Some(match name {
-        "bool" | "uint8" => ScalarType::U8,
-        "int8" => ScalarType::I8,
-        "int16" => ScalarType::I16,
-        "uint16" => ScalarType::U16,
-        "int32" => ScalarType::I32,
-        "uint32" => ScalarType::U32,
-        "int64" => ScalarType::I64,
-        "uint64" => ScalarType::U64,
-        "float32" => ScalarType::F32,
-        "float64" => ScalarType::F64,
-        _ => return None,
-    })
+    let is_it = |scalar: &ScalarType| scalar.to_string() == name;
+    if name == "bool" { Some(ScalarType::U8) } else { ScalarType::ALL.into_iter().find(is_it) }
 }
 
 fn attributes_of(
@@ -238,14 +210,6 @@ fn from_base64(text: &str) -> Option<f64> {
     }
     // 66 bits, of which the last two are padding.
     Some(f64::from_le_bytes(((bits >> 2) as u64).to_be_bytes()))
-}
-
-/// The codecs of a list, with their configurations.
-pub(super) fn named(list: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
-    list.and_then(Value::as_array).into_iter().flatten().map(|codec| {
-        let name = codec.get("name").or_else(|| codec.get("id")).and_then(Value::as_str);
-        (name.or_else(|| codec.as_str()).unwrap_or("without a name"), codec)
-    })
 }
 
 impl Codecs {

@@ -3,18 +3,24 @@
 pub mod blosc;
 mod chunks;
 mod codecs;
+mod compressors;
+mod json;
 mod lz;
 mod metadata;
 mod shards;
+mod shuffle;
 
 use crate::store::{Span, Store, Variable};
 use crate::values::Values;
 use crate::{Error, Result};
+use json::read_json;
 use metadata::ArrayMetadata;
 use std::path::{Path, PathBuf};
 
-/// Maximum bytes of a metadata file.
-const MAX_METADATA: u64 = 16 << 20;
+/// Whether a folder is a Zarr group or array, by its files.
+pub(crate) fn is_zarr(path: &Path) -> bool {
+    ["zarr.json", ".zgroup", ".zarray"].iter().any(|name| path.join(name).is_file())
+}
 
 /// An open group.
 #[derive(Debug)]
@@ -103,22 +109,4 @@ fn check_group(path: &Path) -> Result<()> {
 
 fn single_array(path: &Path) -> Error {
     Error::file(path, "it is one Zarr array; give the group, the folder that contains it")
-}
-
-/// Reads a metadata file.
-fn read_json(path: &Path) -> Result<serde_json::Value> {
-    let bytes = std::fs::metadata(path).map_err(Error::read(path))?.len();
-    if bytes > MAX_METADATA {
-        return Err(Error::file(
-            path,
-            format!("{bytes} bytes are too long for the metadata of Zarr"),
-        ));
-    }
-    let text = std::fs::read(path).map_err(Error::read(path))?;
-    serde_json::from_slice(&text).map_err(|error| {
-        Error::file(
-            path,
-            format!("it is not the metadata of Zarr ({error}); it was cut off or edited"),
-        )
-    })
 }

@@ -1,7 +1,8 @@
 //! Shards: files of several chunks, with an index of their positions.
 
-use super::codecs::{Codec, Reason, without_checksum};
-use super::metadata::{integers, named};
+use super::codecs::{Codec, without_checksum};
+use super::compressors::Reason;
+use super::json::{integers, named};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

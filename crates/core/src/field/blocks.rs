@@ -2,8 +2,8 @@
 
 use super::{
     frames::{OutsideTime, TimeAxis},
-    grid::{indices_of, name},
-    layout::{FrameTraits, LANES, Layout},
+    lanes::LANES,
+    layout::{FrameTraits, Layout, grid_name, indices_of},
     options::{FieldOptions, NotFinite},
     source::{GridBlock, GridSource},
     stream::InputSummary,
@@ -311,7 +311,7 @@ impl BlockSource {
         Layout {
             shape: FieldShape::Grid(shape),
             given: shape.values_per_frame(),
-            name: name(&shape),
+            name: grid_name(&shape),
             position: Arc::new(move |value| {
                 let [i, j, k] = indices_of(value, &shape);
                 let [nx, ny, _] = of_whole.values();
@@ -386,4 +386,13 @@ impl GridBlock {
         };
         GridShape { nodes: self.nodes, first, ..*whole }
     }
+}
+
+/// The error of a field of which blocks are read, and that is sampled beside a run.
+pub(super) fn not_sampled() -> Error {
+    Error::Plan(
+        "blocks of the field's frames are read around the particles of a run, and it cannot be sampled \
+         elsewhere; open it with all frames or with streamed ones"
+            .into(),
+    )
 }

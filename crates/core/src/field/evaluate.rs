@@ -1,6 +1,11 @@
 //! Evaluates fields, and validates what they return.
 
-use super::{Field, Sampled, domain::measured, interface::origin, sampled::origin_row};
+use super::{
+    Field, Sampled,
+    domain::{measured, measured_from},
+    interface::origin,
+    sampled::origin_row,
+};
 use crate::{Error, Result};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, kind::Basic};
 use burntrace_kernels::{Particles, Segment};
@@ -208,4 +213,29 @@ fn validated(
         ));
     }
     Ok(found)
+}
+
+/// Velocities at positions in the data's coordinates.
+pub(crate) fn velocities(
+    field: &dyn Field,
+    positions: &[[f64; 3]],
+    time: f64,
+) -> Result<Vec<[f64; 3]>> {
+    on_host(&velocity(field, on_device(field, positions), time)?)
+}
+
+/// Positions `[n, 3]` on a field's device, measured from its origin.
+pub(crate) fn on_device(field: &dyn Field, positions: &[[f64; 3]]) -> Tensor<2> {
+    let measured = measured_from(origin(field), positions);
+    let data = field.precision().data(measured.into_flattened(), [positions.len(), 3]);
+    Tensor::from_data(data, (&field.device(), field.precision().dtype()))
+}
+
+/// Positions `[n, 3]` on the host.
+pub(crate) fn on_host(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
+    let failed = |e: &dyn std::error::Error| Error::Execution(e.to_string());
+    let data = positions.clone().try_into_data().map_err(|e| failed(&e))?;
+    let data = data.try_cast_as::<f64>().map_err(|e| failed(&e))?;
+    let numbers = data.try_into_vec::<f64>().map_err(|e| failed(&e))?;
+    Ok(numbers.as_chunks().0.to_vec())
 }

@@ -10,12 +10,11 @@ mod tests;
 pub use expression::Expression;
 
 use super::{
-    arrays::ArrayLanes,
     domain::Domain,
     frames::TimeAxis,
-    layout::{FrameTraits, LANES},
+    lanes::{ArrayLanes, LANES},
+    layout::{FrameTraits, ValueLayout},
     sampled::Sampled,
-    values::ValueLayout,
 };
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device, Tensor, TensorData};

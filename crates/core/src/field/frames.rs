@@ -2,6 +2,7 @@
 
 use crate::{Error, Result, error::short};
 use burntrace_kernels::{Clock, Outside, Step, TimeInterpolation};
+use std::ops::Range;
 
 /// The velocity before the first frame and after the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -188,7 +189,7 @@ impl TimeAxis {
     /// The frames that a step of length `h` from time `t` may read, with indices that continue from
     /// period to period. Rounding in a kernel may carry a step into the interval after its last
     /// one.
-    pub fn frames_of(&self, t: f64, h: f64) -> std::ops::Range<i64> {
+    pub fn frames_of(&self, t: f64, h: f64) -> Range<i64> {
         let (current, step) = self.step_unrolled(t, h);
         let count = self.clock.frame_intervals.len() as i64;
         if count == 0 {
@@ -217,7 +218,7 @@ impl TimeAxis {
 
     /// The clock of a range of consecutive frames, with intervals counted from the first of them.
     /// Steps that read only these frames are the same as with the clock of all frames.
-    pub fn clock_of(&self, frames: std::ops::Range<i64>) -> Clock {
+    pub fn clock_of(&self, frames: Range<i64>) -> Clock {
         let count = self.clock.frame_intervals.len() as i64;
         let length = |k: i64| self.clock.frame_intervals[k.rem_euclid(count) as usize];
         let intervals = if count == 0 {
@@ -280,6 +281,11 @@ fn closing_interval(intervals: &[f64], period: f64) -> Result<Option<f64>> {
         });
     }
     Ok((rest > slack).then_some(rest))
+}
+
+/// The smallest range of frames that contains two others.
+pub(super) fn union(a: Range<i64>, b: Range<i64>) -> Range<i64> {
+    a.start.min(b.start)..a.end.max(b.end)
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@ use super::{
     blocks::Blocks,
     domain::{AXES, Domain},
     frames::Frames,
-    layout::Layout,
+    layout::{Layout, grid_name, indices_of},
     load::{Input, Loaded},
     options::FieldOptions,
-    sampled::{Sampled, sampled_field},
+    sampled::Sampled,
+    sampled_field::sampled_field,
     source::GridSource,
 };
 use crate::{Error, Result};
@@ -86,7 +87,7 @@ impl GridField {
             order: None,
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             lanes: lanes.clone(),
-            name: name(&shape),
+            name: grid_name(&shape),
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: Arc::new(move |value| value_position(value, &shape, &axes)),
         };
@@ -261,24 +262,8 @@ fn is_uniform(axis: &[f64]) -> bool {
     !axis.iter().enumerate().any(is_off)
 }
 
-/// The number and kind of values, for example `64 x 64 x 64 nodes`.
-pub(super) fn name(shape: &GridShape) -> String {
-    let [nx, ny, nz] = shape.values();
-    let what = match shape.placement {
-        Placement::Nodes => "nodes",
-        Placement::Cells => "cells",
-    };
-    format!("{nx} x {ny} x {nz} {what}")
-}
-
 /// Position of a value: its node, or the first node of its cell.
 fn value_position(index: usize, shape: &GridShape, axes: &[Vec<f64>; 3]) -> [f64; 3] {
     let ijk = indices_of(index, shape);
     std::array::from_fn(|d| axes[d][ijk[d]])
-}
-
-/// Indices of a value along the axes.
-pub(super) fn indices_of(value: usize, shape: &GridShape) -> [usize; 3] {
-    let [nx, ny, _] = shape.values();
-    [value % nx, value / nx % ny, value / (nx * ny)]
 }

@@ -1,18 +1,15 @@
 //! The layout of a source's frames on a device.
 
 use super::{
-    arrays::{ArrayLanes, FieldArray},
+    arrays::FieldArray,
     frames::TimeAxis,
+    lanes::{ArrayLanes, LANES},
     options::NotFinite,
     source::{FrameData, FrameSource},
-    values::ValueLayout,
 };
 use crate::{Error, Floats, Precision, Result};
-use burntrace_kernels::FieldShape;
+use burntrace_kernels::{FieldShape, GridShape, Placement};
 use std::sync::Arc;
-
-/// Components of a velocity and its padding.
-pub(crate) const LANES: usize = 4;
 
 /// What is known of a source from its frames.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,6 +28,26 @@ pub(crate) trait Ordered: std::fmt::Debug + Send + Sync {
 impl Ordered for Vec<usize> {
     fn order(&self) -> &[usize] {
         self
+    }
+}
+
+/// Where the values of a source are in a frame on the device.
+#[derive(Clone, Debug)]
+pub(crate) struct ValueLayout {
+    /// Values in a frame of the source.
+    pub given: usize,
+    /// The source's index of each value, if the field reorders them.
+    pub order: Option<Arc<dyn Ordered>>,
+    /// Flat axes, on which the component of the velocity is dropped.
+    pub flat: [bool; 3],
+    /// Whether a frame is made of its source's values and nothing else, without averages.
+    pub is_plain: bool,
+}
+
+impl ValueLayout {
+    /// Of a field without values.
+    pub fn none() -> Self {
+        ValueLayout { given: 0, order: None, flat: [false; 3], is_plain: false }
     }
 }
 
@@ -295,4 +312,20 @@ pub(super) fn check_ends(time: &TimeAxis, meet: bool) -> Result<()> {
                  frames"
             .into(),
     })
+}
+
+/// The number and kind of values of a grid, for example `64 x 64 x 64 nodes`.
+pub(super) fn grid_name(shape: &GridShape) -> String {
+    let [nx, ny, nz] = shape.values();
+    let what = match shape.placement {
+        Placement::Nodes => "nodes",
+        Placement::Cells => "cells",
+    };
+    format!("{nx} x {ny} x {nz} {what}")
+}
+
+/// Indices of a value along the axes of a grid.
+pub(super) fn indices_of(value: usize, shape: &GridShape) -> [usize; 3] {
+    let [nx, ny, _] = shape.values();
+    [value % nx, value / nx % ny, value / (nx * ny)]
 }

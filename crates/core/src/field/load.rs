@@ -1,14 +1,13 @@
 //! Loading of a source's frames to a device.
 
 use super::{
-    arrays::ArrayLanes,
     blocks::{Blocks, not_on_grid},
     frames::{Frames, TimeAxis},
-    layout::{FrameTraits, LANES, Layout, check_ends, threads},
+    lanes::{ArrayLanes, LANES},
+    layout::{FrameTraits, Layout, ValueLayout, check_ends, threads},
     options::FieldOptions,
     source::{FrameSource, GridSource},
     stream::Stream,
-    values::ValueLayout,
 };
 use crate::{Error, Result, floats::Floats};
 use burn::tensor::{Device, Tensor};

@@ -4,13 +4,14 @@ mod averaged;
 mod weights;
 
 use super::{
-    arrays::ArrayLanes,
     domain::{Domain, bounding_box},
     frames::TimeAxis,
+    lanes::ArrayLanes,
     layout::{Layout, Ordered},
     load::{Input, Loaded},
     options::FieldOptions,
-    sampled::{Sampled, sampled_field},
+    sampled::Sampled,
+    sampled_field::sampled_field,
     source::MeshSource,
 };
 use crate::{

@@ -2,8 +2,7 @@
 
 use super::{
     AXES,
-    arrays::FieldArray,
-    source::{FrameData, FrameSource, GridBlock, GridSource, SourceError},
+    source::{FrameData, FrameSource, GridBlock, GridSource, SourceError, describe_as},
 };
 use crate::{Error, Floats, Result};
 use burntrace_kernels::Placement;
@@ -182,21 +181,7 @@ fn taken(numbers: &Floats, order: &[usize], width: usize) -> Floats {
 }
 
 impl<S: GridSource> FrameSource for PeriodicGrid<S> {
-    fn times(&self) -> &[f64] {
-        self.source.times()
-    }
-
-    fn arrays(&self) -> &[FieldArray] {
-        self.source.arrays()
-    }
-
-    fn has_velocity(&self) -> bool {
-        self.source.has_velocity()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.source.cache_bytes()
-    }
+    describe_as!(self => self.source);
 
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         let data = self.source.read(frame)?;

@@ -8,7 +8,8 @@ use super::{
     layout::Layout,
     load::{Input, Loaded},
     options::FieldOptions,
-    sampled::{Sampled, sampled_field},
+    sampled::Sampled,
+    sampled_field::sampled_field,
     source::PointSource,
 };
 use crate::{Error, Result};

@@ -1,18 +1,18 @@
 //! Sampled velocity on a device, on any kind of geometry.
 
 use super::{
-    arrays::{ArrayLanes, FieldArray},
-    blocks::Blocks,
+    arrays::FieldArray,
+    blocks::{Blocks, not_sampled},
     domain::Domain,
-    frames::{Frames, TimeAxis},
-    layout::{FrameTraits, LANES},
+    frames::{Frames, TimeAxis, union},
+    lanes::{ArrayLanes, LANES},
+    layout::{FrameTraits, ValueLayout},
+    size::{FieldSize, READ_BYTES},
     stream::{InputSummary, Stream},
-    values::ValueLayout,
-    window::{FrameWindow, not_sampled, union},
 };
-use crate::{Error, FieldSize, Precision, Result, device, plan::READ_BYTES};
-use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
-use burntrace_kernels::{Clock, FieldTensors, Particles, Segment, Step};
+use crate::{Error, Precision, Result, device};
+use burn::tensor::{Bool, Device, Tensor, TensorData};
+use burntrace_kernels::FieldTensors;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Sampled velocity on a device: the input of the fused operation.
@@ -62,9 +62,9 @@ impl Sampled {
         }
         let FieldTensors { velocity, coordinates, index, .. } = &self.tensors;
         let tensors = FieldTensors {
-            velocity: moved(velocity, device)?,
-            coordinates: moved(coordinates, device)?,
-            index: moved_index(index, device)?,
+            velocity: device::moved(velocity, device)?,
+            coordinates: device::moved(coordinates, device)?,
+            index: device::moved(index, device)?,
             ..self.tensors.clone()
         };
         let stream = self.stream.as_ref().map(|stream| stream.to_device(device)).transpose()?;
@@ -132,19 +132,6 @@ impl Sampled {
     /// Whether values may be NaN: in holes, and where those of arrays are missing.
     pub(crate) fn has_gaps(&self) -> bool {
         self.traits.has_holes || !self.lanes.arrays().is_empty()
-    }
-
-    /// The groups of values from a first one on `[n, (groups - first_group) x 4]` at the positions of
-    /// particles, measured from the origin, by the fused operation. `segment` makes the segment for a clock and a step.
-    pub(crate) fn values(
-        &self,
-        particles: Particles,
-        first_group: usize,
-        time: f64,
-        segment: impl FnOnce(Arc<Clock>, Vec<Step>) -> Segment,
-    ) -> Result<Tensor<2>> {
-        let FrameWindow { tensors, clock, steps } = self.during(&[(time, 0.0)])?;
-        Ok(burntrace_kernels::sample(particles, &tensors, first_group, segment(clock, steps)))
     }
 
     /// Mask of the positions `[n, 3]`, measured from the origin, that are in the domain or beyond it by
@@ -217,134 +204,8 @@ impl Sampled {
     }
 }
 
-/// A tensor on another device; the same one if it is there.
-pub(super) fn moved<const D: usize>(tensor: &Tensor<D>, device: &Device) -> Result<Tensor<D>> {
-    if tensor.device() == *device {
-        return Ok(tensor.clone());
-    }
-    let data = tensor.clone().try_into_data().map_err(failed)?;
-    Ok(Tensor::from_data(data, (device, tensor.dtype())))
-}
-
-/// As [`moved`], for indices.
-fn moved_index(index: &Tensor<1, Int>, device: &Device) -> Result<Tensor<1, Int>> {
-    if index.device() == *device {
-        return Ok(index.clone());
-    }
-    let data = index.clone().try_into_data().map_err(failed)?;
-    Ok(Tensor::from_data(data, (device, index.dtype())))
-}
-
-fn failed(error: impl std::fmt::Debug) -> Error {
-    Error::Execution(format!("the field cannot be copied to another device: {error:?}"))
-}
-
 /// An origin as a row `[1, 3]` beside positions.
 pub(crate) fn origin_row(origin: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
     let row = TensorData::new(origin.to_vec(), [1, 3]);
     Tensor::from_data(row, (&beside.device(), beside.dtype()))
 }
-
-/// Implements [`Field`](super::Field) for a type with a field `sampled` and the methods
-/// `locate_all` and `read`.
-macro_rules! sampled_field {
-    ($field:ty $(, $more:item)*) => {
-        const _: () = {
-        use $crate::field::FromOrigin;
-
-        impl $crate::Field for $field {
-            fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-                self.velocity_from_origin(self.sampled.measured(position), &[time])
-            }
-
-            fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>> {
-                Some(self.velocity_from_origin(self.sampled.measured(position), times))
-            }
-
-            fn diffusivity(&self, position: Tensor<2>, time: f64) -> Option<Tensor<2>> {
-                let has_diffusivity = self.sampled.traits.has_diffusivity;
-                let measured = || self.sampled.measured(position);
-                has_diffusivity.then(|| self.diffusivity_from_origin(measured(), time))
-            }
-
-            fn has_diffusivity(&self) -> bool {
-                self.sampled.traits.has_diffusivity
-            }
-
-            fn sample(&self, position: Tensor<2>, time: f64) -> $crate::Result<$crate::Samples> {
-                let values = $crate::field::evaluate::samples(self, position, time)?;
-                Ok(self.sampled.lanes.samples(values))
-            }
-
-            fn domain(&self) -> $crate::Domain {
-                self.sampled.domain
-            }
-
-            fn device(&self) -> burn::tensor::Device {
-                self.sampled.device.clone()
-            }
-
-            fn precision(&self) -> $crate::Precision {
-                self.sampled.precision
-            }
-
-            fn times(&self) -> Option<[f64; 2]> {
-                self.sampled.time.range()
-            }
-
-            fn span(&self) -> [f64; 2] {
-                self.sampled.time.ends()
-            }
-
-            fn sampled(&self) -> Option<&$crate::Sampled> {
-                Some(&self.sampled)
-            }
-
-            fn origin_view(&self) -> Option<&dyn FromOrigin> {
-                Some(self)
-            }
-
-            fn to_device(
-                &self,
-                device: &burn::tensor::Device,
-            ) -> $crate::Result<Box<dyn $crate::Field>> {
-                let sampled = self.sampled.to_device(device)?;
-                Ok(Box::new(Self { sampled, ..self.clone() }))
-            }
-
-            $($more)*
-        }
-
-        impl FromOrigin for $field {
-            fn velocity_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
-                let [count, _] = position.dims();
-                let cells = self.locate_all(position);
-                let read = |frame| self.read(frame, &cells);
-                self.sampled.at_times((count, times), 0, read).narrow(1, 0, 3)
-            }
-
-            fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-                let [count, _] = position.dims();
-                let cells = self.locate_all(position);
-                let read = |frame| self.read(frame, &cells);
-                self.sampled.at_times((count, &[time]), 0, read).narrow(1, 3, 1)
-            }
-
-            fn values_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-                let [count, _] = position.dims();
-                let cells = self.locate_all(position);
-                let group = |group| {
-                    let read = |frame| self.read(frame, &cells);
-                    self.sampled.at_times((count, &[time]), group, read)
-                };
-                Tensor::cat((0..self.sampled.tensors.groups).map(group).collect(), 1)
-            }
-
-            fn contains_from_origin(&self, position: &Tensor<2>) -> Tensor<2, Bool> {
-                self.contains(position)
-            }
-        }
-        };
-    };
-}
-pub(super) use sampled_field;

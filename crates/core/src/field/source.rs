@@ -208,57 +208,68 @@ pub trait MeshSource: FrameSource {
     }
 }
 
-impl<S: FrameSource + ?Sized> FrameSource for &mut S {
-    fn times(&self) -> &[f64] {
-        (**self).times()
-    }
+/// Implements the methods that describe a [`FrameSource`] by those of another source.
+macro_rules! describe_as {
+    ($self:ident => $source:expr) => {
+        fn times(&$self) -> &[f64] {
+            $source.times()
+        }
 
-    fn arrays(&self) -> &[FieldArray] {
-        (**self).arrays()
-    }
+        fn arrays(&$self) -> &[$crate::FieldArray] {
+            $source.arrays()
+        }
 
-    fn has_velocity(&self) -> bool {
-        (**self).has_velocity()
-    }
+        fn has_velocity(&$self) -> bool {
+            $source.has_velocity()
+        }
 
-    fn cache_bytes(&self) -> u64 {
-        (**self).cache_bytes()
-    }
-
-    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
-        (**self).read(frame)
-    }
-
-    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
-        (**self).read_many(frames)
-    }
+        fn cache_bytes(&$self) -> u64 {
+            $source.cache_bytes()
+        }
+    };
 }
+pub(super) use describe_as;
 
-impl<S: FrameSource + ?Sized> FrameSource for Box<S> {
-    fn times(&self) -> &[f64] {
-        (**self).times()
-    }
+/// Implements the traits of sources for pointers to them.
+macro_rules! implement_for {
+    ($($pointer:ty),*) => {
+        $(
+            impl<S: FrameSource + ?Sized> FrameSource for $pointer {
+                describe_as!(self => (**self));
 
-    fn arrays(&self) -> &[FieldArray] {
-        (**self).arrays()
-    }
+                fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
+                    (**self).read(frame)
+                }
 
-    fn has_velocity(&self) -> bool {
-        (**self).has_velocity()
-    }
+                fn read_many(
+                    &mut self,
+                    frames: &[usize],
+                ) -> Vec<std::result::Result<FrameData, SourceError>> {
+                    (**self).read_many(frames)
+                }
+            }
 
-    fn cache_bytes(&self) -> u64 {
-        (**self).cache_bytes()
-    }
+            impl<S: MeshSource + ?Sized> MeshSource for $pointer {
+                fn points(&self) -> &[[f64; 3]] {
+                    (**self).points()
+                }
 
-    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
-        (**self).read(frame)
-    }
+                fn cells(&self) -> &Cells {
+                    (**self).cells()
+                }
 
-    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
-        (**self).read_many(frames)
-    }
+                fn placement(&self) -> Placement {
+                    (**self).placement()
+                }
+
+                fn boundary(&self) -> Option<&BoundaryCells> {
+                    (**self).boundary()
+                }
+            }
+        )*
+    };
 }
+implement_for!(&mut S, Box<S>);
 
 impl<S: GridSource + ?Sized> GridSource for Box<S> {
     fn axes(&self) -> &[Vec<f64>; 3] {
@@ -275,41 +286,5 @@ impl<S: GridSource + ?Sized> GridSource for Box<S> {
         block: &GridBlock,
     ) -> std::result::Result<FrameData, SourceError> {
         (**self).read_block(frame, block)
-    }
-}
-
-impl<S: MeshSource + ?Sized> MeshSource for &mut S {
-    fn points(&self) -> &[[f64; 3]] {
-        (**self).points()
-    }
-
-    fn cells(&self) -> &Cells {
-        (**self).cells()
-    }
-
-    fn placement(&self) -> Placement {
-        (**self).placement()
-    }
-
-    fn boundary(&self) -> Option<&BoundaryCells> {
-        (**self).boundary()
-    }
-}
-
-impl<S: MeshSource + ?Sized> MeshSource for Box<S> {
-    fn points(&self) -> &[[f64; 3]] {
-        (**self).points()
-    }
-
-    fn cells(&self) -> &Cells {
-        (**self).cells()
-    }
-
-    fn placement(&self) -> Placement {
-        (**self).placement()
-    }
-
-    fn boundary(&self) -> Option<&BoundaryCells> {
-        (**self).boundary()
     }
 }

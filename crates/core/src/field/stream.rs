@@ -2,10 +2,10 @@
 
 use super::{
     frames::{Frames, TimeAxis},
-    layout::{FrameTraits, LANES, Layout, check_ends},
+    lanes::LANES,
+    layout::{FrameTraits, Layout, check_ends},
     options::FieldOptions,
     reader::{FrameReader, ReadFrame, SHARED_FRAMES},
-    sampled::moved,
     source::FrameSource,
 };
 use crate::{Error, Precision, Result, device, floats::Floats};
@@ -130,7 +130,7 @@ impl Stream {
     /// the same time are read once.
     pub fn to_device(&self, device: &Device) -> Result<Stream> {
         let window = self.lock();
-        let velocity = window.velocity.as_ref().map(|velocity| moved(velocity, device));
+        let velocity = window.velocity.as_ref().map(|velocity| device::moved(velocity, device));
         let copy = Window {
             velocity: velocity.transpose()?,
             frames: window.frames.clone(),

@@ -2,7 +2,8 @@
 
 use super::{
     GridField, MeshField, PointField, evaluate,
-    layout::{LANES, Ordered},
+    lanes::LANES,
+    layout::ValueLayout,
     mesh::CellVelocity,
     options::FieldOptions,
     sampled::Sampled,
@@ -11,27 +12,6 @@ use super::{
 use crate::{Error, Floats, Precision, Result, mesh::Cells};
 use burn::tensor::{DType, Device, Tensor};
 use burntrace_kernels::{Placement, Weighting};
-use std::sync::Arc;
-
-/// Where the values of a source are in a frame on the device.
-#[derive(Clone, Debug)]
-pub(crate) struct ValueLayout {
-    /// Values in a frame of the source.
-    pub given: usize,
-    /// The source's index of each value, if the field reorders them.
-    pub order: Option<Arc<dyn Ordered>>,
-    /// Flat axes, on which the component of the velocity is dropped.
-    pub flat: [bool; 3],
-    /// Whether a frame is made of its source's values and nothing else, without averages.
-    pub is_plain: bool,
-}
-
-impl ValueLayout {
-    /// Of a field without values.
-    pub fn none() -> Self {
-        ValueLayout { given: 0, order: None, flat: [false; 3], is_plain: false }
-    }
-}
 
 impl Sampled {
     /// The field with other velocities `[frames, values, 3]`, in the order of its source.

@@ -1,9 +1,10 @@
 //! The frames of a launch.
 
-use super::sampled::Sampled;
-use crate::{Error, Result};
-use burntrace_kernels::{Clock, FieldTensors, Step};
-use std::{ops::Range, sync::Arc};
+use super::{blocks::not_sampled, frames::union, sampled::Sampled};
+use crate::Result;
+use burn::tensor::Tensor;
+use burntrace_kernels::{Clock, FieldTensors, Particles, Segment, Step};
+use std::sync::Arc;
 
 /// Frames, clock and steps of one launch.
 pub(crate) struct FrameWindow {
@@ -61,18 +62,17 @@ impl Sampled {
         };
         steps.iter().take_while(|step| fits(step)).count().max(1)
     }
-}
 
-/// The smallest range that contains two others.
-pub(super) fn union(a: Range<i64>, b: Range<i64>) -> Range<i64> {
-    a.start.min(b.start)..a.end.max(b.end)
-}
-
-/// The error of a field of which blocks are read, and that is sampled beside a run.
-pub(super) fn not_sampled() -> Error {
-    Error::Plan(
-        "blocks of the field's frames are read around the particles of a run, and it cannot be sampled \
-         elsewhere; open it with all frames or with streamed ones"
-            .into(),
-    )
+    /// The groups of values from a first one on `[n, (groups - first_group) x 4]` at the positions of
+    /// particles, measured from the origin, by the fused operation. `segment` makes the segment for a clock and a step.
+    pub(crate) fn values(
+        &self,
+        particles: Particles,
+        first_group: usize,
+        time: f64,
+        segment: impl FnOnce(Arc<Clock>, Vec<Step>) -> Segment,
+    ) -> Result<Tensor<2>> {
+        let FrameWindow { tensors, clock, steps } = self.during(&[(time, 0.0)])?;
+        Ok(burntrace_kernels::sample(particles, &tensors, first_group, segment(clock, steps)))
+    }
 }

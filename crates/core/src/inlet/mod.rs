@@ -8,7 +8,7 @@ mod polygon;
 mod positions;
 mod vectors;
 
-use crate::{Domain, Error, Face, Result, seeds};
+use crate::{Domain, Error, Face, Result, field::evaluate};
 use burn::tensor::Tensor;
 use patch::Patch;
 pub(crate) use positions::InletPositions;
@@ -176,7 +176,7 @@ impl Inlet {
                 "the tensor of points has the shape [{count}, {components}]; give [n, 3]"
             )));
         }
-        let inlet = Inlet::new(InletShape::Points(seeds::read(&points)?), pattern)?;
+        let inlet = Inlet::new(InletShape::Points(evaluate::on_host(&points)?), pattern)?;
         Ok(Inlet { tensor: Some(Arc::new(points)), ..inlet })
     }
 

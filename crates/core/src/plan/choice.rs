@@ -1,7 +1,7 @@
 //! The choice of a memory strategy.
 
-use super::{FieldSize, Memory, Plan, RunSize, Strategy, needs};
-use crate::{Error, Frames, Result};
+use super::{Memory, Plan, RunSize, Strategy, needs};
+use crate::{Error, FieldSize, Frames, Result};
 
 /// Requirements of a memory plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,13 +1,13 @@
 //! Memory plans: how a run fits into the available memory.
 
 mod choice;
+mod memory;
 mod needs;
-mod size;
 
 pub use choice::MemoryRequest;
+pub use memory::Memory;
+pub(crate) use memory::resident;
 pub use needs::{Phase, PlanItem, RunSize};
-pub use size::{FieldSize, Memory};
-pub(crate) use size::{READ_BYTES, resident};
 
 use crate::{Error, Frames, Result};
 use std::fmt::{Display, Formatter};

@@ -1,7 +1,7 @@
 //! Items of a run that need memory.
 
-use super::{FieldSize, size::resident};
-use crate::{Engine, Frames, ParticleInstance, Precision};
+use super::resident;
+use crate::{Engine, FieldSize, Frames, ParticleInstance, Precision, schedule::EVENTS};
 use burntrace_kernels::TANGENTS;
 
 /// The phase of a run that needs an item.
@@ -203,5 +203,5 @@ fn of_end(size: &RunSize, layout: MemoryLayout) -> u64 {
     let locations = if size.has_end_locations { 24 } else { 0 };
     let instances = if size.inlets > 0 { size_of::<ParticleInstance>() as u64 + 4 } else { 0 };
     let rows = if layout.is_shared || (layout.batch as u64) < n { 0 } else { size.row() };
-    n * (17 + locations + instances + rows) + n.min(crate::tracer::EVENTS as u64) * 32
+    n * (17 + locations + instances + rows) + n.min(EVENTS as u64) * 32
 }

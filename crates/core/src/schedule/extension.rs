@@ -1,7 +1,7 @@
 //! A schedule that continues a shorter one.
 
-use super::{Chunk, Schedule};
-use crate::{Error, Result, error::short, tracer::Cursor};
+use super::{Chunk, Cursor, Schedule};
+use crate::{Error, Result, error::short};
 
 impl Schedule {
     /// The position at the end of an earlier, shorter schedule whose steps and saves are the first ones of

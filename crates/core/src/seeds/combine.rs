@@ -137,8 +137,9 @@ fn joined_tensor(first: &Seeds, second: &Seeds) -> Option<Tensor<2>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{read, tests::message};
+    use super::super::tests::message;
     use super::*;
+    use crate::field::evaluate;
     use burn::tensor::Device;
 
     fn pair() -> Seeds {
@@ -205,9 +206,9 @@ mod tests {
         assert!(seeds.is_tracked());
         assert_eq!(seeds.len(), 6);
         let tensor = seeds.tensor(&device, crate::Precision::F64);
-        assert_eq!(read(&tensor).unwrap(), seeds.positions());
+        assert_eq!(evaluate::on_host(&tensor).unwrap(), seeds.positions());
         let gradients = tensor.sum().backward();
-        assert_eq!(read(&given.grad(&gradients).unwrap()).unwrap(), [[4.0; 3]]);
+        assert_eq!(evaluate::on_host(&given.grad(&gradients).unwrap()).unwrap(), [[4.0; 3]]);
     }
 
     #[test]

@@ -9,10 +9,9 @@ mod shapes;
 mod sobol;
 
 pub use boxes::GridPlacement;
-pub(crate) use patch::velocities;
 pub(crate) use sobol::Sobol;
 
-use crate::{Error, Precision, Result};
+use crate::{Error, Precision, Result, field::evaluate};
 use burn::tensor::{Device, Tensor};
 
 /// Initial positions and release times of particles.
@@ -80,7 +79,7 @@ impl Seeds {
             )));
         }
         check_count(count)?;
-        let position = read(&positions)?;
+        let position = evaluate::on_host(&positions)?;
         check_positions(&position)?;
         Ok(Seeds { position, tensor: Some(positions), release: None })
     }
@@ -184,15 +183,6 @@ fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
     })
 }
 
-/// Positions `[n, 3]` on the host.
-pub(crate) fn read(positions: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
-    let failed = |e: &dyn std::error::Error| Error::Execution(e.to_string());
-    let data = positions.clone().try_into_data().map_err(|e| failed(&e))?;
-    let data = data.try_cast_as::<f64>().map_err(|e| failed(&e))?;
-    let numbers = data.try_into_vec::<f64>().map_err(|e| failed(&e))?;
-    Ok(numbers.as_chunks().0.to_vec())
-}
-
 fn check_count(count: usize) -> Result<()> {
     match count {
         0 => Err(Error::Seeds("there are none; give one or more".into())),
@@ -284,7 +274,7 @@ mod tests {
             let tensor = seeds.tensor(&Device::flex(), precision);
             assert_eq!((tensor.dims(), tensor.dtype()), ([2, 3], precision.dtype()));
             if precision == Precision::F64 {
-                assert_eq!(read(&tensor).unwrap(), seeds.positions());
+                assert_eq!(evaluate::on_host(&tensor).unwrap(), seeds.positions());
             }
         }
     }
@@ -298,7 +288,7 @@ mod tests {
         for precision in [Precision::F32, Precision::F64] {
             let gradients = seeds.tensor(&device, precision).mul_scalar(3.0).sum().backward();
             let gradient = given.grad(&gradients).unwrap();
-            assert_eq!(read(&gradient).unwrap(), [[3.0; 3]]);
+            assert_eq!(evaluate::on_host(&gradient).unwrap(), [[3.0; 3]]);
         }
     }
 

@@ -1,11 +1,10 @@
 //! Seeds on a patch of a mesh boundary.
 
-use super::{Seeds, check_count, check_finite, read, reserve};
-use crate::field::{self, evaluate, measured_from};
+use super::{Seeds, check_count, check_finite, reserve};
+use crate::field::evaluate;
 use crate::mesh::{FacePosition, FaceSampler, Mesh};
 use crate::random::uniform;
 use crate::{Error, Field, Patch, Result};
-use burn::tensor::Tensor;
 use std::ops::Range;
 
 /// Maximum number of draws for a seed.
@@ -146,13 +145,13 @@ impl FluxDraws<'_> {
     /// Velocities along the inward normals of faces.
     fn inflow(&self, candidates: &[Candidate]) -> Result<Vec<f64>> {
         let positions: Vec<[f64; 3]> = candidates.iter().map(|c| c.face.position).collect();
-        let (field, position) = (self.field, on_device(self.field, &positions));
+        let (field, position) = (self.field, evaluate::on_device(self.field, &positions));
         // The fused operation is faster.
         let found = match field.sampled() {
             Some(_) => evaluate::samples_from_origin(field, position, self.time)?.narrow(1, 0, 3),
             None => evaluate::velocity(field, position, self.time)?,
         };
-        let found = read(&found)?;
+        let found = evaluate::on_host(&found)?;
         let along = |(v, c): (&[f64; 3], &Candidate)| -> f64 {
             v.iter().zip(c.face.inward).map(|(v, normal)| v * normal).sum()
         };
@@ -238,22 +237,6 @@ impl FluxDraws<'_> {
 /// A number with six significant digits, for messages.
 fn rounded(x: f64) -> f64 {
     format!("{x:.5e}").parse().unwrap_or(x)
-}
-
-/// Velocities at positions in the data's coordinates.
-pub(crate) fn velocities(
-    field: &dyn Field,
-    positions: &[[f64; 3]],
-    time: f64,
-) -> Result<Vec<[f64; 3]>> {
-    read(&evaluate::velocity(field, on_device(field, positions), time)?)
-}
-
-/// Positions `[n, 3]` on a field's device, measured from its origin.
-fn on_device(field: &dyn Field, positions: &[[f64; 3]]) -> Tensor<2> {
-    let measured = measured_from(field::origin(field), positions);
-    let data = field.precision().data(measured.into_flattened(), [positions.len(), 3]);
-    Tensor::from_data(data, (&field.device(), field.precision().dtype()))
 }
 
 #[cfg(test)]

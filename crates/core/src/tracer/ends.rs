@@ -3,7 +3,7 @@
 use super::{rows::Rows, slots, start::Releases};
 use crate::{
     Ends, Error, Field, MeshFace, ParticleInstance, Result, Status,
-    schedule::{NEVER, Schedule},
+    schedule::{EVENTS, NEVER, Schedule},
 };
 use burn::tensor::{Tensor, TensorData};
 use burntrace_kernels::{FaceTags, MeshPatch, Record, status::BROKEN_OFF};
@@ -33,9 +33,6 @@ pub(super) struct Account {
     /// Steps accepted and rejected.
     pub tries: [u64; 2],
 }
-
-/// Maximum number of events whose times are computed in one pass over all steps.
-pub(crate) const EVENTS: usize = 1 << 22;
 
 /// Counts particles by their final status.
 pub(super) fn account(

@@ -1,7 +1,7 @@
 //! Continues a finished run to a later end.
 
 use super::{Prepared, slots::Slots, state::RunState, stepper};
-use crate::{DurablePosition, Error, Result, error::short};
+use crate::{DurablePosition, Error, Result, error::short, schedule::Cursor};
 use burntrace_kernels::{RECORD, Record, status::WAITING};
 use std::borrow::Cow;
 
@@ -63,7 +63,7 @@ impl Prepared<'_> {
 
     /// Compares steps, saves and releases of sources until the end of a finished run. Returns the position
     /// there in the schedule of this run.
-    fn common_part(&self, finished: &Prepared) -> Result<super::Cursor> {
+    fn common_part(&self, finished: &Prepared) -> Result<Cursor> {
         let timetables = |slots: Option<&Slots>| slots.map(|slots| slots.timetables.clone());
         let mut own = timetables(self.slots.as_ref()).unwrap_or_default();
         let mut before = timetables(finished.slots.as_ref()).unwrap_or_default();

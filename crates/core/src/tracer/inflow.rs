@@ -3,9 +3,8 @@
 use super::{Tracer, obstacles, patches, start, walk};
 use crate::{
     Error, Inlet, Pattern, Result, Seeds,
-    field::{self, measured_from},
+    field::{self, evaluate::velocities, measured_from},
     inlet,
-    seeds::velocities,
 };
 use burn::tensor::Tensor;
 use burntrace_kernels::{InletRows, SlotRules, SourceSlots};

@@ -10,7 +10,8 @@ use super::{
     stepper::Stepper,
 };
 use crate::{
-    DurablePosition, Engine, Error, Floats, Precision, Result, device, schedule::Schedule,
+    DurablePosition, Engine, Error, Floats, Precision, Result, bits, device,
+    schedule::{Cursor, Schedule},
 };
 use burn::tensor::{DType, Tensor, TensorData};
 use burntrace_kernels::{POSITION, RECORD, TANGENTS};
@@ -55,17 +56,6 @@ pub(super) struct Identity {
     pub end: f64,
     pub steps: u64,
     pub saves: u64,
-}
-
-/// Progress through the schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cursor {
-    #[serde(with = "bits")]
-    pub now: f64,
-    /// Completed whole steps of the span.
-    pub grid: u64,
-    pub save: u64,
-    pub step: u64,
 }
 
 /// Counters of a run.
@@ -269,17 +259,4 @@ fn tangents_of(bytes: Cow<[u8]>) -> (String, Cow<[u8]>) {
 
 fn names<T>([position, record, fraction]: [T; 3]) -> [(String, T); 3] {
     [("position".into(), position), ("record".into(), record), ("fraction".into(), fraction)]
-}
-
-/// Serialises floats by their bits, which no text format changes.
-mod bits {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(number.to_bits())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        u64::deserialize(deserializer).map(f64::from_bits)
-    }
 }

@@ -1,38 +1,12 @@
 //! Arrays of files beside the velocity, which are sampled along tracks.
 
-use super::SeriesOptions;
+use super::options::{NamedArray, SeriesOptions};
 use super::times::Timeline;
 use super::values::floats;
-use super::velocity::{Association, VelocityInfo, VelocityName, error, with_name};
+use super::velocity::{Association, SampledArrays, VelocityInfo, VelocityName, error, with_name};
 use crate::Result;
 use burntrace_core::{FieldArray, Floats};
 use burntrace_vtk::{ArrayInfo, VtkFile};
-
-/// An array of files, and the name under which it is sampled.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct NamedArray {
-    /// Its name in the files.
-    pub array: String,
-    /// Its name in the results.
-    pub name: String,
-}
-
-impl NamedArray {
-    /// An array that keeps its name.
-    pub fn new(array: impl Into<String>) -> Self {
-        let array = array.into();
-        NamedArray { name: array.clone(), array }
-    }
-}
-
-/// The arrays beside the velocity that frames have.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct SampledArrays {
-    /// Names in the files.
-    pub in_files: Vec<String>,
-    /// Names in the field, and components.
-    pub arrays: Vec<FieldArray>,
-}
 
 impl VelocityInfo {
     /// Finds the velocity, the diffusivity and the arrays of a series in its first file.

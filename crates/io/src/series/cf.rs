@@ -1,14 +1,15 @@
 //! Frames of NetCDF files and Zarr groups.
 
-use super::crop::GridPart;
+use super::diffusivity;
+use super::find::{file_error, find};
 use super::grid::{Grid, flip};
-use super::times::{FrameFiles, Timeline, TimesFrom, resolve_frames};
+use super::info::{FileContents, SeriesInfo};
+use super::names::Files;
+use super::options::{NamedArray, SeriesOptions};
+use super::part::GridPart;
+use super::times::{FrameFiles, OPEN_FILES, Timeline, TimesFrom, frame_differs, resolve_frames};
 use super::values::{along, flip_floats, plane_axes, without_hidden};
 use super::velocity::{Association, VelocityInfo, VelocityName};
-use super::{
-    FileContents, Files, NamedArray, Series, SeriesInfo, SeriesOptions, diffusivity, find,
-    frame_differs,
-};
 use crate::tracks::TimeOrigin;
 use crate::{Error, Result};
 use burntrace_cf::{CfFrame, CfGrid, Request, Span, TimeAxis, Times, Values};
@@ -16,22 +17,6 @@ use burntrace_core::{FieldArray, Floats, FrameData};
 use burntrace_vtk::Kind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Number of files that stay open.
-pub(super) const OPEN_FILES: usize = 2;
-
-/// Whether the first of the files is a NetCDF file or a Zarr group.
-pub(super) fn is_cf(files: &Files) -> Result<bool> {
-    Ok(burntrace_cf::is_cf(&find(files)?.0[0].path))
-}
-
-/// The error of files that are used as points or as a mesh.
-pub(super) fn not_on_grid(files: &Files) -> Result<Error> {
-    let path = find(files)?.0.swap_remove(0).path;
-    let reason = "it holds a grid with axes, and no list of points or cells; set \
-                  `field.interpolation = \"grid\"`";
-    Ok(file_error(&path, reason))
-}
 
 /// The files, which no collection may list.
 fn paths_of(files: &Files) -> Result<Vec<PathBuf>> {
@@ -44,23 +29,6 @@ fn paths_of(files: &Files) -> Result<Vec<PathBuf>> {
             format!("it has times of its own, and {from} gives one; list the files themselves"),
         )),
     }
-}
-
-fn file_error(path: &Path, reason: impl Into<String>) -> Error {
-    Error::Cf(burntrace_cf::Error::File { path: path.into(), reason: reason.into() })
-}
-
-/// Opens a series.
-pub(super) fn open(files: &Files, options: &SeriesOptions) -> Result<Series> {
-    let survey = Survey::of(files, options)?;
-    let mut info = SeriesInfo::of_cf(survey.first.store());
-    let path = &survey.timeline.paths[0];
-    let part = GridPart::of(&survey.grid, options, Association::Point, path)?;
-    let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
-    survey.describe(&mut info, &grid);
-    let Survey { timeline, velocity, .. } = survey;
-    let hides = !options.ignore_hidden;
-    Ok(Series { timeline, grid, part, velocity, hides, cf: Some(CfFiles::default()), info })
 }
 
 /// Describes a series, which may have problems.
@@ -91,18 +59,19 @@ pub(super) fn contents(path: PathBuf) -> Result<FileContents> {
 }
 
 /// The files of a series, without the values of frames.
-struct Survey {
-    first: CfGrid,
-    timeline: Timeline,
+pub(super) struct Survey {
+    pub first: CfGrid,
+    pub timeline: Timeline,
     /// Number of frames before the selection.
     found: usize,
-    grid: Grid,
-    velocity: VelocityInfo,
+    pub grid: Grid,
+    pub velocity: VelocityInfo,
     time_origin: Option<TimeOrigin>,
 }
 
 impl Survey {
-    fn of(files: &Files, options: &SeriesOptions) -> Result<Survey> {
+    /// Opens the files of the selected frames.
+    pub fn of(files: &Files, options: &SeriesOptions) -> Result<Survey> {
         let paths = paths_of(files)?;
         if options.prefer == Some(Association::Cell) {
             let reason =
@@ -132,7 +101,7 @@ impl Survey {
     }
 
     /// Describes the series; `read` is the grid of its frames.
-    fn describe(&self, info: &mut SeriesInfo, read: &Grid) {
+    pub fn describe(&self, info: &mut SeriesInfo, read: &Grid) {
         let nodes = self.grid.nodes();
         info.points = nodes.iter().product();
         info.cells = self.grid.cells().iter().product();

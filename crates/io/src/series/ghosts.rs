@@ -1,9 +1,8 @@
 //! Ghost cells, which are duplicated in the files of several processes, and hidden cells and points.
 
 use super::grid::Grid;
-use super::mesh::refused;
 use super::velocity::{Association, error, with_name};
-use crate::Result;
+use crate::{Error, Result};
 use burntrace_vtk::{Values, VtkFile};
 
 /// The VTK array of flags of points and cells.
@@ -123,7 +122,7 @@ fn flags(file: &VtkFile, on: Association, count: usize) -> Result<Vec<u8>> {
         let name = &array.name;
         let found = flags.len();
         let reason = format!("its {on} array `{name}` has {found} numbers for {count} {on}s");
-        return Err(refused(file, reason));
+        return Err(Error::mesh(file, reason));
     }
     if are_levels {
         flags.iter_mut().for_each(|level| *level = (*level).min(DUPLICATE));

@@ -1,9 +1,10 @@
 //! Description of a series before its frames are read.
 
-use super::crop::{Crop, GridPart};
+use super::distinct_points::{DistinctPoints, bounds};
 use super::grid::Grid;
-use super::mesh::{MeshCells, MeshInfo};
-use super::points::{DistinctPoints, bounds};
+use super::mesh::{cells::MeshCells, info::MeshInfo};
+use super::options::Crop;
+use super::part::GridPart;
 use super::times::{Timeline, TimesFrom};
 use super::values::plane_axes;
 use super::velocity::{Association, VelocityInfo};
@@ -38,7 +39,7 @@ const ON_MESHES: &str = "mesh";
 const ON_POINTS: [&str; 2] = ["nearest", "inverse-distance"];
 
 /// The description of a series.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SeriesInfo {
     /// Files of the selected frames, in order of time: the first one, if a frame has several parts; a file
     /// of several frames is repeated.
@@ -160,7 +161,9 @@ impl SeriesInfo {
             dims: geometry.dims(),
             arrays: file.arrays().iter().map(entry).collect(),
             notes: file.notes().to_vec(),
-            ..SeriesInfo::empty(file.kind().to_string(), file.encoding())
+            kind: file.kind().to_string(),
+            encoding: file.encoding(),
+            ..SeriesInfo::default()
         }
     }
 
@@ -168,38 +171,9 @@ impl SeriesInfo {
     pub(super) fn of_cf(file: &dyn Store) -> SeriesInfo {
         SeriesInfo {
             arrays: burntrace_cf::fields(file).iter().map(cf_entry).collect(),
-            ..SeriesInfo::empty(Kind::RectilinearGrid.to_string(), file.format().into())
-        }
-    }
-
-    fn empty(kind: String, encoding: String) -> SeriesInfo {
-        SeriesInfo {
-            files: Vec::new(),
-            parts: Vec::new(),
-            files_found: 0,
-            kind,
-            encoding,
-            points: 0,
-            cells: 0,
-            dims: None,
-            axes: Vec::new(),
-            bounds: None,
-            distinct_points: None,
-            mesh: None,
-            interpolations: Vec::new(),
-            arrays: Vec::new(),
-            times: Vec::new(),
-            times_from: None,
-            velocity: None,
-            velocity_axes: Vec::new(),
-            hidden: None,
-            not_finite: None,
-            max_speed: None,
-            device_bytes_f32: 0,
-            device_bytes_f64: 0,
-            time_origin: None,
-            notes: Vec::new(),
-            problems: Vec::new(),
+            kind: Kind::RectilinearGrid.to_string(),
+            encoding: file.format().into(),
+            ..SeriesInfo::default()
         }
     }
 
@@ -392,4 +366,15 @@ fn axes(grid: &Grid) -> Vec<AxisInfo> {
         }
     };
     ['x', 'y', 'z'].into_iter().enumerate().map(axis).collect()
+}
+
+/// The first file of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileContents {
+    /// Its path.
+    pub path: PathBuf,
+    /// The kind of its data set.
+    pub kind: Kind,
+    /// Its arrays.
+    pub arrays: Vec<ArrayEntry>,
 }

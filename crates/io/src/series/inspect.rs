@@ -1,19 +1,20 @@
 //! Inspection of series, including files that cannot be traced.
 
 use super::cf;
+use super::compare::check_grids;
+use super::distinct_points::DistinctPoints;
+use super::find::{find, is_cf, select_frames};
 use super::ghosts::has_flags;
 use super::grid::Grid;
-use super::mesh::{MeshCells, MeshInfo};
-use super::points::DistinctPoints;
-use super::times::Timeline;
+use super::info::{FileContents, SeriesInfo};
+use super::mesh::{cells::MeshCells, info::MeshInfo};
+use super::names::Files;
+use super::options::SeriesOptions;
+use super::times::{Timeline, TimesFrom};
 use super::values::Selection;
 use super::velocity::{Association, VelocityInfo};
-use super::{
-    ArrayEntry, Files, SeriesInfo, SeriesOptions, TimesFrom, check_grids, find, select_frames,
-};
 use crate::{Error, Result, points::positions};
-use burntrace_vtk::{Kind, VtkFile};
-use std::path::PathBuf;
+use burntrace_vtk::VtkFile;
 
 /// Describes the files of a series. If they cannot be traced, [`problems`](SeriesInfo::problems) has
 /// the reasons.
@@ -23,7 +24,7 @@ use std::path::PathBuf;
 /// If no file is found, or the first one cannot be read.
 pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesInfo> {
     let files = files.into();
-    if cf::is_cf(&files)? {
+    if is_cf(&files)? {
         return cf::inspect(&files, options);
     }
     let (selected, problem) = match select_frames(&files, options) {
@@ -54,17 +55,6 @@ pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<Serie
         Err(_) => describe_points(&mut info, &file, checked, options),
     }
     Ok(info)
-}
-
-/// The first file of a series.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FileContents {
-    /// Its path.
-    pub path: PathBuf,
-    /// The kind of its data set.
-    pub kind: Kind,
-    /// Its arrays.
-    pub arrays: Vec<ArrayEntry>,
 }
 
 /// Reads the kind and the arrays of the first file of a series.

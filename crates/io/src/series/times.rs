@@ -1,7 +1,6 @@
 //! Times of files.
 
 use super::names::last_number;
-use super::{cf, frame_differs};
 use crate::listing::counted;
 use crate::{Error, Result};
 use burntrace_vtk::VtkFile;
@@ -86,6 +85,9 @@ impl Serialize for TimesFrom {
     }
 }
 
+/// Number of NetCDF files or Zarr groups that stay open.
+pub(super) const OPEN_FILES: usize = 2;
+
 /// Times, and where they are from.
 pub(super) type SourcedTimes = (Vec<f64>, TimesFrom);
 
@@ -126,7 +128,7 @@ impl Timeline {
         let mut paths: Vec<&PathBuf> = self.paths.iter().collect();
         paths.dedup();
         let each = paths.first().map_or(0, |path| burntrace_cf::cache_bytes(path));
-        each * paths.len().min(cf::OPEN_FILES) as u64
+        each * paths.len().min(OPEN_FILES) as u64
     }
 
     /// Whether a frame is the first one, or of the same files and step.
@@ -355,6 +357,17 @@ fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) 
         first.display(),
         second.display()
     )
+}
+
+/// The error of a frame that differs from the first one.
+pub(super) fn frame_differs(
+    paths: &[PathBuf],
+    frame: usize,
+    on: &'static str,
+    difference: String,
+) -> Error {
+    let [path, first] = [frame, 0].map(|frame| paths.get(frame).cloned().unwrap_or_default());
+    Error::FrameDiffers { frame, path, first, on, difference }
 }
 
 #[cfg(test)]

@@ -6,16 +6,15 @@
 //! metadata give the table no rows until the run ends.
 
 use super::cf::Cf;
-use super::checksums::{self, Checksums, Entry};
+use super::checksums::{Checksums, Entry};
 use super::chunk_grid::{ChunkGrid, ItemRun};
 use super::compression;
+use super::json::text_of;
 use super::layout::{ArraySpec, Counts, Dims, Encoding, METADATA, bytes_of_number};
 use super::manifest::Manifest;
-use crate::disk::{
-    partial, refused, remove_file, sync_files, sync_folder, write_atomic, write_unsynced,
-};
+use crate::Result;
+use crate::disk::{partial, refused, remove_file, sync_files, sync_folder, write_unsynced};
 use crate::number::{Number, bytes_of};
-use crate::{Error, Result};
 use crc32fast::Hasher;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
@@ -95,7 +94,7 @@ impl ArrayWriter {
         std::fs::create_dir_all(&self.folder).map_err(refused("create", &self.folder, None))?;
         self.truncate()?;
         // Not synced: completing the store writes it again.
-        let metadata = self.spec.metadata(self.encoding, self.planned, &self.grid, &self.cf);
+        let metadata = self.metadata(self.planned);
         write_unsynced(&self.folder.join(METADATA), &text_of(&metadata))
     }
 
@@ -319,9 +318,13 @@ impl ArrayWriter {
         self.sync()
     }
 
+    fn metadata(&self, counts: Counts) -> Value {
+        self.spec.metadata(self.encoding, counts, &self.grid, self.cf.attributes(&self.spec))
+    }
+
     /// Writes the final shape of the array, which is not synced to the disk yet.
     pub fn describe(&mut self, counts: Counts) -> Result<()> {
-        let metadata = text_of(&self.spec.metadata(self.encoding, counts, &self.grid, &self.cf));
+        let metadata = text_of(&self.metadata(counts));
         self.metadata = Some(Entry::of(metadata.as_bytes()));
         write_unsynced(&self.folder.join(METADATA), &metadata)
     }
@@ -333,16 +336,6 @@ impl ArrayWriter {
     }
 }
 
-/// Whether a name in the folder of an array is one of a chunk, or of a file that is being written.
-pub(super) fn is_chunk_or_partial(name: &str) -> bool {
-    let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let full = name.strip_suffix(".part");
-    let (chunk, _) = compression::chunk_of(full.unwrap_or(name));
-    let key = chunk.strip_prefix("c.");
-    key.is_some_and(|key| key.split('.').all(is_index))
-        || full.is_some_and(|full| full == METADATA || full == checksums::FILE)
-}
-
 /// The bytes of the fill value of one of Zarr's types.
 fn fill_value(data_type: &str) -> Vec<u8> {
     match data_type {
@@ -351,24 +344,4 @@ fn fill_value(data_type: &str) -> Vec<u8> {
         // Zero.
         other => vec![0; bytes_of_number(other)],
     }
-}
-
-/// The content of a JSON file.
-pub(super) fn text_of(value: &Value) -> String {
-    format!("{value:#}\n")
-}
-
-/// Writes a file atomically.
-pub(super) fn write_text(path: &Path, text: &str) -> Result<()> {
-    write_atomic(path, Some(text.len() as u64), |file| file.write_all(text.as_bytes()))
-}
-
-/// Reads a JSON file.
-pub(super) fn read_json(path: &Path) -> Result<Value> {
-    let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
-    serde_json::from_str(&text).map_err(|e| Error::Store {
-        path: path.into(),
-        found: format!("found something else ({e})"),
-        expected: "JSON that describes an array or a group of Zarr".into(),
-    })
 }

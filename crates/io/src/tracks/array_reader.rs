@@ -1,8 +1,8 @@
 //! Reads the chunks of an array.
 
-use super::array::read_json;
 use super::chunk_grid::ChunkGrid;
 use super::compression;
+use super::json::read_json;
 use super::layout::{ArraySpec, Counts, Encoding, METADATA, bytes_of_number};
 use crate::number::{Number, read_into};
 use crate::{Error, Result};

@@ -1,8 +1,9 @@
 //! Continues an array of a stopped run: keeps its first items, and removes what follows them.
 
-use super::array::{ArrayWriter, is_chunk_or_partial};
+use super::array::ArrayWriter;
 use super::checksums::{self, Checksums, Entry};
 use super::compression;
+use super::folder::is_chunk_or_partial;
 use crate::disk::{refused, remove_file};
 use crate::{Error, Result};
 use crc32fast::Hasher;

@@ -1,6 +1,7 @@
 //! Attributes of the CF conventions, which xarray, NetCDF tools and ParaView show beside the values.
 
-use super::layout::{ArraySpec, Dims, METADATA, ValueType, metadata};
+use super::json::text_of;
+use super::layout::{ArraySpec, COMPONENT, Dims, METADATA, ValueType, metadata};
 use crate::disk::{remove_folder, write_atomic};
 use crate::{Error, Result};
 use burntrace_core::{FLOW_MAP_GRADIENT, Status};
@@ -10,9 +11,6 @@ use std::path::Path;
 
 /// The conventions that the attributes follow.
 pub(super) const CONVENTIONS: &str = "CF-1.11";
-
-/// Name of the coordinate that labels the components of vectors.
-pub(super) const COMPONENT: &str = "component";
 
 /// The attribute of an array that is sampled along the tracks, by which its folder is known to be one
 /// of a store.
@@ -228,7 +226,7 @@ fn component_chunk() -> Vec<u8> {
 
 /// The files of the coordinate `component`: their names in the store, and their content.
 pub(super) fn component_files() -> [(String, Vec<u8>); 2] {
-    let metadata = super::array::text_of(&component_metadata()).into_bytes();
+    let metadata = text_of(&component_metadata()).into_bytes();
     let name = |file: &str| format!("{COMPONENT}/{file}");
     [(name(METADATA), metadata), (name("c.0"), component_chunk())]
 }

@@ -15,7 +15,7 @@
 //! The list is in the folder of an array because Zarr ignores it there; in the folder of the group,
 //! the Python package `zarr` warns of it.
 
-use super::array::write_text;
+use super::json::write_text;
 use super::layout::TIME;
 use crate::{Error, Result};
 use crc32fast::Hasher;
@@ -95,11 +95,7 @@ impl Checksums {
             text => text.map_err(Error::system("read", &path))?,
         };
         let list = std::str::from_utf8(&text).ok().and_then(parse);
-        list.map(Some).ok_or_else(|| Error::Store {
-            path,
-            found: "found a damaged list of checksums".into(),
-            expected: "the one that the run wrote: restore it from a copy".into(),
-        })
+        list.map(Some).ok_or_else(|| Error::damaged(&path, "found a damaged list of checksums"))
     }
 }
 
@@ -140,11 +136,7 @@ pub(super) fn verify_start(path: &Path, kept: u64, entry: Option<Entry>) -> Resu
     }
     let mut file = match File::open(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => {
-            return Err(Error::Store {
-                path: path.into(),
-                found: "found no such file".into(),
-                expected: "the one that the run wrote: restore it from a copy".into(),
-            });
+            return Err(Error::damaged(path, "found no such file"));
         }
         file => file.map_err(Error::system("open", path))?,
     };

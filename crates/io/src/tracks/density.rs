@@ -1,16 +1,14 @@
 //! Densities, stored beside the tracks they are computed from.
 
-use super::array::{read_json, text_of};
+use super::json::{read_json, text_of};
 use super::layout::{METADATA, metadata};
+use super::names::DENSITY;
 use super::reader::Tracks;
 use crate::disk::{write_atomic, write_unsynced};
 use crate::{Error, Image, Result};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
-
-/// Names of the arrays of densities.
-pub(super) const NAMES: [&str; 4] = ["density", "density_x", "density_y", "density_z"];
 
 /// The axes of an image, the slowest first: the order of [`Image::arrays`].
 const AXES: [usize; 3] = [2, 1, 0];
@@ -81,7 +79,7 @@ impl Tracks {
     ///
     /// If the save has no density, or a file cannot be read or is damaged.
     pub fn density(&self, save: usize) -> Result<Image> {
-        let axes = [0, 1, 2].map(|d| read(&self.folder().join(NAMES[d + 1]).join("c.0")));
+        let axes = [0, 1, 2].map(|d| read(&self.folder().join(DENSITY[d + 1]).join("c.0")));
         let [x, y, z] = axes;
         let axes = [x?, y?, z?];
         let path = self.folder().join(format!("density/c.{save}.0.0.0"));
@@ -116,12 +114,6 @@ fn read(path: &Path) -> Result<Vec<f64>> {
     let bytes = std::fs::read(path).map_err(Error::system("read", path))?;
     let numbers = bytes.as_chunks::<8>().0;
     Ok(numbers.iter().map(|number| f64::from_le_bytes(*number)).collect())
-}
-
-/// The metadata of the arrays of densities in a store, by name.
-pub(super) fn described(store: &Path) -> impl Iterator<Item = (String, Value)> {
-    let of = |name: &str| Some((name.into(), read_json(&store.join(name).join(METADATA)).ok()?));
-    NAMES.into_iter().filter_map(of).collect::<Vec<_>>().into_iter()
 }
 
 /// Writes the metadata of an array, and removes its chunks if the existing metadata differ in more than

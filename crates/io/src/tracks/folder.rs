@@ -1,10 +1,9 @@
 //! The folder of a store: which files in it are its own.
 
-use super::array::{is_chunk_or_partial, read_json};
-use super::cf::{self, COMPONENT};
-use super::checksums;
-use super::density;
-use super::layout::{self, METADATA};
+use super::json::read_json;
+use super::layout::{self, COMPONENT, METADATA};
+use super::names::DENSITY;
+use super::{cf, checksums, compression};
 use crate::disk::{remove_file, remove_folder};
 use crate::{Error, Result};
 use std::path::Path;
@@ -30,7 +29,7 @@ pub(super) fn legacy_file(folder: &Path) -> Option<&'static str> {
 pub(super) fn remove_previous(folder: &Path) -> Result<()> {
     remove_file(&folder.join(METADATA))?;
     remove_legacy(folder)?;
-    let others = density::NAMES.into_iter().chain([COMPONENT]);
+    let others = DENSITY.into_iter().chain([COMPONENT]);
     let known = layout::ALL.into_iter().map(|spec| &*spec.name).chain(others);
     known.into_iter().try_for_each(|name| remove_folder(&folder.join(name)))?;
     for name in names(folder)? {
@@ -72,7 +71,7 @@ pub fn foreign_names(folder: &Path) -> Result<Vec<String>> {
     for name in names(folder)? {
         let stem = name.trim_end_matches(".part").trim_end_matches(".npy");
         let is_file = name.starts_with(METADATA) || LEGACY.contains(&name.as_str());
-        let is_known = density::NAMES.contains(&stem)
+        let is_known = DENSITY.contains(&stem)
             || stem == COMPONENT
             || layout::ALL.iter().any(|spec| spec.name == stem);
         if is_known || is_sampled(&folder.join(&name)) {
@@ -101,4 +100,14 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     let entries = entries.map_err(Error::system("read", folder))?;
     let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
     Ok(names.filter(|name| !OF_FILE_MANAGERS.contains(&name.as_str())).collect())
+}
+
+/// Whether a name in the folder of an array is one of a chunk, or of a file that is being written.
+pub(super) fn is_chunk_or_partial(name: &str) -> bool {
+    let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let full = name.strip_suffix(".part");
+    let (chunk, _) = compression::chunk_of(full.unwrap_or(name));
+    let key = chunk.strip_prefix("c.");
+    key.is_some_and(|key| key.split('.').all(is_index))
+        || full.is_some_and(|full| full == METADATA || full == checksums::FILE)
 }

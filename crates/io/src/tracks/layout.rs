@@ -1,9 +1,8 @@
 //! The arrays of a store and their Zarr metadata.
 
-use super::cf::{COMPONENT, Cf};
 use super::chunk_grid::ChunkGrid;
-use super::compression;
 use crate::{Error, Result};
+use burntrace_cf::blosc;
 use burntrace_core::{FieldArray, Precision};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -11,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// Name of the file that describes an array or a group.
 pub(super) const METADATA: &str = "zarr.json";
+
+/// Name of the coordinate that labels the components of vectors.
+pub(super) const COMPONENT: &str = "component";
 
 /// The dimensions of an array, without the components of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,67 +71,43 @@ pub(super) struct Encoding {
     pub compressed: bool,
 }
 
-const fn spec(name: &'static str, dims: Dims, width: usize, value_type: ValueType) -> ArraySpec {
-    ArraySpec { name: Cow::Borrowed(name), dims, width, value_type }
+/// Defines arrays, each by its name, its dimensions, the numbers in an item and the type of its values.
+macro_rules! arrays {
+    ($($array:ident: $name:literal, $dims:ident, $width:literal, $value_type:ident;)*) => {
+        $(pub(super) static $array: ArraySpec = ArraySpec {
+            name: Cow::Borrowed($name),
+            dims: Dims::$dims,
+            width: $width,
+            value_type: ValueType::$value_type,
+        };)*
+
+        /// All arrays that a store may have.
+        pub(super) static ALL: [&ArraySpec; [$($name),*].len()] = [$(&$array),*];
+    };
 }
-
-pub(super) static TIME: ArraySpec = spec("time", Dims::Saves, 1, ValueType::F64);
-pub(super) static POSITION: ArraySpec =
-    spec("position", Dims::SavesParticles, 3, ValueType::Position);
-pub(super) static STATUS: ArraySpec = spec("status", Dims::SavesParticles, 1, ValueType::U8);
-pub(super) static IMAGE: ArraySpec = spec("image", Dims::SavesParticles, 3, ValueType::I32);
-pub(super) static VELOCITY: ArraySpec = spec("velocity", Dims::SavesParticles, 3, ValueType::Float);
-pub(super) static GENERATION: ArraySpec =
-    spec("generation", Dims::SavesParticles, 1, ValueType::I32);
-pub(super) static RELEASE_POSITION: ArraySpec =
-    spec("release_position", Dims::Particles, 3, ValueType::Position);
-pub(super) static END_STATUS: ArraySpec = spec("end_status", Dims::Particles, 1, ValueType::U8);
-pub(super) static END_TIME: ArraySpec = spec("end_time", Dims::Particles, 1, ValueType::F64);
-pub(super) static RELEASE_TIME: ArraySpec =
-    spec("release_time", Dims::Particles, 1, ValueType::F64);
-pub(super) static END_GENERATION: ArraySpec =
-    spec("end_generation", Dims::Particles, 1, ValueType::I32);
-pub(super) static MESH_CELL: ArraySpec = spec("mesh_cell", Dims::Particles, 1, ValueType::I64);
-pub(super) static MESH_FACE: ArraySpec = spec("mesh_face", Dims::Particles, 1, ValueType::I32);
-pub(super) static OBSTACLE: ArraySpec = spec("obstacle", Dims::Particles, 1, ValueType::I32);
-pub(super) static INSTANCE_SLOT: ArraySpec = spec("life_slot", Dims::Instances, 1, ValueType::I32);
-pub(super) static INSTANCE_GENERATION: ArraySpec =
-    spec("life_generation", Dims::Instances, 1, ValueType::I32);
-pub(super) static INSTANCE_STATUS: ArraySpec =
-    spec("life_status", Dims::Instances, 1, ValueType::U8);
-pub(super) static INSTANCE_RELEASE_TIME: ArraySpec =
-    spec("life_release_time", Dims::Instances, 1, ValueType::F64);
-pub(super) static INSTANCE_END_TIME: ArraySpec =
-    spec("life_end_time", Dims::Instances, 1, ValueType::F64);
-pub(super) static INSTANCE_RELEASE_POSITION: ArraySpec =
-    spec("life_release_place", Dims::Instances, 3, ValueType::F64);
-pub(super) static INSTANCE_END_POSITION: ArraySpec =
-    spec("life_end_place", Dims::Instances, 3, ValueType::F64);
-
-/// All arrays that a store may have.
-pub(super) static ALL: [&ArraySpec; 21] = [
-    &TIME,
-    &POSITION,
-    &STATUS,
-    &IMAGE,
-    &VELOCITY,
-    &GENERATION,
-    &RELEASE_POSITION,
-    &END_STATUS,
-    &END_TIME,
-    &RELEASE_TIME,
-    &END_GENERATION,
-    &MESH_CELL,
-    &MESH_FACE,
-    &OBSTACLE,
-    &INSTANCE_SLOT,
-    &INSTANCE_GENERATION,
-    &INSTANCE_STATUS,
-    &INSTANCE_RELEASE_TIME,
-    &INSTANCE_END_TIME,
-    &INSTANCE_RELEASE_POSITION,
-    &INSTANCE_END_POSITION,
-];
+arrays! {
+    TIME: "time", Saves, 1, F64;
+    POSITION: "position", SavesParticles, 3, Position;
+    STATUS: "status", SavesParticles, 1, U8;
+    IMAGE: "image", SavesParticles, 3, I32;
+    VELOCITY: "velocity", SavesParticles, 3, Float;
+    GENERATION: "generation", SavesParticles, 1, I32;
+    RELEASE_POSITION: "release_position", Particles, 3, Position;
+    END_STATUS: "end_status", Particles, 1, U8;
+    END_TIME: "end_time", Particles, 1, F64;
+    RELEASE_TIME: "release_time", Particles, 1, F64;
+    END_GENERATION: "end_generation", Particles, 1, I32;
+    MESH_CELL: "mesh_cell", Particles, 1, I64;
+    MESH_FACE: "mesh_face", Particles, 1, I32;
+    OBSTACLE: "obstacle", Particles, 1, I32;
+    INSTANCE_SLOT: "life_slot", Instances, 1, I32;
+    INSTANCE_GENERATION: "life_generation", Instances, 1, I32;
+    INSTANCE_STATUS: "life_status", Instances, 1, U8;
+    INSTANCE_RELEASE_TIME: "life_release_time", Instances, 1, F64;
+    INSTANCE_END_TIME: "life_end_time", Instances, 1, F64;
+    INSTANCE_RELEASE_POSITION: "life_release_place", Instances, 3, F64;
+    INSTANCE_END_POSITION: "life_end_place", Instances, 3, F64;
+}
 
 /// Bytes of a number of one of Zarr's types.
 pub(super) fn bytes_of_number(data_type: &str) -> usize {
@@ -138,6 +116,21 @@ pub(super) fn bytes_of_number(data_type: &str) -> usize {
         "float64" | "int64" => 8,
         _ => 1,
     }
+}
+
+/// The codec of complete chunks of numbers of a type.
+fn codec(data_type: &str) -> Value {
+    let width = bytes_of_number(data_type);
+    json!({
+        "name": "blosc",
+        "configuration": {
+            "typesize": width,
+            "cname": "lz4",
+            "clevel": 5,
+            "shuffle": if width > 1 { "shuffle" } else { "noshuffle" },
+            "blocksize": blosc::BLOCK,
+        },
+    })
 }
 
 /// The Zarr metadata of an array, from its data type, its shape, the shape of a chunk, the names of its
@@ -257,8 +250,14 @@ impl ArraySpec {
         is_chunk.then_some(chunk)
     }
 
-    /// The Zarr metadata of the array.
-    pub fn metadata(&self, encoding: Encoding, counts: Counts, grid: &ChunkGrid, cf: &Cf) -> Value {
+    /// The Zarr metadata of the array, with these attributes.
+    pub fn metadata(
+        &self,
+        encoding: Encoding,
+        counts: Counts,
+        grid: &ChunkGrid,
+        attributes: Value,
+    ) -> Value {
         let vector = (self.width > 1).then_some(self.width);
         let (chunk, names): (Vec<usize>, &[&str]) = match self.dims {
             Dims::SavesParticles => {
@@ -273,10 +272,10 @@ impl ArraySpec {
         let names: Vec<&str> = names.iter().copied().chain(component.as_deref()).collect();
         let data_type = self.data_type(encoding);
         let shape = self.shape(counts);
-        let mut metadata = metadata(data_type, &shape, &chunk, &names, cf.attributes(self));
+        let mut metadata = metadata(data_type, &shape, &chunk, &names, attributes);
         if self.is_compressed(encoding) {
             let codecs = metadata["codecs"].as_array_mut();
-            codecs.into_iter().for_each(|codecs| codecs.push(compression::codec(data_type)));
+            codecs.into_iter().for_each(|codecs| codecs.push(codec(data_type)));
         }
         metadata
     }
@@ -306,7 +305,7 @@ impl ArraySpec {
             Dims::Particles => ChunkGrid { chunk_columns: length(0), ..planned },
             Dims::Saves | Dims::Instances => ChunkGrid { chunk_rows: length(0), ..planned },
         };
-        let expected = self.metadata(encoding, counts, &grid, &Cf::default());
+        let expected = self.metadata(encoding, counts, &grid, json!({}));
         let entries = expected.as_object().into_iter().flatten();
         let is_compared = |key: &str| key != "attributes" && (key != "shape" || is_complete);
         let mut differing =
@@ -352,20 +351,19 @@ mod tests {
         let both = |precision| Encoding { run: precision, positions: precision, compressed: false };
         for spec in ALL {
             let grid = spec.grid(COUNTS);
-            let metadata = spec.metadata(both(Precision::F32), COUNTS, &grid, &Cf::default());
+            let metadata = spec.metadata(both(Precision::F32), COUNTS, &grid, json!({}));
             let of = (both(Precision::F32), COUNTS);
             assert_eq!(spec.grid_of(path, &metadata, of, true).unwrap(), grid);
         }
         let grid = ChunkGrid { columns: 3, chunk_rows: 2, chunk_columns: 2 };
-        let mut metadata = POSITION.metadata(both(Precision::F64), COUNTS, &grid, &Cf::default());
+        let mut metadata = POSITION.metadata(both(Precision::F64), COUNTS, &grid, json!({}));
         let refused = |metadata: &Value| {
             POSITION
                 .grid_of(path, metadata, (both(Precision::F64), COUNTS), true)
                 .unwrap_err()
                 .to_string()
         };
-        let other =
-            refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid, &Cf::default()));
+        let other = refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid, json!({})));
         assert!(other.contains("found `data_type`: \"float32\", expected \"float64\""), "{other}");
         let far = Encoding { run: Precision::F32, positions: Precision::F64, compressed: false };
         assert_eq!([&POSITION, &VELOCITY].map(|spec| spec.data_type(far)), ["float64", "float32"]);

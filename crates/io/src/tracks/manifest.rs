@@ -1,11 +1,10 @@
 //! The manifest of a store: the attributes of its group in `zarr.json`.
 
-use super::array::{read_json, text_of, write_text};
-use super::cf::{self, COMPONENT, CONVENTIONS, Cf, TimeOrigin, Units};
+use super::cf::{self, CONVENTIONS, Cf, TimeOrigin, Units};
 use super::checksums::{Checksums, Entry};
-use super::density;
 use super::folder::legacy_file;
-use super::layout::{self, ArraySpec, Counts, Encoding, METADATA};
+use super::json::{read_json, text_of, write_text};
+use super::layout::{self, ArraySpec, COMPONENT, Counts, Encoding, METADATA};
 use super::names;
 use crate::{Error, Result};
 use burntrace_core::{FieldArray, Precision, SavePlan};
@@ -240,12 +239,13 @@ impl Manifest {
         let (encoding, counts, cf) = (self.encoding(), self.counts_for_zarr(), self.cf());
         let known = layout::ALL.into_iter().filter(|spec| self.has(spec)).cloned();
         let of_spec = |spec: ArraySpec| {
-            let metadata = spec.metadata(encoding, counts, &spec.grid(self.planned()), &cf);
+            let metadata =
+                spec.metadata(encoding, counts, &spec.grid(self.planned()), cf.attributes(&spec));
             (spec.name.into_owned(), metadata)
         };
         let component = (COMPONENT.to_string(), cf::component_metadata());
         let arrays = known.chain(self.sampled_specs()).map(of_spec).chain([component]);
-        arrays.chain(density::described(folder)).collect()
+        arrays.chain(densities(folder)).collect()
     }
 
     /// Writes `zarr.json` of a complete store again, after arrays of densities were added. The list of
@@ -360,4 +360,10 @@ fn missing(folder: &Path) -> Error {
         None if folder.is_dir() => store(format!("it has no `{METADATA}`"), expected),
         None => store("there is no such folder".into(), expected),
     }
+}
+
+/// The metadata of the arrays of densities in a store, by name.
+fn densities(store: &Path) -> impl Iterator<Item = (String, Value)> {
+    let of = |name: &str| Some((name.into(), read_json(&store.join(name).join(METADATA)).ok()?));
+    names::DENSITY.into_iter().filter_map(of).collect::<Vec<_>>().into_iter()
 }

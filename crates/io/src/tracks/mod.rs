@@ -61,6 +61,7 @@
 //! ```
 
 mod array;
+mod array_compress;
 mod array_reader;
 mod array_resume;
 mod arrays;
@@ -76,6 +77,7 @@ mod extend;
 mod folder;
 mod instances;
 mod join;
+mod json;
 mod layout;
 mod manifest;
 mod names;

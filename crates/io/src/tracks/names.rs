@@ -1,9 +1,11 @@
-//! Names of the arrays that are sampled along the tracks.
+//! Names of arrays: those of densities, and those that are sampled along the tracks.
 
-use super::density;
 use super::layout;
 use crate::{Error, Result};
 use burntrace_core::FieldArray;
+
+/// Names of the arrays of densities.
+pub(super) const DENSITY: [&str; 4] = ["density", "density_x", "density_y", "density_z"];
 
 /// Names that tables and files for ParaView have beside those of the store's arrays, and names of
 /// its dimensions.
@@ -30,7 +32,7 @@ const MAX_LENGTH: usize = 200;
 /// the other arrays of a store, of their dimensions, and of the columns of tables.
 pub fn reserved_names() -> impl Iterator<Item = &'static str> {
     let arrays = layout::ALL.into_iter().map(|spec| &*spec.name);
-    arrays.chain(density::NAMES).chain(OTHERS)
+    arrays.chain(DENSITY).chain(OTHERS)
 }
 
 /// Checks the names of arrays that are sampled along the tracks: each is the name of a folder on

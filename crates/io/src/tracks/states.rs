@@ -1,6 +1,6 @@
 //! The particles in all slots at a save.
 
-use super::{Tracks, layout};
+use super::{layout, reader::Tracks};
 use crate::{Error, Result};
 use burntrace_core::{Ends, ParticleInstance, Status};
 

@@ -14,6 +14,7 @@ pub(crate) mod facets;
 pub(crate) mod features;
 pub(crate) mod frames;
 pub(crate) mod mesh_path;
+pub(crate) mod normal_constants;
 pub(crate) mod normals;
 pub(crate) mod obstacles;
 pub(crate) mod particle;

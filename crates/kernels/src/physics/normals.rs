@@ -7,11 +7,11 @@ use burntrace_macros::host_device;
 
 #[host_device]
 pub(crate) mod normals {
-    use crate::physics::vector::both::vec3;
-    use crate::random::{
+    use crate::physics::normal_constants::{
         COSINE, EIGHTH, FRACTION, LN_2, LOGARITHM, MAX_TERMS, MULTIPLIERS, ROUNDS, SINE, UPPER,
         WEYL, terms,
     };
+    use crate::physics::vector::both::vec3;
 
     /// 128 random bits.
     pub(crate) struct Bits {

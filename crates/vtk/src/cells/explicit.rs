@@ -2,14 +2,11 @@
 
 use super::cell_array::{CellArray, check_count};
 use super::indices::IndexArray;
-use super::polyhedra::{faces_in, wrong_faces};
+use super::polyhedron::{POLYHEDRON, faces_in, wrong_faces};
 use crate::error::Error;
 use crate::source::ErrorContext;
 use crate::sources::Sources;
 use crate::structure::Structure;
-
-/// The VTK type of a polyhedron.
-pub(super) const POLYHEDRON: u8 = 42;
 
 /// The dimension of a cell of a VTK type: 3 for volumes, 2 for surfaces, 1 for lines; 0 for vertices, and
 /// if the type is unknown.

@@ -5,14 +5,14 @@ mod explicit;
 mod faces;
 mod indices;
 mod polyhedra;
+mod polyhedron;
 mod structured;
 
 pub use cell_array::CellArray;
 pub use explicit::cell_dimension;
 pub(crate) use explicit::highest_dimension;
-pub(crate) use polyhedra::{FACES, Polyhedra, has_faces, read_polyhedra};
+pub(crate) use polyhedra::{Polyhedra, read_polyhedra};
 
-use crate::coordinates::absent;
 use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::sources::Sources;
@@ -31,11 +31,11 @@ pub(crate) fn read(
             Geometry::Image { .. } | Geometry::Rectilinear { .. } => {
                 let what =
                     "its cells are implied by the nodes, whose positions are its `coordinates()`";
-                Err(absent(sources, structure, "explicit cells", what))
+                Err(sources.absent(structure, "explicit cells", what))
             }
             Geometry::PolyData { .. } => {
                 let remedy = "convert it to an unstructured grid";
-                Err(absent(sources, structure, "single list of cells", remedy))
+                Err(sources.absent(structure, "single list of cells", remedy))
             }
             _ => read_block(sources, structure),
         };
@@ -63,8 +63,7 @@ pub(crate) fn read_block(sources: &Sources, structure: &Structure) -> Result<Cel
         Geometry::PolyData { verts: 0, lines: 0, polys, strips, .. } => {
             faces::read(sources, structure, [*polys, *strips])
         }
-        Geometry::PolyData { .. } => Err(absent(
-            sources,
+        Geometry::PolyData { .. } => Err(sources.absent(
             structure,
             "single list of cells: it has vertices or lines",
             "convert it to an unstructured grid",
@@ -82,7 +81,7 @@ pub(crate) fn read_faces(sources: &Sources, structure: &Structure) -> Result<Cel
         }
         _ => {
             let remedy = "extract its surface as poly data (`.vtp`)";
-            Err(absent(sources, structure, "polygons", remedy))
+            Err(sources.absent(structure, "polygons", remedy))
         }
     }
 }
@@ -94,6 +93,6 @@ pub(crate) fn read_lines(sources: &Sources, structure: &Structure) -> Result<Cel
             check_count(sources.of_structure(structure), points, "points")?;
             faces::read_lines(sources, structure, lines)
         }
-        _ => Err(absent(sources, structure, "lines", "extract them as poly data (`.vtp`)")),
+        _ => Err(sources.absent(structure, "lines", "extract them as poly data (`.vtp`)")),
     }
 }

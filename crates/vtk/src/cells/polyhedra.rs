@@ -1,8 +1,9 @@
 //! The faces of polyhedra, in the two layouts of XML files, and in legacy files.
 
 use super::cell_array::{CellArray, check_count};
-use super::explicit::{POLYHEDRON, read_legacy, types};
+use super::explicit::{read_legacy, types};
 use super::indices::IndexArray;
+use super::polyhedron::{POLYHEDRON, faces_in, is_face, wrong_faces};
 use crate::array::ArrayInfo;
 use crate::error::Error;
 use crate::geometry::Geometry;
@@ -76,14 +77,6 @@ impl Polyhedra {
     }
 }
 
-/// The arrays with the points of the faces of polyhedra, one of which a data set has.
-pub(crate) const FACES: [&str; 2] = ["faces", "face_connectivity"];
-
-/// Whether a data set has the faces of polyhedra.
-pub(crate) fn has_faces(structure: &Structure) -> bool {
-    structure.topology.iter().any(|array| FACES.contains(&array.name.as_str()))
-}
-
 /// Reads the faces of the polyhedra among the cells of all blocks.
 pub(crate) fn read_polyhedra(sources: &Sources, blocks: &[Structure]) -> Result<Polyhedra, Error> {
     let (mut all, mut first_point) = (Polyhedra::default(), 0_usize);
@@ -111,7 +104,7 @@ fn read_block(sources: &Sources, structure: &Structure) -> Result<Polyhedra, Err
         let context = sources.of_structure(structure).context(0, "the cells");
         return of_legacy(&raw, points, context);
     }
-    if !has_faces(structure) {
+    if !structure.has_faces() {
         // Polyhedra without faces, which are refused when they are divided.
         let mut polyhedra = Polyhedra::default();
         which.iter().for_each(|_| polyhedra.open());
@@ -243,31 +236,4 @@ fn of_legacy(
         polyhedra.add(faces.ok_or_else(|| wrong_faces(context, cell, points))?);
     }
     Ok(polyhedra)
-}
-
-/// The faces in a stream: their number, then for each its number of points and the points.
-pub(super) fn faces_in(stream: &[u32], points: usize) -> Option<Vec<&[u32]>> {
-    let (count, mut rest) = stream.split_first()?;
-    let mut faces = Vec::new();
-    while let Some((size, after)) = rest.split_first() {
-        let (face, after) = after.split_at_checked(*size as usize)?;
-        faces.push(Some(face).filter(|face| is_face(face, points))?);
-        rest = after;
-    }
-    (faces.len() == *count as usize && faces.len() >= 4).then_some(faces)
-}
-
-/// Whether these can be the points of a face.
-fn is_face(face: &[u32], points: usize) -> bool {
-    face.len() >= 3 && face.iter().all(|point| (*point as usize) < points)
-}
-
-/// The error for a polyhedron with other faces than [`faces_in`] reads.
-pub(super) fn wrong_faces(context: ErrorContext<'_>, cell: usize, points: usize) -> Error {
-    let found = format!("faces of the polyhedron `{cell}` that cannot be read");
-    let expected = format!(
-        "four faces or more of three points or more, below `{points}`, and each face in at most two \
-         polyhedra"
-    );
-    context.malformed(found, expected)
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hdf5_reader::{Dataset, Hdf5File, OpenOptions};
 
-use super::data::{HdfData, HdfRows, read_rows, scalar_of};
+use super::data::HdfData;
+use super::rows::{HdfRows, read_rows, scalar_of};
 use crate::array::{ArrayInfo, Association, Part, Placement};
 use crate::block::Block;
 use crate::error::Error;

@@ -35,15 +35,8 @@ pub(super) fn read(
             }
         }
     }
-    Ok(Structure {
-        file: 0,
-        geometry: Geometry::Image { extent, origin, spacing, direction },
-        encoding: "VTKHDF".to_owned(),
-        arrays,
-        topology: Vec::new(),
-        coordinates: Vec::new(),
-        points: None,
-    })
+    let geometry = Geometry::Image { extent, origin, spacing, direction };
+    Ok(Structure::new(geometry, "VTKHDF".to_owned(), arrays))
 }
 
 /// An array on the grid: z, y, x and components, of each step one after the other.

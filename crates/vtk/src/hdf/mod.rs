@@ -1,20 +1,21 @@
 //! VTKHDF files: image data, unstructured grids, poly data, and blocks of them, with time steps.
 
 mod blocks;
-mod data;
+pub(crate) mod data;
 mod group;
 mod image;
 mod parts;
 mod polydata;
+pub(crate) mod rows;
 mod steps;
 mod unstructured;
 
 pub(crate) use blocks::HdfBlock;
-pub(crate) use data::{HdfData, HdfRows};
 
 use crate::error::Error;
 use crate::source::Source;
 use crate::structure::Structure;
+use data::HdfData;
 use group::Group;
 use steps::Steps;
 

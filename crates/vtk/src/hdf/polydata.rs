@@ -39,15 +39,8 @@ pub(super) fn read(
     let points = root.array(data, points, Association::Topology, 3, &parts.points)?;
     let cells = pieces(first, &rows, 0, &vec![0; rows.len()]).ok_or_else(|| overflow(root))?;
     let arrays = arrays(root, steps, data, &geometry, [&parts.points, &cells])?;
-    Ok(Structure {
-        file: 0,
-        geometry,
-        encoding: "VTKHDF".to_owned(),
-        arrays,
-        topology,
-        coordinates: Vec::new(),
-        points: Some(points),
-    })
+    let structure = Structure::new(geometry, "VTKHDF".to_owned(), arrays);
+    Ok(Structure { topology, points: Some(points), ..structure })
 }
 
 /// The arrays that define the cells of a section.

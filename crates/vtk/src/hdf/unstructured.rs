@@ -38,18 +38,10 @@ pub(super) fn read(
             arrays.extend(read_arrays(&group, steps, data, (name, association), of_geometry)?);
         }
     }
-    Ok(Structure {
-        file: 0,
-        geometry: Geometry::Unstructured {
-            points: total(&parts.points),
-            cells: total(&cells.cells),
-        },
-        encoding: "VTKHDF".to_owned(),
-        arrays,
-        topology,
-        coordinates: Vec::new(),
-        points: Some(points),
-    })
+    let geometry =
+        Geometry::Unstructured { points: total(&parts.points), cells: total(&cells.cells) };
+    let structure = Structure::new(geometry, "VTKHDF".to_owned(), arrays);
+    Ok(Structure { topology, points: Some(points), ..structure })
 }
 
 /// The arrays of points or cells, whose rows are those of the geometry unless the step has offsets.

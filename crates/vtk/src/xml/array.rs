@@ -1,11 +1,12 @@
 //! The element `DataArray`: type, size and block of values.
 
 use super::document::{Appended, RawArray};
+use super::file_format::read_binary_format;
 use super::tag::Tag;
-use crate::binary::{BinaryFormat, Compressor, HeaderType};
+use crate::binary::BinaryFormat;
 use crate::block::{Block, Encoding};
 use crate::error::Error;
-use crate::scalar::{ByteOrder, ScalarType};
+use crate::scalar::ScalarType;
 use crate::source::Source;
 
 /// The format of the arrays of a file.
@@ -17,34 +18,13 @@ pub(super) struct Format {
 }
 
 impl Format {
-    /// Reads the attributes of `VTKFile`.
+    /// The format of the arrays of a file whose first element is `file`.
     pub(super) fn read(
         source: &Source,
         file: &Tag<'_>,
         appended: Option<Appended>,
     ) -> Result<Self, Error> {
-        let order = match file.text("byte_order") {
-            Some("LittleEndian") | None => ByteOrder::Little,
-            Some("BigEndian") => ByteOrder::Big,
-            Some(other) => {
-                return Err(file.bad_value("byte_order", other, "`LittleEndian` or `BigEndian`"));
-            }
-        };
-        let header_type = match file.text("header_type") {
-            Some("UInt32") | None => HeaderType::U32,
-            Some("UInt64") => HeaderType::U64,
-            Some(other) => {
-                return Err(file.bad_value("header_type", other, "`UInt32` or `UInt64`"));
-            }
-        };
-        let compressor = read_compressor(file)?;
-        let binary = BinaryFormat { base64: true, order, header_type, compressor };
-        Ok(Self { binary, appended, file_end: source.len() })
-    }
-
-    /// The format of binary arrays inside elements.
-    pub(super) fn binary(&self) -> BinaryFormat {
-        self.binary
+        Ok(Self { binary: read_binary_format(file)?, appended, file_end: source.len() })
     }
 
     /// The block with the values of an array.
@@ -84,20 +64,6 @@ impl Format {
             words = words + ", " + compressor.name();
         }
         Ok(words)
-    }
-}
-
-fn read_compressor(file: &Tag<'_>) -> Result<Option<Compressor>, Error> {
-    match file.text("compressor") {
-        None | Some("") => Ok(None),
-        Some("vtkZLibDataCompressor") => Ok(Some(Compressor::ZLib)),
-        Some("vtkLZ4DataCompressor") => Ok(Some(Compressor::Lz4)),
-        Some("vtkLZMADataCompressor") => Ok(Some(Compressor::Lzma)),
-        Some(other) => Err(file.context().unsupported(
-            format!("data compressed by `{other}`"),
-            "write the file with vtkZLibDataCompressor, vtkLZ4DataCompressor, vtkLZMADataCompressor or no \
-             compressor",
-        )),
     }
 }
 

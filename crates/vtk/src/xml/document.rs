@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::array::Format;
 use super::elements::{Elements, Item};
+use super::file_format::read_binary_format;
 use super::tag::Tag;
 use crate::binary::BinaryFormat;
 use crate::error::Error;
@@ -132,7 +132,7 @@ pub(super) fn read(source: &Source) -> Result<Document<'_>, Error> {
             }
             Item::Open(tag) => {
                 let is_binary = tag.name == "DataArray" && tag.text("format") == Some("binary");
-                elements.array = is_binary.then(|| builder.binary_format(source)).flatten();
+                elements.array = is_binary.then(|| builder.binary_format()).flatten();
                 builder.open(tag)?;
             }
             Item::Close(name) => builder.close(&name),
@@ -184,8 +184,8 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// The format of binary arrays inside elements.
-    fn binary_format(&self, source: &Source) -> Option<BinaryFormat> {
-        Format::read(source, self.file.as_ref()?, None).ok().map(|format| format.binary())
+    fn binary_format(&self) -> Option<BinaryFormat> {
+        read_binary_format(self.file.as_ref()?).ok()
     }
 
     fn open(&mut self, tag: Tag<'a>) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 mod array;
 mod document;
 mod elements;
+mod file_format;
 mod join;
 mod sizes;
 mod structure;

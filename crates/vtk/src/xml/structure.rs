@@ -5,11 +5,10 @@ use super::document::{Document, RawArray, RawBlock, Section};
 use super::join::Joiner;
 use super::sizes::{SizedPiece, image_geometry, sized_pieces, whole_geometry};
 use crate::array::{ArrayInfo, Association};
-use crate::cells::FACES;
 use crate::error::Error;
 use crate::geometry::{Geometry, Kind};
 use crate::source::Source;
-use crate::structure::{BlockFile, BlockIndex, Index, IndexGrid, Structure};
+use crate::structure::{BlockFile, BlockIndex, FACES, Index, IndexGrid, Structure};
 use std::path::Path;
 
 /// Builds the structure of a data set, and those of its pieces if there are several with the faces of

@@ -1,7 +1,8 @@
 //! Cell velocities averaged at the points of a mesh.
 
 use crate::{
-    FieldArray, Floats, FrameData, FrameSource, MeshSource, SourceError,
+    Floats, FrameData, FrameSource, MeshSource, SourceError,
+    field::source::describe_as,
     mesh::{Mesh, Origins},
 };
 
@@ -76,21 +77,7 @@ impl<S: MeshSource> Averaged<S> {
 }
 
 impl<S: MeshSource> FrameSource for Averaged<S> {
-    fn times(&self) -> &[f64] {
-        self.source.times()
-    }
-
-    fn arrays(&self) -> &[FieldArray] {
-        self.source.arrays()
-    }
-
-    fn has_velocity(&self) -> bool {
-        self.source.has_velocity()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.source.cache_bytes()
-    }
+    describe_as!(self => self.source);
 
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         let frame = self.source.read(frame)?;

@@ -2,7 +2,7 @@ use super::super::tests::message;
 use super::*;
 use crate::mesh::Cells;
 use crate::{Domain, Precision};
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use burntrace_kernels::CellKind;
 
 const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];

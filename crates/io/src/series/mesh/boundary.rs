@@ -1,45 +1,13 @@
 //! Cells on the boundary of a mesh, which files name by blocks and arrays.
 
 use super::cells::FileCells;
-use super::refused;
-use crate::Result;
 use crate::listing::list;
 use crate::points::positions;
-use crate::series::ghosts::Ghosts;
-use crate::series::velocity::Association;
+use crate::series::{ghosts::Ghosts, options::NamedFaces, velocity::Association};
+use crate::{Error, Result};
 use burntrace_core::mesh::BoundaryCells;
 use burntrace_vtk::{ArrayInfo, BlockInfo, ScalarType, VtkFile, cell_dimension};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
-
-/// Faces of the boundary of a mesh, by the cells that a file has there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum NamedFaces {
-    /// Those of a block of a `.vtm`, `.vtpd` or `.vtpc` file, or of a part of a `.pvd` file: its name, or
-    /// the last part of it (`outlet` for `boundary/outlet`).
-    Block {
-        /// The name.
-        block: String,
-    },
-    /// Those with a value in a cell array, in the file itself or in its blocks of the next lower dimension.
-    Array {
-        /// The name of an array with one component.
-        array: String,
-        /// The value.
-        value: i64,
-    },
-}
-
-/// The name of the group of faces: `outlet`, or `BoundaryID = 3`.
-impl std::fmt::Display for NamedFaces {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            NamedFaces::Block { block } => f.write_str(block),
-            NamedFaces::Array { array, value } => write!(f, "{array} = {value}"),
-        }
-    }
-}
 
 /// Maximum number of values of an array that are listed as patches.
 const MAX_VALUES: usize = 256;
@@ -243,7 +211,7 @@ impl FileBoundary {
             None => names.iter().filter(|name| is_name(given, name)).collect(),
         };
         let [name] = matching[..] else {
-            return Err(refused(file, self.wrong_block(file, given, &matching)));
+            return Err(Error::mesh(file, self.wrong_block(file, given, &matching)));
         };
         let parts = self.parts.iter().filter(|part| part.block.as_ref() == Some(name));
         let cells = parts.flat_map(|part| part.first..part.first + part.count);
@@ -293,7 +261,7 @@ impl FileBoundary {
         if !cells.is_empty() {
             return Ok(cells);
         }
-        Err(refused(file, self.wrong_value(file, array, value)))
+        Err(Error::mesh(file, self.wrong_value(file, array, value)))
     }
 
     fn wrong_value(&self, file: &VtkFile, array: &str, value: i64) -> String {

@@ -1,26 +1,11 @@
 //! Selection of the cells of a mesh.
 
 use super::counts::{CellCount, count};
-use super::refused;
-use crate::Result;
 use crate::listing::{counted, list};
-use crate::series::{count_difference, ghosts::Ghosts};
+use crate::series::{compare::count_difference, ghosts::Ghosts, options::OtherCells};
+use crate::{Error, Result};
 use burntrace_core::{CellKind, mesh::Cells};
 use burntrace_vtk::{AddedPoints, Kind, SplitCells, VtkFile, cell_dimension};
-use serde::{Deserialize, Serialize};
-
-/// Treatment of cells that cannot be part of a mesh: kinds that
-/// [`CellKind`](burntrace_core::CellKind) does not include, and two-dimensional cells in a file with
-/// three-dimensional ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OtherCells {
-    /// They are an error; the message counts them.
-    #[default]
-    Error,
-    /// They are skipped, together with their velocities.
-    Skip,
-}
 
 /// All cells of a file, some of them divided.
 #[derive(Debug)]
@@ -48,7 +33,7 @@ impl FileCells {
                 "it holds {kind}, which has axes and no list of cells; set `field.interpolation = \
                  \"grid\"`"
             );
-            return Err(refused(file, reason));
+            return Err(Error::mesh(file, reason));
         }
         let kinds = std::array::from_fn(|code| CellKind::from_vtk(code as u8));
         let (split, ghosts) = (file.split_cells(points)?, Ghosts::read(file)?);
@@ -133,7 +118,7 @@ impl FileCells {
     ) -> Result<MeshCells> {
         let (mesh, problem) = self.select_skipping(file, uses_boundary)?;
         match problem.filter(|_| other_cells == OtherCells::Error) {
-            Some(problem) => Err(refused(file, problem)),
+            Some(problem) => Err(Error::mesh(file, problem)),
             None => Ok(mesh),
         }
     }
@@ -153,7 +138,7 @@ impl FileCells {
         let hidden = self.hidden.iter().filter(|is_hidden| **is_hidden).count();
         let others: Vec<u8> = others.into_iter().map(|index| self.types()[index]).collect();
         if indices.is_empty() {
-            return Err(refused(file, no_cells(total, hidden, &others)));
+            return Err(Error::mesh(file, no_cells(total, hidden, &others)));
         }
         let problem =
             (!others.is_empty()).then(|| unsupported_cells(indices.len(), dimension, &others));

@@ -1,10 +1,10 @@
 //! Description of the cells of a file.
 
-use super::boundary::{FileBoundary, NamedFaces, Needed};
-use super::cells::{FileCells, MeshCells, OtherCells};
+use super::boundary::{FileBoundary, Needed};
+use super::cells::{FileCells, MeshCells};
 use super::counts::CellCount;
-use super::refused;
-use crate::Result;
+use crate::series::options::{NamedFaces, OtherCells};
+use crate::{Error, Result};
 use burntrace_core::mesh::{FaceGroup, Mesh};
 use burntrace_vtk::{Geometry, VtkFile};
 use serde::Serialize;
@@ -125,14 +125,14 @@ impl MeshInfo {
         // The boundary is described even if other cells are a problem.
         let points = selection.with_added_points(points.to_vec());
         let mesh = Mesh::new(&points, selection.cells.clone());
-        let mesh = mesh.map_err(|error| refused(file, error.to_string()))?;
+        let mesh = mesh.map_err(|error| Error::mesh(file, error.to_string()))?;
         let counts = MeshCounts::of(&mesh);
         match boundary.and_then(|boundary| named_faces(file, mesh, boundary)) {
             Ok(boundary) => self.boundary = boundary,
             Err(problem) => self.boundary_problem = Some(problem.to_string()),
         }
         if let Some(problem) = problem.filter(|_| other_cells == OtherCells::Error) {
-            return Err(refused(file, problem));
+            return Err(Error::mesh(file, problem));
         }
         self.counts = Some(counts);
         Ok(selection)
@@ -163,7 +163,7 @@ fn named_faces(file: &VtkFile, mesh: Mesh, boundary: FileBoundary) -> Result<Vec
     }
     let (cells, _) = boundary.select(file, &named)?;
     let mesh = mesh.with_boundary(&cells);
-    let mesh = mesh.map_err(|error| refused(file, error.to_string()))?;
+    let mesh = mesh.map_err(|error| Error::mesh(file, error.to_string()))?;
     let describe = |(faces, group): (NamedFaces, &FaceGroup)| BoundaryInfo {
         faces,
         count: group.faces,

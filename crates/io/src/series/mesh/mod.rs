@@ -1,33 +1,30 @@
 //! Velocity fields on meshes.
 
 mod boundary;
-mod cells;
+pub(super) mod cells;
 mod counts;
-mod info;
+pub(super) mod info;
 
-pub use boundary::NamedFaces;
-pub use cells::OtherCells;
 pub use counts::CellCount;
 pub use info::{BoundaryInfo, MeshCounts, MeshInfo};
 
-pub(super) use cells::MeshCells;
-
-use super::points::first_moved;
-use super::times::Timeline;
+use super::compare::{check_frames, count_difference, first_moved};
+use super::find::open_first;
+use super::frame_source::implement_series;
+use super::info::SeriesInfo;
+use super::names::Files;
+use super::options::{NamedArray, NamedFaces, SeriesOptions};
+use super::times::{Timeline, TimesFrom};
 use super::values::{Selection, along, plane_axes};
 use super::velocity::{Association, VelocityInfo};
-use super::{
-    Files, NamedArray, SeriesInfo, SeriesOptions, TimesFrom, check_frames, count_difference, crop,
-    implement_series, open_first,
-};
-use crate::{Error, Result, points::positions};
+use crate::{Result, points::positions};
 use boundary::{FileBoundary, Needed};
 use burntrace_core::{
     FrameData, MeshSource, Placement,
     mesh::{BoundaryCells, Cells},
 };
 use burntrace_vtk::VtkFile;
-use cells::FileCells;
+use cells::{FileCells, MeshCells};
 
 /// The geometry that all frames must share, for messages.
 const ON: &str = "mesh";
@@ -40,7 +37,8 @@ const ON: &str = "mesh";
 /// [`VtkFile::split_cells`](burntrace_vtk::VtkFile::split_cells)): the points that this adds follow those of
 /// the files, and each part has the velocity of its cell. Ghost cells and hidden cells are omitted: those marked by the
 /// arrays `vtkGhostType` (bits 1, 8 and 32 of a cell, bit 2 of one of its points) or
-/// `vtkGhostLevels`. [`OtherCells`] determines the treatment of cells that cannot be part of a mesh.
+/// `vtkGhostLevels`. [`OtherCells`](super::OtherCells) determines the treatment of cells that cannot be
+/// part of a mesh.
 ///
 /// The mesh is read once, from the first file. Each other file is compared with it when its frame is
 /// read.
@@ -76,10 +74,10 @@ impl MeshSeries {
     ///
     /// If files are missing or damaged, their times are unknown or do not increase, no frame is
     /// selected, the velocity is missing or ambiguous, the diffusivity is missing, a point is not
-    /// finite, or the first file has no mesh cells, only ghost cells, other cells that [`OtherCells`] does
-    /// not skip, or not the [faces](NamedFaces) that the options name.
+    /// finite, or the first file has no mesh cells, only ghost cells, other cells that
+    /// [`OtherCells`](super::OtherCells) does not skip, or not the [faces](NamedFaces) that the options name.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
-        crop::refuse(options)?;
+        options.check_without_part()?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let points = positions(&file)?;
         let cells = FileCells::read(&file, &points)?;
@@ -191,8 +189,4 @@ fn size_difference(first: &VtkFile, other: &VtkFile) -> Option<String> {
     let [first, other] = [first, other].map(VtkFile::geometry);
     count_difference(other.num_points(), first.num_points(), "point")
         .or_else(|| count_difference(other.num_cells(), first.num_cells(), "cell"))
-}
-
-pub(super) fn refused(file: &VtkFile, reason: String) -> Error {
-    Error::Mesh { path: file.path().into(), reason }
 }

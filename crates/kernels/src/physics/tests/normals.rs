@@ -2,8 +2,9 @@
 
 use crate::{
     cpu::Real,
+    physics::normal_constants::{EIGHTH, FRACTION},
     physics::normals::host::{self as kernel, Bits, radius},
-    random::{EIGHTH, FRACTION, WALK, bits},
+    random::{WALK, bits},
 };
 use std::f64::consts::{LN_2, TAU};
 

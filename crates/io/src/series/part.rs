@@ -1,25 +1,13 @@
 //! A part of a grid: a box of its nodes, or every n-th of them.
 
 use super::grid::{AXES, Grid};
+use super::options::{Crop, SeriesOptions};
 use super::values::{Selection, select};
-use super::{Association, SeriesOptions};
+use super::velocity::Association;
 use crate::{Error, Result};
 use burntrace_cf::Span;
 use burntrace_core::{Floats, FrameData, GridBlock};
-use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-/// A box of which the field is read, in the data's unit of length: the cells of the grid that it touches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Crop {
-    /// Minimum corner; unbounded if omitted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<[f64; 3]>,
-    /// Maximum corner; unbounded if omitted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<[f64; 3]>,
-}
 
 /// The nodes of a grid that are read.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,16 +17,6 @@ pub(super) struct GridPart {
     /// Number of nodes of the grid along each axis.
     whole: [usize; 3],
     association: Association,
-}
-
-/// Refuses options for a part of a grid, of fields without one.
-pub(super) fn refuse(options: &SeriesOptions) -> Result<()> {
-    if options.crop.is_none() && options.every.is_none() {
-        return Ok(());
-    }
-    let reason = "`crop` and `every` select nodes of a grid; omit them, or use \
-                  `interpolation = \"grid\"`";
-    Err(Error::Files(reason.into()))
 }
 
 impl GridPart {

@@ -1,0 +1,125 @@
+//! Options for reading a series.
+
+use super::{
+    frames::Frames,
+    times::TimeOptions,
+    velocity::{Association, VelocityName},
+};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Options for reading a series.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SeriesOptions {
+    /// The times of the files.
+    pub time: TimeOptions,
+    /// The frames to read.
+    pub frames: Frames,
+    /// The velocity array.
+    pub velocity: VelocityName,
+    /// Point or cell array, if both have the name of the velocity.
+    pub prefer: Option<Association>,
+    /// The diffusivity array of a random walk, if any: one number per point or cell, with the same
+    /// association as the velocity, in length squared per time.
+    pub diffusivity: Option<String>,
+    /// Other arrays of the frames, with the same association as the velocity: scalars, vectors or
+    /// tensors, which can be sampled along tracks.
+    #[serde(skip)]
+    pub arrays: Vec<NamedArray>,
+    /// The box of which a grid is read; the whole grid if omitted. Only for a [`Series`](super::Series).
+    pub crop: Option<Crop>,
+    /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node
+    /// on; all if omitted. Only for a [`Series`](super::Series).
+    pub every: Option<[usize; 3]>,
+    /// Whether to use the values of points and cells that `vtkGhostType` hides; not for a
+    /// [`MeshSeries`](super::MeshSeries).
+    pub ignore_hidden: bool,
+    /// The treatment of cells that cannot be part of a mesh; only for a [`MeshSeries`](super::MeshSeries).
+    pub other_cells: OtherCells,
+    /// Faces of the boundary that become groups of the mesh; only for a [`MeshSeries`](super::MeshSeries).
+    pub faces: Vec<NamedFaces>,
+}
+
+impl SeriesOptions {
+    /// Refuses options for a part of a grid, of fields without one.
+    pub(super) fn check_without_part(&self) -> Result<()> {
+        if self.crop.is_none() && self.every.is_none() {
+            return Ok(());
+        }
+        let reason = "`crop` and `every` select nodes of a grid; omit them, or use \
+                      `interpolation = \"grid\"`";
+        Err(Error::Files(reason.into()))
+    }
+}
+
+/// A box of which the field is read, in the data's unit of length: the cells of the grid that it touches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Crop {
+    /// Minimum corner; unbounded if omitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<[f64; 3]>,
+    /// Maximum corner; unbounded if omitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<[f64; 3]>,
+}
+
+/// An array of files, and the name under which it is sampled.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NamedArray {
+    /// Its name in the files.
+    pub array: String,
+    /// Its name in the results.
+    pub name: String,
+}
+
+impl NamedArray {
+    /// An array that keeps its name.
+    pub fn new(array: impl Into<String>) -> Self {
+        let array = array.into();
+        NamedArray { name: array.clone(), array }
+    }
+}
+
+/// Treatment of cells that cannot be part of a mesh: kinds that
+/// [`CellKind`](burntrace_core::CellKind) does not include, and two-dimensional cells in a file with
+/// three-dimensional ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OtherCells {
+    /// They are an error; the message counts them.
+    #[default]
+    Error,
+    /// They are skipped, together with their velocities.
+    Skip,
+}
+
+/// Faces of the boundary of a mesh, by the cells that a file has there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum NamedFaces {
+    /// Those of a block of a `.vtm`, `.vtpd` or `.vtpc` file, or of a part of a `.pvd` file: its name, or
+    /// the last part of it (`outlet` for `boundary/outlet`).
+    Block {
+        /// The name.
+        block: String,
+    },
+    /// Those with a value in a cell array, in the file itself or in its blocks of the next lower dimension.
+    Array {
+        /// The name of an array with one component.
+        array: String,
+        /// The value.
+        value: i64,
+    },
+}
+
+/// The name of the group of faces: `outlet`, or `BoundaryID = 3`.
+impl std::fmt::Display for NamedFaces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NamedFaces::Block { block } => f.write_str(block),
+            NamedFaces::Array { array, value } => write!(f, "{array} = {value}"),
+        }
+    }
+}
