@@ -2,7 +2,7 @@
 
 use super::{
     arrays::ArrayLanes,
-    blocks::{Blocks, not_on_grid},
+    blocks::Blocks,
     frames::{Frames, TimeAxis},
     layout::{FrameTraits, LANES, Layout, check_ends, threads},
     options::FieldOptions,
@@ -10,7 +10,11 @@ use super::{
     stream::Stream,
     values::ValueLayout,
 };
-use crate::{Error, Result, floats::Floats};
+use crate::{
+    Error, Result,
+    combinations::{Feature, refusal},
+    floats::Floats,
+};
 use burn::tensor::{Device, Tensor};
 use std::sync::Arc;
 
@@ -83,10 +87,10 @@ impl Layout {
         let given = self.values_of_source();
         let frames = time.clock().frames;
         if matches!(options.frames, Frames::Blocks(_)) {
-            return Err(not_on_grid());
+            return Err(refusal(Feature::Blocks, Feature::NotOnGrid));
         }
         match (input, options.frames.window(frames)) {
-            (Input::Blocks(..), _) => Err(not_on_grid()),
+            (Input::Blocks(..), _) => Err(refusal(Feature::Blocks, Feature::NotOnGrid)),
             (Input::Owned(source), Some(window)) => {
                 self.check_memory(window.min(frames), options)?;
                 let (stream, traits) =

@@ -1,7 +1,10 @@
 //! The frames of a launch.
 
 use super::sampled::Sampled;
-use crate::{Error, Result};
+use crate::{
+    Result,
+    combinations::{Feature, refusal},
+};
 use burntrace_kernels::{Clock, FieldTensors, Step};
 use std::{ops::Range, sync::Arc};
 
@@ -27,7 +30,7 @@ impl Sampled {
         backward: Option<bool>,
     ) -> Result<FrameWindow> {
         if self.blocks.is_some() {
-            return Err(not_sampled());
+            return Err(refusal(Feature::Blocks, Feature::OtherPlaces));
         }
         let Some(stream) = &self.stream else {
             return Ok(FrameWindow {
@@ -66,13 +69,4 @@ impl Sampled {
 /// The smallest range that contains two others.
 pub(super) fn union(a: Range<i64>, b: Range<i64>) -> Range<i64> {
     a.start.min(b.start)..a.end.max(b.end)
-}
-
-/// The error of a field of which blocks are read, and that is sampled beside a run.
-pub(super) fn not_sampled() -> Error {
-    Error::Plan(
-        "blocks of the field's frames are read around the particles of a run, and it cannot be sampled \
-         elsewhere; open it with all frames or with streamed ones"
-            .into(),
-    )
 }
