@@ -276,7 +276,10 @@ fn invalid_patches_are_rejected() {
         burntrace::Analytic::sample(flow.clone(), flow.domain(), [5; 3], vec![0.0]).unwrap();
     let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
     let grid = GridField::load(&mut grid, &machine.device, &options).unwrap();
-    rejected(Tracer::new(&grid).mesh_patch(at_x("end", 0.0, 1.0)), &["`end`", "has no mesh"]);
+    rejected(
+        Tracer::new(&grid).mesh_patch(at_x("end", 0.0, 1.0)),
+        &["patches", "a field without a mesh"],
+    );
 }
 
 /// The vessels have walls all around, except where the box of the extract cuts them.

@@ -91,7 +91,7 @@ table! {
             "use a CPU, or leave the engine to the run (`Adjoint::Auto`, `trace.engine = \"auto\"`)";
         FlowMapGradient, Gradients: "it has no gradients itself", "use those of the positions by the seeds";
         FlowMapGradient, TensorSteps: "they do not carry it along",
-            "use a formula or a field on a grid, a mesh or points, or differences of auxiliary seeds";
+            "use the fused engine (a formula or a field on a grid, a mesh or points), or differences of auxiliary seeds";
         FlowMapGradient, ReusedSlots: "later particles have no seed", "run without outlets and sources";
         FlowMapGradient, Hook: "it moves particles in ways that the gradient does not see",
             "run without it, or use differences of auxiliary seeds";
