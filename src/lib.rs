@@ -4,11 +4,11 @@
 //! (`flex`, `ndarray`), any Vulkan or wgpu device, and CUDA, Metal or ROCm with the cargo features of
 //! the same names. [`GridField`], [`MeshField`] and [`PointField`] are traced by a fused operation that
 //! takes many Runge-Kutta steps in one launch. Any other [`Field`], such as a closure or a neural
-//! network, is traced by tensor operations, which can be differentiated.
+//! network, is traced by tensor operations. Both can be differentiated.
 //!
 //! ```
 //! use burntrace::{
-//!     Analytic, BoundaryCondition, FieldOptions, Flow, GridField, SaveAt, Seeds, Span, Tracer, device,
+//!     Analytic, BoundaryCondition, FieldOptions, Flow, GridField, SaveAt, Seeds, Tracer, device,
 //! };
 //!
 //! # fn main() -> Result<(), burntrace::Error> {
@@ -20,7 +20,7 @@
 //! let seeds = Seeds::uniform([0.0; 3], [2.0, 1.0, 0.0], 1000, 7)?;
 //! let tracks = Tracer::new(&field)
 //!     .all_faces(BoundaryCondition::Reflect)
-//!     .span(Span { dt: Some(0.05), ..Span::default() })
+//!     .dt(0.05)
 //!     .save(SaveAt::EverySteps(20))
 //!     .trace(&seeds)?;
 //! assert_eq!(tracks.positions().dims(), [11, 1000, 3]); // [saves, particles, 3]

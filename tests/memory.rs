@@ -5,10 +5,11 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Adjoint, BoundaryCondition, Control, Domain, Ends, Field, FieldFn, FieldOptions, FieldSize,
-    FrameData, FrameSource, Frames, GridField, GridSource, Memory, Observer, Placement, Plan,
-    Precision, Progress, RunSize, RunState, Save, SaveAt, SavePlan, Seeds, SinkError, SourceError,
-    Span, Strategy, Summary, Tracer, TrackSink, device, io,
+    Adjoint, BoundaryCondition, Control, Domain, Ends, Execution, Field, FieldFn, FieldOptions,
+    FrameData, FrameSource, Frames, GridField, GridSource, Observer, Placement, Plan, Precision,
+    Progress, RunState, Save, SaveAt, SavePlan, Seeds, SinkError, SourceError, Span, Strategy,
+    Summary, Tracer, TrackSink, device, io,
+    program::{FieldSize, Memory, RunSize},
 };
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -254,7 +255,7 @@ fn peak_memory_of_ten_million_particles_matches_the_plan() {
     let last = 39.0;
     let tracer = Tracer::new(&field)
         .all_faces(BoundaryCondition::Reflect)
-        .strategy(Strategy::Streamed)
+        .execution(Execution { strategy: Some(Strategy::Streamed), ..Execution::default() })
         .span(Span { t0: Some(0.0), t1: Some(last), steps: Some(steps), dt: None })
         .save(SaveAt::EverySteps((steps / 100).max(1)));
     let plan = tracer.plan(&seeds).unwrap();

@@ -1,7 +1,7 @@
 //! Tracks do not depend on the batches of particles.
 
 use super::{common::*, recorded::*};
-use burntrace::{Engine, Error, Seeds, Strategy, Tracer};
+use burntrace::{Engine, Error, Execution, Seeds, Strategy, Tracer};
 
 fn assert_any_batch(name: &str, tracer: &Tracer, seeds: &Seeds, sizes: &[usize]) {
     let whole = run(tracer, seeds);
@@ -54,6 +54,10 @@ fn invalid_batch_sizes_are_rejected() {
         other => panic!("{other:?}"),
     };
     assert!(message(busy(&field, 4).batch(0)).contains("0 particles"));
-    let tracer = busy(&field, 4).strategy(Strategy::InMemory).batch(3);
+    let tracer = busy(&field, 4).execution(Execution {
+        strategy: Some(Strategy::InMemory),
+        batch: Some(3),
+        ..Execution::default()
+    });
     assert!(message(tracer).contains("has no batches"));
 }

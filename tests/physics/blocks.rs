@@ -214,19 +214,19 @@ fn what_blocks_cannot_have_is_refused_by_name() {
     let refused = |tracer: Tracer, what: &str| {
         let message = refusal(tracer.span(steps(0.0, 0.5, 5)).prepare(&seeds));
         assert!(
-            message.contains("`blocks` does not support") && message.contains(what),
+            message.contains("`blocks` cannot be combined with") && message.contains(what),
             "{message}"
         );
     };
     let tracer = || Tracer::new(&field);
     refused(tracer().all_faces(BoundaryCondition::Periodic), "periodic faces");
-    refused(tracer().engine(burntrace::Engine::Tensor), "the tensor engine");
+    refused(tracer().engine(burntrace::Engine::Tensor), "steps in tensor operations");
     refused(tracer().save_velocity(true), "velocities or arrays of the traced field");
     refused(tracer().each_step(|step| step.after), "an operation after each step");
     refused(tracer().random_walk(RandomWalk::isotropic(1e-3, 1)), "a random walk");
     let tolerance = Tolerance::new(1e-5, 1e-6);
     refused(tracer().scheme(Scheme::DormandPrince).tolerance(tolerance), "a tolerance");
-    refused(busy(&field, 4), "inlets and sources");
+    refused(busy(&field, 4), "outlets and sources");
 
     let open = |options: FieldOptions, source: InBlocks| {
         let options = FieldOptions { frames: Held::Blocks(1 << 18), ..options };

@@ -415,5 +415,5 @@ fn warm_up_rejects_what_a_run_rejects() {
     assert!(matches!(saves, Err(Error::Saves(_))), "{saves:?}");
     let formula = FieldFn::new(field.domain(), &machine.device, machine.precision, |p, _| p);
     let fused = Tracer::new(&formula).span(steps(0.0, 1.0, 4)).engine(Engine::Fused).warm_up(10);
-    assert!(matches!(fused, Err(Error::NotFused { .. })), "{fused:?}");
+    assert!(matches!(fused, Err(Error::Combination { .. })), "{fused:?}");
 }

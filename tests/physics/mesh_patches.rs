@@ -7,9 +7,10 @@ use super::{
 };
 use burntrace::{
     BoundaryCondition, CellKind, CellVelocity, Domain, Engine, FieldOptions, Flow, GridField,
-    Inlet, InletShape, MAX_PATCHES, MeshField, ParticleInstance, Patch, Pattern, SaveAt, Scheme,
+    Inlet, InletShape, MeshField, OutletAt, ParticleInstance, Patch, Pattern, SaveAt, Scheme,
     Seeds, Status, Tracer, Tracks,
     io::{MeshSeries, SeriesOptions},
+    program::MAX_PATCHES,
 };
 
 const LENGTH: f64 = 2.0;
@@ -178,7 +179,7 @@ fn patch_without_an_inlet_does_not_reinject() {
         for engine in machine.engines() {
             let tracer = Tracer::new(&field)
                 .domain(Domain::unbounded())
-                .mesh_outlet(inlet())
+                .outlet(OutletAt::Mesh, inlet())
                 .mesh_patch(at_x("drain", LENGTH, 0.5))
                 .span(steps(0.0, 25.0, 48))
                 .engine(*engine);
@@ -275,7 +276,10 @@ fn invalid_patches_are_rejected() {
         burntrace::Analytic::sample(flow.clone(), flow.domain(), [5; 3], vec![0.0]).unwrap();
     let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
     let grid = GridField::load(&mut grid, &machine.device, &options).unwrap();
-    rejected(Tracer::new(&grid).mesh_patch(at_x("end", 0.0, 1.0)), &["`end`", "has no mesh"]);
+    rejected(
+        Tracer::new(&grid).mesh_patch(at_x("end", 0.0, 1.0)),
+        &["patches", "a field without a mesh"],
+    );
 }
 
 /// The vessels have walls all around, except where the box of the extract cuts them.

@@ -3,8 +3,8 @@
 use super::{common::*, surfaces::star};
 use burntrace::{
     Allowed, BoundaryCondition, Control, Ends, Engine, Face, GridField, Inlet, InletShape,
-    Obstacle, Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds, SeedsOutside,
-    Shape, SinkError, Status, Tracer, TrackSink,
+    Obstacle, OutletAt, Pattern, Placement, Precision, Save, SaveAt, SavePlan, Scheme, Seeds,
+    SeedsOutside, Shape, SinkError, Status, Tracer, TrackSink,
 };
 use std::{borrow::Borrow, f64::consts::PI};
 
@@ -275,7 +275,7 @@ fn particles_that_hit_an_outlet_obstacle_are_reinjected() {
             let tracer = Tracer::new(&field)
                 .face(Face::XLow, BoundaryCondition::Clamp)
                 .obstacle(body(BALL, BoundaryCondition::Exit))
-                .obstacle_outlet(inlet.clone())
+                .outlet(OutletAt::Obstacles, inlet.clone())
                 .span(steps(0.0, 12.0, 50))
                 .engine(engine);
             let tracks = tracer.trace(&list(&points)).unwrap();
@@ -483,7 +483,7 @@ fn invalid_obstacles_are_rejected() {
         "number 1, a sphere: its radius",
     );
     let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform).unwrap();
-    reject(with(BALL).obstacle_outlet(inlet), "none of them has the surface `exit`");
+    reject(with(BALL).outlet(OutletAt::Obstacles, inlet), "none of them has the surface `exit`");
     let flat = Frames::uniform(LOW, [2.0, 1.0, 0.0], &[0.0], |_| [1.0, 0.0, 0.0]);
     let flat = machine.field(&flat);
     let slanted = body(pipe(CENTRE, [0.1, 0.0, 1.0], 0.1, false), BoundaryCondition::Slide);

@@ -3,8 +3,8 @@
 use super::{common::*, recorded::RecordingSink};
 use burn::tensor::Tensor;
 use burntrace::{
-    Control, Domain, Engine, Error, Face, Field, FieldFn, Placement, Progress, SaveAt, Seeds,
-    Status, Tracer,
+    Control, Domain, Engine, Error, Execution, Face, Field, FieldFn, Placement, Progress, SaveAt,
+    Seeds, Status, Tracer,
 };
 
 fn shear() -> Frames {
@@ -31,7 +31,10 @@ fn formula(machine: &Machine) -> impl Field {
 fn one_launch_covers_all_steps_between_saves() {
     for machine in machines() {
         let field = machine.field(&shear());
-        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 12)).device_name("test device");
+        let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 12)).execution(Execution {
+            device_name: Some("test device".into()),
+            ..Execution::default()
+        });
         for (save, saves, launches) in [
             (SaveAt::EverySteps(3), 5, 4),
             (SaveAt::End, 1, 1),
@@ -75,7 +78,9 @@ fn analytic_fields_need_the_tensor_engine() {
         let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 4));
         assert_eq!(trace(&tracer, &points(3)).summary.engine, Engine::Tensor, "{machine}");
         match tracer.engine(Engine::Fused).trace(&points(3)) {
-            Err(Error::NotFused { reason }) => assert!(reason.contains("grid"), "{reason}"),
+            Err(error @ Error::Combination { .. }) => {
+                assert!(error.to_string().contains("a field of your own"), "{error}");
+            }
             other => panic!("{machine}: {other:?}"),
         }
         let grid = machine.field(&shear());

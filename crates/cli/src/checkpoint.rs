@@ -8,9 +8,10 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{
-    DurablePosition, RunNumbers, RunState,
+    DurablePosition, RunState,
     device::{self, OpenDevice},
     io::{Checkpoint, CheckpointWriter, Tracks, tracks::has_checksums},
+    program::RunNumbers,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

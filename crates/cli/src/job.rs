@@ -22,7 +22,10 @@ pub use seeds::{check_folder, seeds};
 
 use crate::case::{self, Case, FieldSource, Misuse, Units};
 use anyhow::Result;
-use burntrace::{Domain, Field, SaveAt, Span, TimeSpan, Tracer, io};
+use burntrace::{
+    Domain, Execution, Field, SaveAt, SaveRequest, Span, Surroundings, Tracer, io,
+    program::TimeSpan,
+};
 use std::path::Path;
 
 /// Refuses sections that exclude each other, or that need another one.
@@ -123,33 +126,40 @@ pub fn tracer<'a>(
     loaded: &'a LoadedField,
     device: &str,
 ) -> Result<Tracer<'a>> {
-    use burntrace::Face;
     let field = &*loaded.field;
-    let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
-    let trace = &case.trace;
-    let mut tracer = Tracer::new(field)
-        .scheme(trace.scheme.into())
-        .domain(patches::traced_domain(case, field)?)
-        .span(span(trace))
-        .save(save_at(&case.save)?)
-        .save_velocity(case.save.velocity)
-        .flow_map_gradient(case.save.flow_map_gradient)
-        .mesh_wall(case.boundary.mesh.into())
-        .stagnant_speed(trace.stagnant_speed)
-        .seeds_outside(seeds::outside(case).into())
-        .device_name(device);
-    for (face, condition) in Face::ALL.into_iter().zip(faces.into_iter().flatten()) {
-        tracer = tracer.face(face, condition.into());
-    }
-    let resolved = || time_span(case, field);
-    tracer = sampled::add(case, tracer, loaded);
-    let tracer =
-        memory::add(case, motion::add(case, obstacles::add(case, base, tracer)?), &field.device());
-    let tracer = inflow::open(case, base, tracer, resolved)?;
-    match Option::from(trace.engine) {
-        Some(engine) => Ok(tracer.engine(engine)),
-        None => Ok(tracer),
-    }
+    let tracer = Tracer::new(field)
+        .motion(motion::motion(case))
+        .solver(motion::solver(&case.trace))
+        .span(span(&case.trace))
+        .surroundings(surroundings(case, base, field)?)
+        .save_request(SaveRequest {
+            at: save_at(&case.save)?,
+            velocity: case.save.velocity,
+            flow_map_gradient: case.save.flow_map_gradient,
+            arrays: sampled::arrays(case, loaded),
+        })
+        .execution(Execution {
+            device_name: Some(device.into()),
+            ..memory::execution(case, &field.device())
+        });
+    let sources = inflow::sources(case, base, || time_span(case, field))?;
+    Ok(sources.into_iter().fold(tracer, Tracer::source))
+}
+
+/// What surrounds the particles of a case.
+fn surroundings(case: &Case, base: &Path, field: &dyn Field) -> Result<Surroundings> {
+    let boundary = &case.boundary;
+    let mut surroundings = Surroundings {
+        domain: Some(patches::traced_domain(case, field)?),
+        faces: [boundary.x, boundary.y, boundary.z].map(|faces| faces.map(Into::into)),
+        mesh_wall: boundary.mesh.into(),
+        obstacles: obstacles::obstacles(case, base)?,
+        stagnant_speed: case.trace.stagnant_speed,
+        seeds_outside: seeds::outside(case).into(),
+        ..Surroundings::default()
+    };
+    inflow::add_outlets(case, base, &mut surroundings)?;
+    Ok(surroundings)
 }
 
 /// From the start to the end of the run. Where a tolerance leaves the number of steps open, it has one step.

@@ -87,7 +87,7 @@ pub struct PhaseLayer;
 
 /// Whether a span is a phase.
 pub fn is_phase(metadata: &tracing::Metadata<'_>) -> bool {
-    metadata.target() == burntrace::PHASE
+    metadata.target() == burntrace::program::PHASE
 }
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for PhaseLayer {

@@ -289,20 +289,17 @@ pub enum Error {
     #[error("the obstacles are not valid: {0}")]
     Obstacle(String),
 
-    /// The fused engine was requested and is not available for this run.
-    #[error(
-        "the fused engine cannot be used: {reason}; use `trace.engine = \"auto\"` or `\"tensor\"`"
-    )]
-    NotFused {
-        /// Why it is not available.
-        reason: String,
-    },
-
-    /// The gradient of the flow map is not available for this run.
-    #[error("the gradient of the flow map cannot be saved: {reason}")]
-    FlowMapGradient {
-        /// Why it is not available, and what to do.
-        reason: &'static str,
+    /// Two features of a run exclude each other (docs/guide/combinations.md).
+    #[error("{this} cannot be combined with {that}: {why}; {instead}")]
+    Combination {
+        /// One of them.
+        this: &'static str,
+        /// The other one.
+        that: &'static str,
+        /// Why they exclude each other.
+        why: &'static str,
+        /// What to do instead.
+        instead: &'static str,
     },
 
     /// The way in which gradients go back through a run is not valid.

@@ -4,52 +4,79 @@
 //! readers and writers of `burntrace-io`.
 
 mod bits;
+mod combinations;
 mod control_group;
 pub mod device;
 mod error;
+mod execution;
 mod field;
 mod floats;
 mod inlet;
 pub mod mesh;
+mod motion;
 mod phase;
 mod plan;
 mod precision;
 mod random;
+mod save_request;
 mod schedule;
 mod seeds;
 mod sink;
+mod solver;
 mod source;
 mod summary;
+mod surroundings;
 mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, MAX_NEIGHBOURS, Obstacle, Placement,
-    Scheme, Shape, Status, SurfaceError, TimeInterpolation, WalkScheme, Weighting,
+    Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, Obstacle, Placement, Scheme, Shape,
+    Status, SurfaceError, TimeInterpolation, WalkScheme, Weighting,
 };
-pub use control_group::ControlGroup;
+use control_group::ControlGroup;
 pub use error::{Error, Result};
+pub use execution::{Adjoint, Execution};
 pub use field::{
-    Analytic, CellVelocity, Domain, Expression, Field, FieldArray, FieldFn, FieldOptions,
-    FieldSize, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField,
-    GridSource, InputSummary, MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis,
-    PeriodicGrid, PointField, PointSource, Sampled, Samples, SourceError,
+    Analytic, CellVelocity, Domain, Expression, Field, FieldArray, FieldFn, FieldOptions, Flow,
+    FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField, GridSource,
+    MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField,
+    PointSource, Samples, SourceError,
 };
+use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
 pub use inlet::{Inlet, InletShape, Pattern};
-pub use phase::PHASE;
+pub use motion::{Motion, PerAxis, RandomWalk};
 #[doc(hidden)]
 pub use phase::tracing;
-pub use plan::{Memory, MemoryRequest, Phase, Plan, PlanItem, RunSize, Strategy};
+use plan::{Memory, MemoryRequest, RunSize};
+pub use plan::{Plan, Strategy};
 pub use precision::Precision;
-pub use schedule::{SaveAt, Span, TimeSpan};
+pub use save_request::{SampledArray, SaveRequest};
+use schedule::TimeSpan;
+pub use schedule::{SaveAt, Span};
 pub use seeds::{GridPlacement, Seeds};
 pub use sink::{DurablePosition, SinkError, TrackSink};
+pub use solver::{Solver, Tolerance};
 pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
+pub use surroundings::{Outlet, OutletAt, SeedsOutside, Surroundings};
+use tracer::BatchSummary;
 pub use tracer::{
-    Adjoint, BatchSummary, CheckpointEvery, Control, FLOW_MAP_GRADIENT, MAX_PATCHES, Observer,
-    Patch, PerAxis, Prepared, Progress, RandomWalk, RunNumbers, RunState, SeedsOutside, Step,
-    Tolerance, Tracer, value_and_grad,
+    CheckpointEvery, Control, FLOW_MAP_GRADIENT, Observer, Patch, Prepared, Progress, RunState,
+    Step, Tracer, value_and_grad,
 };
 pub use tracks::{Ends, MeshFace, ParticleInstance, Save, SavePlan, Tracks};
+
+/// What the program `burntrace` needs beside what other users of the library do: memory plans before a field is
+/// read, parts of summaries and checkpoints, phases of profiles, and limits for its messages.
+pub mod program {
+    pub use crate::{
+        control_group::ControlGroup,
+        field::{FieldSize, InputSummary, Sampled},
+        phase::PHASE,
+        plan::{Memory, MemoryRequest, Phase, PlanItem, RunSize},
+        schedule::TimeSpan,
+        tracer::{BatchSummary, MAX_PATCHES, RunNumbers},
+    };
+    pub use burntrace_kernels::MAX_NEIGHBOURS;
+}

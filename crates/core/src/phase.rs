@@ -7,7 +7,7 @@ pub use tracing;
 pub const PHASE: &str = "burntrace::phase";
 
 /// Opens a span of [`tracing`] that profiles show as a phase of the run, until the returned guard is
-/// dropped. It costs next to nothing without a subscriber for [`PHASE`].
+/// dropped. It costs next to nothing without a subscriber for [`PHASE`](crate::program::PHASE).
 ///
 /// ```
 /// let sum: f64 = {
@@ -19,6 +19,6 @@ pub const PHASE: &str = "burntrace::phase";
 #[macro_export]
 macro_rules! phase {
     ($name:literal) => {
-        $crate::tracing::trace_span!(target: $crate::PHASE, $name).entered()
+        $crate::tracing::trace_span!(target: $crate::program::PHASE, $name).entered()
     };
 }

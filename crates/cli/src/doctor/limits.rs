@@ -1,7 +1,10 @@
 //! CPUs and memory that this process may use, and why.
 
 use crate::machine;
-use burntrace::{ControlGroup, Memory, burn::tensor::Device};
+use burntrace::{
+    burn::tensor::Device,
+    program::{ControlGroup, Memory},
+};
 use serde::Serialize;
 
 /// CPUs and memory that this process may use.

@@ -3,7 +3,10 @@
 use super::{obstacles, patches};
 use crate::case::{self, Case, Misuse, SourceRate};
 use anyhow::Result;
-use burntrace::{Face, Inlet, InletShape, Pattern, Rate, Source, TimeSpan, Tracer, io};
+use burntrace::{
+    Face, Inlet, InletShape, Outlet, OutletAt, Pattern, Rate, Source, Surroundings, io,
+    program::TimeSpan,
+};
 use std::path::Path;
 
 /// Refuses a case without particles, an outlet without an inlet, and an inlet without an outlet.
@@ -55,35 +58,31 @@ fn is_mesh_outlet(case: &Case) -> bool {
     case.boundary.mesh == case::Condition::Outlet
 }
 
-/// Adds the outlets and the sources of a case to a tracer. `span` returns the time span of the run.
-pub fn open<'a>(
+/// Adds the patches and the outlets of a case.
+pub fn add_outlets(case: &Case, base: &Path, surroundings: &mut Surroundings) -> Result<()> {
+    let inlet = case.inlet.as_ref().map(|given| inlet(given, base)).transpose()?;
+    let patch = |given| patches::patch(given, inlet.as_ref());
+    surroundings.patches = case.patch.iter().map(patch).collect();
+    let Some(inlet) = &inlet else { return Ok(()) };
+    let mesh = is_mesh_outlet(case).then_some(OutletAt::Mesh);
+    let obstacles = obstacles::are_outlets(case).then_some(OutletAt::Obstacles);
+    let places = obstacles.into_iter().chain(outlets(case).map(OutletAt::Face)).chain(mesh);
+    surroundings.outlets = places.map(|at| Outlet { at, inlet: inlet.clone() }).collect();
+    Ok(())
+}
+
+/// The sources of a case. `span` returns the time span of the run.
+pub fn sources(
     case: &Case,
     base: &Path,
-    mut tracer: Tracer<'a>,
     span: impl Fn() -> Result<TimeSpan>,
-) -> Result<Tracer<'a>> {
-    let common = case.inlet.as_ref().map(|given| inlet(given, base)).transpose()?;
-    for given in &case.patch {
-        tracer = tracer.mesh_patch(patches::patch(given, common.as_ref()));
-    }
-    if let Some(inlet) = common {
-        if obstacles::are_outlets(case) {
-            tracer = tracer.obstacle_outlet(inlet.clone());
-        }
-        for face in outlets(case) {
-            tracer = tracer.outlet(face, inlet.clone());
-        }
-        if is_mesh_outlet(case) {
-            tracer = tracer.mesh_outlet(inlet);
-        }
-    }
+) -> Result<Vec<Source>> {
     let count = case.source.len();
-    for (i, given) in case.source.iter().enumerate() {
-        let source = source(given, base, &span)
-            .map_err(|error| Misuse::error(format!("[[source]] {} of {count}: {error}", i + 1)))?;
-        tracer = tracer.source(source);
-    }
-    Ok(tracer)
+    let one = |(i, given)| {
+        source(given, base, &span)
+            .map_err(|error| Misuse::error(format!("[[source]] {} of {count}: {error}", i + 1)))
+    };
+    case.source.iter().enumerate().map(one).collect()
 }
 
 fn inlet(given: &case::Inlet, base: &Path) -> Result<Inlet> {

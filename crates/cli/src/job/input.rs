@@ -5,8 +5,9 @@ use super::{
     timed::{Tally, Timed},
 };
 use burntrace::{
-    CellVelocity, Field, FieldArray, FieldOptions, FieldSize, GridField, GridSource, MeshField,
-    MeshSource, PointField, PointSource, Precision, Result, Weighting, burn::tensor::Device,
+    CellVelocity, Field, FieldArray, FieldOptions, GridField, GridSource, MeshField, MeshSource,
+    PointField, PointSource, Precision, Result, Weighting, burn::tensor::Device,
+    program::FieldSize,
 };
 use std::sync::Arc;
 

@@ -31,10 +31,10 @@ fn check_mean(interpolation: &Interpolation) -> Result<()> {
         return Ok(());
     };
     match (neighbours, power) {
-        (Some(count), _) if !(1..=burntrace::MAX_NEIGHBOURS).contains(&count) => {
+        (Some(count), _) if !(1..=burntrace::program::MAX_NEIGHBOURS).contains(&count) => {
             Err(Misuse::error(format!(
                 "field.neighbours is {count}; give a number of nodes from 1 to {}, such as 8",
-                burntrace::MAX_NEIGHBOURS
+                burntrace::program::MAX_NEIGHBOURS
             )))
         }
         (_, Some(power)) if !(power.is_finite() && power > 0.0) => {

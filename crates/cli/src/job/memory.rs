@@ -6,8 +6,10 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{
-    ControlGroup, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, RunSize, Tracer,
-    burn::tensor::Device, device::OpenDevice,
+    Engine, Execution, Frames, Plan,
+    burn::tensor::Device,
+    device::OpenDevice,
+    program::{ControlGroup, FieldSize, Memory, MemoryRequest, RunSize},
 };
 
 /// Maximum number of threads of a run.
@@ -186,17 +188,14 @@ pub fn frames(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<He
     }
 }
 
-/// Adds the memory settings of a case to a tracer on a device.
-pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>, device: &Device) -> Tracer<'a> {
-    if let Some(bytes) = limit(case, device) {
-        tracer = tracer.memory(bytes);
-    }
-    if let Some(strategy) = case.run.strategy.into() {
-        tracer = tracer.strategy(strategy);
-    }
-    match case.run.batch {
-        Some(batch) => tracer.batch(batch),
-        None => tracer,
+/// How a case is executed on a device.
+pub fn execution(case: &Case, device: &Device) -> Execution {
+    Execution {
+        memory: limit(case, device),
+        strategy: case.run.strategy.into(),
+        batch: case.run.batch,
+        engine: case.trace.engine.into(),
+        ..Execution::default()
     }
 }
 

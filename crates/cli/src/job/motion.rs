@@ -1,8 +1,8 @@
-//! The drift, the random walk and the step tolerance of a case.
+//! The drift, the random walk, the scheme and the tolerance of a case.
 
 use crate::case::{self, Case, Diffusivity, FieldSource, FileField, Interpolation, Misuse};
 use anyhow::Result;
-use burntrace::{Placement, RandomWalk, Tolerance, Tracer};
+use burntrace::{Motion, Placement, RandomWalk, Solver, Tolerance};
 
 /// Refuses walks without a diffusivity or with two, and tolerances that the scheme cannot use.
 pub fn check(case: &Case) -> Result<()> {
@@ -70,19 +70,19 @@ pub fn check_cells(field: &FileField, placement: Placement) -> Result<()> {
     Ok(())
 }
 
-/// Adds the drift, the random walk and the tolerance of a case to a tracer.
-pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>) -> Tracer<'a> {
-    tracer = tracer.drift(case.trace.drift);
-    if let Some(walk) = &case.walk {
-        tracer = tracer.random_walk(random_walk(walk));
-    }
-    if let Some(given) = &case.trace.tolerance {
+/// The drift and the random walk of a case.
+pub fn motion(case: &Case) -> Motion {
+    Motion { drift: case.trace.drift.into(), walk: case.walk.as_ref().map(random_walk) }
+}
+
+/// The scheme and the tolerance of a case.
+pub fn solver(trace: &case::Trace) -> Solver {
+    let tolerance = trace.tolerance.as_ref().map(|given| {
         let min_step = given.min_step.unwrap_or(0.0);
         let max_step = given.max_step.unwrap_or(f64::INFINITY);
-        let tolerance = Tolerance::new(given.relative, given.absolute);
-        tracer = tracer.tolerance(tolerance.steps_between(min_step, max_step));
-    }
-    tracer
+        Tolerance::new(given.relative, given.absolute).steps_between(min_step, max_step)
+    });
+    Solver { scheme: trace.scheme.into(), tolerance }
 }
 
 fn random_walk(walk: &case::Walk) -> RandomWalk {

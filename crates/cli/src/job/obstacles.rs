@@ -2,7 +2,7 @@
 
 use crate::case::{self, Case, Condition, Misuse, ObstacleShape};
 use anyhow::Result;
-use burntrace::{BoundaryCondition, Obstacle, Shape, Tracer, io};
+use burntrace::{BoundaryCondition, Obstacle, Shape, io};
 use std::path::Path;
 
 /// Whether an obstacle is an outlet.
@@ -24,15 +24,14 @@ pub fn check(case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// Adds the obstacles of a case to a tracer. Relative file names are resolved in `base`.
-pub fn add<'a>(case: &Case, base: &Path, tracer: Tracer<'a>) -> Result<Tracer<'a>> {
+/// The obstacles of a case. Relative file names are resolved in `base`.
+pub fn obstacles(case: &Case, base: &Path) -> Result<Vec<Obstacle>> {
     let count = case.obstacle.len();
     let one = |(i, given)| {
         obstacle(given, base)
             .map_err(|error| Misuse::error(format!("[[obstacle]] {} of {count}: {error}", i + 1)))
     };
-    let obstacles = case.obstacle.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
-    Ok(tracer.obstacles(obstacles))
+    case.obstacle.iter().enumerate().map(one).collect()
 }
 
 fn obstacle(given: &case::Obstacle, base: &Path) -> Result<Obstacle> {

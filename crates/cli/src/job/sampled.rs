@@ -10,7 +10,7 @@ use crate::case::{Case, FieldSource, FileField, Interpolation, Misuse, SampledAr
 use anyhow::Result;
 use burntrace::{
     FLOW_MAP_GRADIENT, Field, FieldArray, FieldOptions, GridSource, PeriodicAxis, PeriodicGrid,
-    Placement, PointSource, Tracer,
+    Placement, PointSource,
     burn::tensor::Device,
     io::{
         self, NamedArray,
@@ -109,14 +109,14 @@ pub fn open(case: &Case, base: &Path, traced: Option<&FieldInput>) -> Result<Vec
     groups.into_iter().map(|group| group.open(case, closed)).collect()
 }
 
-/// Adds the arrays of a case to a tracer, in the order of the case.
-pub fn add<'a>(case: &Case, mut tracer: Tracer<'a>, loaded: &'a LoadedField) -> Tracer<'a> {
-    for request in &case.save.fields {
+/// The arrays that a case samples, in its order.
+pub fn arrays<'a>(case: &Case, loaded: &'a LoadedField) -> Vec<burntrace::SampledArray<'a>> {
+    let array = |request: &SampledArray| {
         let other = loaded.sampled.iter().find(|other| other.names.contains(&request.name));
         let field = other.map_or(&*loaded.field, |other| &*other.field);
-        tracer = tracer.sample(&request.name, field);
-    }
-    tracer
+        burntrace::SampledArray { name: request.name.clone(), field }
+    };
+    case.save.fields.iter().map(array).collect()
 }
 
 /// Arrays of one association in the same files.

@@ -8,7 +8,7 @@ use crate::results::RunFiles;
 use anyhow::Result;
 use burntrace::analysis::ftle::{Lattice, Stencil};
 use burntrace::mesh::Mesh;
-use burntrace::{Domain, Field, Seeds, Status, TimeSpan, io};
+use burntrace::{Domain, Field, Seeds, Status, io, program::TimeSpan};
 use std::path::{Path, PathBuf};
 
 /// The seed of random positions, unless the case gives one.

@@ -63,7 +63,7 @@ fn field_larger_than_memory_is_traced_in_blocks() {
             words,
         );
     };
-    refused("save.velocity=true", &["`blocks` does not support velocities"]);
+    refused("save.velocity=true", &["`blocks` cannot be combined with velocities"]);
     refused("boundary.x=[\"periodic\",\"periodic\"]", &["its x axis is periodic", "blocks"]);
     refused("field.interpolation=\"nearest\"", &["parts of a grid"]);
     refused("run.memory=1MiB", &["bytes", "raise `run.memory`"]);

@@ -5,7 +5,7 @@ use super::{
     flows::Flow,
     formula::Formula,
     frames::TimeAxis,
-    interface::Field,
+    interface::{Field, Internals, Sealed},
     sampled::Sampled,
     source::{FrameData, FrameSource, GridSource, SourceError},
 };
@@ -94,8 +94,8 @@ impl Field for Analytic {
         self.sampled.precision
     }
 
-    fn sampled(&self) -> Option<&Sampled> {
-        Some(&self.sampled)
+    fn internals(&self, _: Sealed) -> Internals<'_> {
+        Internals { sampled: Some(&self.sampled), ..Internals::default() }
     }
 
     fn to_device(&self, device: &Device) -> Result<Box<dyn Field>> {

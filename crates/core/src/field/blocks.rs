@@ -8,7 +8,10 @@ use super::{
     source::{GridBlock, GridSource},
     stream::InputSummary,
 };
-use crate::{Error, Floats, Precision, Result};
+use crate::{
+    Error, Floats, Precision, Result,
+    combinations::{Feature, refusal},
+};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, FieldTensors, GridShape, Spacing};
 use std::{
@@ -102,7 +105,7 @@ impl Blocks {
     ) -> Result<(Blocks, FrameTraits)> {
         crate::device::check_precision(device, options.precision)?;
         let FieldShape::Grid(shape) = layout.shape else {
-            return Err(not_on_grid());
+            return Err(refusal(Feature::Blocks, Feature::NotOnGrid));
         };
         check(&shape, options)?;
         let groups = layout.lanes.groups();
@@ -341,36 +344,18 @@ fn speeds<'a, T: Copy + PartialOrd + Default + 'a>(
 
 /// Refuses what blocks cannot have.
 fn check(shape: &GridShape, options: &FieldOptions) -> Result<()> {
-    let fail = |reason: String| Err(Error::Plan(reason));
     if options.not_finite == NotFinite::Outside {
-        return fail(
-            "velocities that are not finite are holes of the field (`NotFinite::Outside`), which blocks do \
-             not have; use `NotFinite::Zero`, or another strategy"
-                .into(),
-        );
+        return Err(refusal(Feature::Blocks, Feature::Holes));
     }
     if options.outside_time == (OutsideTime::Periodic { period: None }) {
-        return fail(
-            "the frames repeat with the period from the first to the last, which must be equal: blocks \
-             cannot check that; leave out the last frame and give the period"
-                .into(),
-        );
+        return Err(refusal(Feature::Blocks, Feature::OpenPeriod));
     }
     match shape.nodes.iter().find(|nodes| **nodes > MAX_NODES) {
-        Some(nodes) => fail(format!(
+        Some(nodes) => Err(Error::Plan(format!(
             "an axis of the grid has {nodes} nodes, and blocks need at most {MAX_NODES}; use another strategy"
-        )),
+        ))),
         None => Ok(()),
     }
-}
-
-/// The error of a field that has no blocks.
-pub(super) fn not_on_grid() -> Error {
-    Error::Plan(
-        "blocks are parts of a grid, read from a source that the field owns; open a grid (`GridField::open`), \
-         or use another strategy"
-            .into(),
-    )
 }
 
 fn ended() -> Error {
@@ -386,13 +371,4 @@ impl GridBlock {
         };
         GridShape { nodes: self.nodes, first, ..*whole }
     }
-}
-
-/// The error of a field of which blocks are read, and that is sampled beside a run.
-pub(super) fn not_sampled() -> Error {
-    Error::Plan(
-        "blocks of the field's frames are read around the particles of a run, and it cannot be sampled \
-         elsewhere; open it with all frames or with streamed ones"
-            .into(),
-    )
 }

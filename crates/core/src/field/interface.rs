@@ -7,9 +7,9 @@ use burn::tensor::{Bool, Device, Tensor};
 /// A velocity field that a tracer can follow.
 ///
 /// Implement this trait, or pass a closure to [`FieldFn`](crate::FieldFn), to trace a field of your
-/// own, for example a formula or a neural network. The tensor engine traces it on any device and
-/// can differentiate through it. The fused engine traces formulas ([`Analytic`](crate::Analytic)), [`GridField`](crate::GridField),
-/// [`MeshField`](crate::MeshField) and [`PointField`](crate::PointField).
+/// own, for example a formula or a neural network, on any device and with gradients. Formulas
+/// ([`Analytic`](crate::Analytic)), [`GridField`](crate::GridField), [`MeshField`](crate::MeshField) and
+/// [`PointField`](crate::PointField) are traced by a fused operation, which is much faster.
 ///
 /// Fields are `Send` and `Sync`, so that a tracer can move to another thread.
 pub trait Field: Send + Sync {
@@ -17,7 +17,7 @@ pub trait Field: Send + Sync {
     /// the domain or outside it by at most the displacement of one step; on periodic axes they can
     /// be anywhere. On a flat axis the component is zero.
     ///
-    /// The velocity of a row must be a function of its position and the time only. The tensor engine
+    /// The velocity of a row must be a function of its position and the time only. A run
     /// asks for the particles that move, and for one position when a run is prepared, so `n` and the
     /// order of the rows change from call to call. A particle that has ended cannot make values or
     /// gradients of others NaN. Values in another shape, precision or device than the positions'
@@ -98,26 +98,45 @@ pub trait Field: Send + Sync {
         [0.0, 0.0]
     }
 
-    /// The mesh of the field, if it does not fill the domain. Particles that reach its boundary
-    /// end, or meet the mesh wall.
-    fn mesh(&self) -> Option<&Mesh> {
-        None
-    }
-
-    /// The index that the field's source gives to a cell of the mesh.
-    fn source_cell(&self, cell: usize) -> usize {
-        cell
-    }
-
-    /// The sampled frames on the device, if the fused engine can trace the field.
-    fn sampled(&self) -> Option<&Sampled> {
-        None
-    }
-
-    /// The values of a sampled field at positions measured from its origin.
+    /// What engines know about the fields of this crate. Fields of one's own cannot implement it.
     #[doc(hidden)]
-    fn origin_view(&self) -> Option<&dyn FromOrigin> {
-        None
+    fn internals(&self, _: Sealed) -> Internals<'_> {
+        Internals::default()
+    }
+}
+
+/// Keeps [`Field::internals`] to this crate: nobody else can name it.
+pub struct Sealed;
+
+/// What engines know about a field of this crate.
+#[derive(Clone, Copy, Default)]
+pub struct Internals<'a> {
+    /// The sampled frames on the device, if the fused engine can trace the field.
+    pub sampled: Option<&'a Sampled>,
+    /// The values of a sampled field at positions measured from its origin.
+    pub from_origin: Option<&'a dyn FromOrigin>,
+    /// The mesh of the field, if it does not fill the domain.
+    pub mesh: Option<&'a Mesh>,
+    /// The index that the field's source gives to each cell of the mesh.
+    pub source_cells: Option<&'a [usize]>,
+}
+
+#[doc(hidden)]
+impl dyn Field + '_ {
+    pub fn sampled(&self) -> Option<&Sampled> {
+        self.internals(Sealed).sampled
+    }
+
+    pub fn mesh(&self) -> Option<&Mesh> {
+        self.internals(Sealed).mesh
+    }
+
+    pub(crate) fn origin_view(&self) -> Option<&dyn FromOrigin> {
+        self.internals(Sealed).from_origin
+    }
+
+    pub(crate) fn source_cell(&self, cell: usize) -> usize {
+        self.internals(Sealed).source_cells.map_or(cell, |cells| cells[cell])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Loading of a source's frames to a device.
 
 use super::{
-    blocks::{Blocks, not_on_grid},
+    blocks::Blocks,
     frames::{Frames, TimeAxis},
     lanes::{ArrayLanes, LANES},
     layout::{FrameTraits, Layout, ValueLayout, check_ends, threads},
@@ -9,7 +9,11 @@ use super::{
     source::{FrameSource, GridSource},
     stream::Stream,
 };
-use crate::{Error, Result, floats::Floats};
+use crate::{
+    Error, Result,
+    combinations::{Feature, refusal},
+    floats::Floats,
+};
 use burn::tensor::{Device, Tensor};
 use std::sync::Arc;
 
@@ -82,10 +86,10 @@ impl Layout {
         let given = self.values_of_source();
         let frames = time.clock().frames;
         if matches!(options.frames, Frames::Blocks(_)) {
-            return Err(not_on_grid());
+            return Err(refusal(Feature::Blocks, Feature::NotOnGrid));
         }
         match (input, options.frames.window(frames)) {
-            (Input::Blocks(..), _) => Err(not_on_grid()),
+            (Input::Blocks(..), _) => Err(refusal(Feature::Blocks, Feature::NotOnGrid)),
             (Input::Owned(source), Some(window)) => {
                 self.check_memory(window.min(frames), options)?;
                 let (stream, traits) =

@@ -6,6 +6,7 @@ mod weights;
 use super::{
     domain::{Domain, bounding_box},
     frames::TimeAxis,
+    interface::Internals,
     lanes::ArrayLanes,
     layout::{Layout, Ordered},
     load::{Input, Loaded},
@@ -184,6 +185,12 @@ impl MeshField {
         cells.greater_equal_elem(0).unsqueeze_dim(1)
     }
 
+    /// What engines know of the mesh.
+    fn of_mesh(&self) -> Internals<'_> {
+        let (mesh, source_cells) = (Some(&*self.mesh), Some(&self.origins.cells[..]));
+        Internals { mesh, source_cells, ..Internals::default() }
+    }
+
     /// Weights for positions `[n, 3]`, computed on the host.
     fn locate_all(&self, position: Tensor<2>) -> CellWeights {
         CellWeights::new(&self.mesh, self.placement, position)
@@ -254,15 +261,7 @@ impl Ordered for ValueOrder {
     }
 }
 
-sampled_field!(
-    MeshField,
-    fn mesh(&self) -> Option<&Mesh> {
-        Some(&self.mesh)
-    },
-    fn source_cell(&self, cell: usize) -> usize {
-        self.origins.cells[cell]
-    }
-);
+sampled_field!(MeshField, MeshField::of_mesh);
 
 /// The bounding box of a mesh; flat in two dimensions.
 fn domain(mesh: &Mesh) -> Result<Domain> {

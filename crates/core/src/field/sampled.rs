@@ -2,7 +2,7 @@
 
 use super::{
     arrays::FieldArray,
-    blocks::{Blocks, not_sampled},
+    blocks::Blocks,
     domain::Domain,
     frames::{Frames, TimeAxis, union},
     lanes::{ArrayLanes, LANES},
@@ -10,7 +10,11 @@ use super::{
     size::{FieldSize, READ_BYTES},
     stream::{InputSummary, Stream},
 };
-use crate::{Error, Precision, Result, device};
+use crate::{
+    Precision, Result,
+    combinations::{Feature, refusal},
+    device,
+};
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use burntrace_kernels::FieldTensors;
 use std::{collections::BTreeMap, sync::Arc};
@@ -55,10 +59,7 @@ impl Sampled {
     pub(crate) fn to_device(&self, device: &Device) -> Result<Sampled> {
         device::check_precision(device, self.precision)?;
         if self.blocks.is_some() {
-            return Err(Error::Plan(
-                "blocks of its frames are read for one device; use one device, or another strategy"
-                    .into(),
-            ));
+            return Err(refusal(Feature::Blocks, Feature::SecondDevice));
         }
         let FieldTensors { velocity, coordinates, index, .. } = &self.tensors;
         let tensors = FieldTensors {
@@ -160,7 +161,7 @@ impl Sampled {
         read: impl Fn(Tensor<2>) -> Tensor<2>,
     ) -> Tensor<2> {
         if let Some(blocks) = &self.blocks {
-            blocks.fail(not_sampled());
+            blocks.fail(refusal(Feature::Blocks, Feature::OtherPlaces));
             return Tensor::zeros([count, LANES], (&self.device, self.precision.dtype()));
         }
         let (velocity, pairs) = self.frame_pairs(times);

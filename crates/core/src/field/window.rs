@@ -1,7 +1,10 @@
 //! The frames of a launch.
 
-use super::{blocks::not_sampled, frames::union, sampled::Sampled};
-use crate::Result;
+use super::{frames::union, sampled::Sampled};
+use crate::{
+    Result,
+    combinations::{Feature, refusal},
+};
 use burn::tensor::Tensor;
 use burntrace_kernels::{Clock, FieldTensors, Particles, Segment, Step};
 use std::sync::Arc;
@@ -28,7 +31,7 @@ impl Sampled {
         backward: Option<bool>,
     ) -> Result<FrameWindow> {
         if self.blocks.is_some() {
-            return Err(not_sampled());
+            return Err(refusal(Feature::Blocks, Feature::OtherPlaces));
         }
         let Some(stream) = &self.stream else {
             return Ok(FrameWindow {

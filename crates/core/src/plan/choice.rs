@@ -1,7 +1,10 @@
 //! The choice of a memory strategy.
 
 use super::{Memory, Plan, RunSize, Strategy, needs};
-use crate::{Error, FieldSize, Frames, Result};
+use crate::{
+    Error, FieldSize, Frames, Result,
+    combinations::{Feature, refusal},
+};
 
 /// Requirements of a memory plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -12,8 +15,8 @@ pub struct MemoryRequest {
     pub batch: Option<usize>,
     /// What the field holds of its frames, if it is loaded already.
     pub frames: Option<Frames>,
-    /// Why particles cannot be processed in batches, if so.
-    pub cannot_split: Option<&'static str>,
+    /// Whether the graph of gradients spans all particles, which then have no batches.
+    pub has_graph: bool,
 }
 
 /// Numbers of frames to hold, in decreasing order: more frames mean more reading ahead and fewer
@@ -34,8 +37,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`] if no plan fits; [`Error::Plan`] if the request is inconsistent with
-    /// itself or with the field.
+    /// [`Error::Memory`] if no plan fits; [`Error::Plan`] or [`Error::Combination`] if the request is
+    /// inconsistent with itself or with the field.
     pub fn choose(
         size: &RunSize,
         field: &FieldSize,
@@ -54,8 +57,8 @@ impl Plan {
             )));
         }
         let must_split = request.batch.is_some_and(|batch| batch < size.particles);
-        if let (true, None, Some(reason)) = (must_split, request.strategy, request.cannot_split) {
-            return Err(Error::Plan(format!("{reason}; omit the batch")));
+        if must_split && request.strategy.is_none() && request.has_graph {
+            return Err(refusal(Feature::Batches, Feature::GraphGradients));
         }
         let has_blocks = matches!(request.frames, Some(Frames::Blocks(_)));
         let is_asked = |strategy: &Strategy| match request.strategy {
@@ -144,12 +147,12 @@ impl MemoryRequest {
         if must_split && !strategy.has_batches() {
             return Some(format!("`{name}` has no batches; omit the batch"));
         }
-        match self.cannot_split {
-            Some(reason) if strategy.has_batches() => Some(format!(
-                "{reason}, but `{name}` has batches; use `in-memory` or `streamed-frames`"
-            )),
-            _ => None,
-        }
+        (self.has_graph && strategy.has_batches()).then(|| {
+            format!(
+                "`{name}` has batches, which would cut the graph of gradients; use `in-memory` or \
+                 `streamed-frames`"
+            )
+        })
     }
 }
 
@@ -314,21 +317,18 @@ mod tests {
             ..MemoryRequest::default()
         });
         assert!(text.contains("largest part: field") && text.contains("\"streamed\""), "{text}");
-        let cannot_split = MemoryRequest {
-            cannot_split: Some("gradients are tracked"),
-            ..MemoryRequest::default()
-        };
-        assert!(message(cannot_split).contains("gradients are tracked"));
+        let with_graph = MemoryRequest { has_graph: true, ..MemoryRequest::default() };
+        assert!(message(with_graph).contains("graph of gradients"));
         let request =
-            MemoryRequest { batch: Some(7), strategy: Some(Strategy::InMemory), ..cannot_split };
+            MemoryRequest { batch: Some(7), strategy: Some(Strategy::InMemory), ..with_graph };
         assert!(message(request).contains("has no batches"));
         let request = MemoryRequest {
             frames: Some(Frames::All),
             strategy: Some(Strategy::Streamed),
-            ..cannot_split
+            ..with_graph
         };
         assert!(message(request).contains("all of its 40 frames"));
-        assert!(message(MemoryRequest { batch: Some(0), ..cannot_split }).contains("0 particles"));
+        assert!(message(MemoryRequest { batch: Some(0), ..with_graph }).contains("0 particles"));
         let all = choose(4096, usize::MAX, MemoryRequest::default()).unwrap_err().to_string();
         assert!(all.contains("the maximum is 2147483647"), "{all}");
         assert!(Strategy::named("fast").unwrap_err().to_string().contains("streamed-frames"));

@@ -1,6 +1,7 @@
 //! Time spans: any two of end, step length and number of steps define the third.
 
 use crate::{Error, Result, error::short};
+use std::ops::RangeInclusive;
 
 /// Fraction of a step that is attributed to rounding.
 pub(super) const SLACK: f64 = 1e-9;
@@ -32,6 +33,12 @@ pub struct TimeSpan {
     pub dt: f64,
     /// Number of steps.
     pub steps: u64,
+}
+
+impl From<RangeInclusive<f64>> for Span {
+    fn from(times: RangeInclusive<f64>) -> Self {
+        Span { t0: Some(*times.start()), t1: Some(*times.end()), ..Span::default() }
+    }
 }
 
 impl Span {

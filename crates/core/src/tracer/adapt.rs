@@ -8,46 +8,9 @@ use super::{
     stepper::Stepper,
     tensor::{FreeEnd, State, arrive, finite, lost_status, pinned_below, without_lost},
 };
-use crate::{Error, Result, Scheme, Span, Status};
+use crate::{Error, Result, Span, Status, Tolerance};
 use burn::tensor::Tensor;
 use burntrace_kernels::Adaptive;
-
-/// Tolerances for adaptive steps with [`Scheme::DormandPrince`].
-///
-/// Each particle takes steps of its own size. The largest component of a step's error estimate
-/// stays below `absolute + relative |x|`; errors of successive steps add up. No step extends beyond
-/// the end of a step of the run's [`Span`] or beyond a save, and particles reach both
-/// exactly: `dt` is the maximum step, such as the time between frames. Without `dt` and `steps` it
-/// is a hundredth of the run, or the period of the field if that is more than 100 periods.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tolerance {
-    relative: f64,
-    absolute: f64,
-    min_step: f64,
-    max_step: f64,
-}
-
-impl Tolerance {
-    /// Tolerances: relative to the coordinates, and absolute in the data's unit of length.
-    pub fn new(relative: f64, absolute: f64) -> Self {
-        Tolerance { relative, absolute, min_step: 0.0, max_step: f64::INFINITY }
-    }
-
-    /// Limits of the step size, in the data's unit of time. A step of `min_step` or shorter is
-    /// accepted whatever its error; no step is longer than `max_step`.
-    pub fn steps_between(mut self, min_step: f64, max_step: f64) -> Self {
-        (self.min_step, self.max_step) = (min_step, max_step);
-        self
-    }
-}
-
-impl Tracer<'_> {
-    /// Chooses step sizes by error control; the scheme must be [`Scheme::DormandPrince`].
-    pub fn tolerance(mut self, tolerance: Tolerance) -> Self {
-        self.tolerance = Some(tolerance);
-        self
-    }
-}
 
 /// Number of maximum steps in a run that sets neither `dt` nor `steps`.
 const PARTS: u64 = 100;
@@ -56,7 +19,7 @@ const PARTS: u64 = 100;
 /// neither `dt` nor `steps`.
 pub(super) fn with_default_steps(tracer: &Tracer) -> Result<Span> {
     let asked = tracer.span;
-    if tracer.tolerance.is_none() || asked.dt.is_some() || asked.steps.is_some() {
+    if tracer.solver.tolerance.is_none() || asked.dt.is_some() || asked.steps.is_some() {
         return Ok(asked);
     }
     let parts = Span { steps: Some(PARTS), ..asked };
@@ -71,19 +34,10 @@ pub(super) fn with_default_steps(tracer: &Tracer) -> Result<Span> {
 
 /// The step-size control of a tracer, validated.
 pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
-    let Some(Tolerance { relative, absolute, min_step, max_step }) = tracer.tolerance else {
+    let Some(Tolerance { relative, absolute, min_step, max_step }) = tracer.solver.tolerance else {
         return Ok(None);
     };
     let fail = |reason: String| Err(Error::Tolerance(reason));
-    if tracer.scheme != Scheme::DormandPrince {
-        return fail(format!(
-            "the scheme `{}` does not estimate its error; use `dormand-prince`",
-            tracer.scheme.name()
-        ));
-    }
-    if tracer.walk.is_some() {
-        return fail("a random walk needs a fixed step; remove the walk or the tolerance".into());
-    }
     let is_length = |x: f64| x.is_finite() && x >= 0.0;
     // Finite in single precision too, times a coordinate.
     let is_tolerance = |x: f64| (0.0..=1e15).contains(&x);

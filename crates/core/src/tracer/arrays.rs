@@ -2,34 +2,25 @@
 
 use super::{FLOW_MAP_GRADIENT, Tracer, check_known, fused, stepper::Stepper};
 use crate::{
-    Engine, Error, Field, FieldArray, Floats, Result, device,
+    Engine, Error, Field, FieldArray, Floats, Result, SampledArray, device,
     field::{LANES, evaluate, origin, origin_row},
+    save_request::is_same,
     schedule::Schedule,
 };
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Particles, Segment, TANGENTS};
 
 impl<'a> Tracer<'a> {
-    /// Samples an array of a field where the particles are, at each save: of the field that is traced,
-    /// or of another one on the same device. The field interpolates it as its velocity.
-    ///
-    /// An ended particle keeps the value at its end, at the time of the first save after it. A particle
-    /// outside the other field has NaN, as has an empty slot.
-    pub fn sample(mut self, name: impl Into<String>, field: &'a dyn Field) -> Self {
-        self.sampled.push((name.into(), field));
-        self
-    }
-
     /// Whether saves need values of the traced field.
     pub(super) fn samples_field(&self) -> bool {
-        self.velocity || self.sampled.iter().any(|(_, field)| is_same(*field, self.field))
+        self.save.velocity || self.save.arrays.iter().any(|array| is_same(array.field, self.field))
     }
 
     /// Numbers that are sampled for each particle, and bytes of the fields that are sampled only.
     pub(super) fn sampled_size(&self) -> (usize, u64) {
         let mut fields: Vec<&dyn Field> = vec![self.field];
         let (mut components, mut bytes) = (0, 0);
-        for (name, field) in &self.sampled {
+        for SampledArray { name, field } in &self.save.arrays {
             let Some(sampled) = field.sampled() else { continue };
             components += sampled.lanes.find(name).map_or(0, |(_, components)| components);
             if !fields.iter().any(|known| is_same(*known, *field)) {
@@ -73,17 +64,17 @@ impl<'a> Sampler<'a> {
             ));
         }
         let mut sampler = Sampler {
-            velocity: tracer.velocity,
+            velocity: tracer.save.velocity,
             arrays: Vec::new(),
             places: Vec::new(),
             fields: vec![tracer.field],
         };
-        for (name, field) in &tracer.sampled {
+        for SampledArray { name, field } in &tracer.save.arrays {
             let fail = |problem: String| Error::Arrays(format!("`{name}`: {problem}"));
             if sampler.arrays.iter().any(|array| array.name == *name) {
                 return Err(fail("it is sampled twice; sample it once, or rename one".into()));
             }
-            if tracer.flow_map_gradient && name == FLOW_MAP_GRADIENT {
+            if tracer.save.flow_map_gradient && name == FLOW_MAP_GRADIENT {
                 return Err(fail("the gradient of the flow map has this name; rename it".into()));
             }
             let lanes = field.sampled().map(|sampled| &sampled.lanes);
@@ -101,7 +92,7 @@ impl<'a> Sampler<'a> {
             sampler.arrays.push(FieldArray::new(name.clone(), components));
             sampler.places.push((number, first));
         }
-        if tracer.flow_map_gradient {
+        if tracer.save.flow_map_gradient {
             sampler.arrays.push(FieldArray::new(FLOW_MAP_GRADIENT, TANGENTS));
             sampler.places.push((sampler.fields.len(), 0));
         }
@@ -212,11 +203,6 @@ fn columns(tables: &[Option<Numbers>], places: &[Place]) -> Result<Tensor<2>> {
 /// Whether tensors of a device are in host memory, without gradients.
 pub(super) fn is_host(device: &Device) -> bool {
     !device.is_autodiff() && !device::compiles_kernels(device)
-}
-
-/// Whether two fields are one.
-fn is_same(a: &dyn Field, b: &dyn Field) -> bool {
-    std::ptr::addr_eq(a, b)
 }
 
 /// Whether the fused operation samples a field that is traced.

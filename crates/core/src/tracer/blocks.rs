@@ -6,9 +6,9 @@
 
 mod reach;
 
-use super::{Tracer, fused, rows::Rows, stepper::Stepper};
+use super::{fused, rows::Rows, stepper::Stepper};
 use crate::{
-    BoundaryCondition, Engine, Error, GridBlock, Result, Sampled,
+    GridBlock, Result, Sampled,
     field::{BlockAt, Blocks, HeldBlock},
     schedule::Chunk,
 };
@@ -19,37 +19,6 @@ use std::ops::Range;
 
 /// Blocks that are read for a group before it is divided: each shows larger speeds than the one before.
 const ATTEMPTS: usize = 4;
-
-/// Refuses runs that cannot be traced in blocks, if the field is read in blocks.
-pub(super) fn check(tracer: &Tracer, engine: Engine, is_tracked: bool) -> Result<()> {
-    if tracer.field.sampled().is_none_or(|sampled| sampled.blocks.is_none()) {
-        return Ok(());
-    }
-    let periodic = || tracer.faces.as_flattened().contains(&BoundaryCondition::Periodic);
-    let refused = [
-        (is_tracked, "gradients, which need all frames"),
-        (engine != Engine::Fused, "the tensor engine, which samples whole frames"),
-        (periodic(), "periodic faces, at which particles go to another part of the grid"),
-        (
-            tracer.reuses_slots(),
-            "inlets and sources, whose particles start elsewhere in the middle of a step",
-        ),
-        (tracer.tolerance.is_some(), "a tolerance, with which particles take steps of their own"),
-        (tracer.walk.is_some(), "a random walk, whose displacements have no limit"),
-        (
-            tracer.each_step.is_some(),
-            "an operation after each step, which may move particles anywhere",
-        ),
-        (tracer.samples_field(), "velocities or arrays of the traced field at saves"),
-        (tracer.flow_map_gradient, "the gradient of the flow map"),
-    ];
-    match refused.into_iter().find(|(is_asked, _)| *is_asked) {
-        None => Ok(()),
-        Some((_, what)) => Err(Error::Plan(format!(
-            "the strategy `blocks` does not support {what}; omit that, or use another strategy"
-        ))),
-    }
-}
 
 /// Advances particles by a chunk of steps.
 pub(super) fn advance(

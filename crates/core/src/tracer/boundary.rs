@@ -2,7 +2,7 @@
 
 use super::{Tracer, obstacles, patches};
 use crate::{
-    BoundaryCondition, Error, Face, InletShape, Patch, Result, Status,
+    BoundaryCondition, Error, Face, InletShape, OutletAt, Result, Source,
     field::{self, AXES},
 };
 use burntrace_kernels::Boundary;
@@ -10,16 +10,16 @@ use burntrace_kernels::Boundary;
 /// The domain box and its faces, measured from the origin; flat axes are open. An infinite side
 /// becomes an exit that no particle reaches, so that the kernels never see an infinite width.
 pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
-    let origin = field::origin(tracer.field);
+    let (origin, domain) = (field::origin(tracer.field), tracer.domain_box());
     let mut boundary = Boundary {
-        low: field::measured(origin, tracer.domain.low),
-        high: field::measured(origin, tracer.domain.high),
-        faces: tracer.faces,
-        wall: tracer.wall,
+        low: field::measured(origin, domain.low),
+        high: field::measured(origin, domain.high),
+        faces: tracer.surroundings.faces,
+        wall: tracer.surroundings.mesh_wall,
         patches: patches::boxes(tracer),
     };
     for d in 0..3 {
-        if tracer.domain.is_flat(d) {
+        if domain.is_flat(d) {
             boundary.low[d] = f64::NEG_INFINITY;
             boundary.high[d] = f64::INFINITY;
             boundary.faces[d] = [BoundaryCondition::Exit; 2];
@@ -41,7 +41,7 @@ pub(super) fn boundary(tracer: &Tracer) -> Result<Boundary> {
 
 /// Refuses a domain in which the field is nowhere.
 pub(super) fn check_overlap(tracer: &Tracer) -> Result<()> {
-    let (domain, field) = (&tracer.domain, tracer.field.domain());
+    let (domain, field) = (tracer.domain_box(), tracer.field.domain());
     let is_apart = |d: &usize| domain.low[*d] > field.high[*d] || domain.high[*d] < field.low[*d];
     match (0..3).find(is_apart) {
         None => Ok(()),
@@ -89,38 +89,20 @@ fn check_faces(d: usize, boundary: &Boundary) -> Result<()> {
 
 /// Validates outlets and the faces of inlets.
 fn check_inflows(tracer: &Tracer) -> Result<()> {
-    for (status, inlet) in &tracer.outlets {
-        match status {
-            Status::Exited(face) => check_outlet(tracer, *face)?,
-            Status::LeftMesh if tracer.field.mesh().is_none() => {
-                return Err(Error::Inlet(
-                    "the mesh boundary is an outlet, but the field has no mesh; make a face of the \
-                     domain box the outlet"
-                        .into(),
-                ));
-            }
-            Status::HitObstacle
-                if tracer.obstacles.iter().all(|o| o.surface != BoundaryCondition::Exit) =>
-            {
-                return Err(Error::Inlet(
-                    "obstacles are an outlet, but none of them has the surface `exit`; give one \
-                     that surface"
-                        .into(),
-                ));
-            }
-            _ => {}
+    for outlet in &tracer.surroundings.outlets {
+        if let OutletAt::Face(face) = outlet.at {
+            check_outlet(tracer, face)?;
         }
-        check_inlet(tracer, inlet.shape())?;
     }
-    let mut of_patches = tracer.patches.iter().filter_map(Patch::inlet);
-    of_patches.try_for_each(|inlet| check_inlet(tracer, inlet.shape()))?;
-    tracer.sources.iter().try_for_each(|source| check_inlet(tracer, source.inlet().shape()))
+    let mut inlets = tracer.surroundings.inlets().chain(tracer.sources.iter().map(Source::inlet));
+    inlets.try_for_each(|inlet| check_inlet(tracer, inlet.shape()))
 }
 
 fn check_outlet(tracer: &Tracer, face: Face) -> Result<()> {
     let (axis, side) = (face as usize / 2, face as usize % 2);
-    let at = [tracer.domain.low[axis], tracer.domain.high[axis]][side];
-    if tracer.domain.is_flat(axis) || at.is_infinite() {
+    let domain = tracer.domain_box();
+    let at = [domain.low[axis], domain.high[axis]][side];
+    if domain.is_flat(axis) || at.is_infinite() {
         return fail(
             face,
             format!(
@@ -129,7 +111,7 @@ fn check_outlet(tracer: &Tracer, face: Face) -> Result<()> {
             ),
         );
     }
-    match tracer.faces[axis][side] {
+    match tracer.surroundings.at(face) {
         BoundaryCondition::Exit => Ok(()),
         other => {
             fail(face, format!("it is both an outlet and `{}`; remove one of them", other.name()))
@@ -140,7 +122,7 @@ fn check_outlet(tracer: &Tracer, face: Face) -> Result<()> {
 /// Checks that an inlet's face has a condition for particles that flow back out through it.
 fn check_inlet(tracer: &Tracer, shape: &InletShape) -> Result<()> {
     let InletShape::Face(face) = shape else { return Ok(()) };
-    match tracer.faces[*face as usize / 2][*face as usize % 2] {
+    match tracer.surroundings.at(*face) {
         BoundaryCondition::Periodic => fail(
             *face,
             "it is an inlet and `periodic`; set the condition for particles that flow back out: \

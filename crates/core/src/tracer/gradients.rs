@@ -1,42 +1,13 @@
 //! How gradients go back through a run.
 
 use super::{Tracer, adjoint, tape};
-use crate::{Engine, Error, Result, Sampled, Seeds, Tracks};
+use crate::{
+    Adjoint, Engine, Error, Result, Sampled, Seeds, Tracks,
+    combinations::{self, Feature, refusal},
+};
 use burn::tensor::{Gradients, Tensor};
 
-/// How gradients go back through a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Adjoint {
-    /// The adjoint of the fused operation where there is one. For other runs the tensor engine: in segments in
-    /// [`Tracer::value_and_grad`], with the graph of all steps in [`Tracer::trace`].
-    #[default]
-    Auto,
-    /// The adjoint of the fused operation, which keeps the states of the particles every `every` steps (64 by
-    /// default) and at saves. Fewer steps need more memory, more steps leave the cache of the processor.
-    Fused {
-        /// Steps between states.
-        every: usize,
-    },
-    /// The tensor engine in segments, in [`Tracer::value_and_grad`] only. It keeps the states of the particles
-    /// between segments, and takes one segment at a time again with its graph.
-    Segments {
-        /// Steps of a segment.
-        steps: usize,
-    },
-    /// The tensor engine, with the graph of all steps.
-    Graph,
-}
-
 impl Tracer<'_> {
-    /// Sets how gradients go back through the run, and what is kept for it. [`plan`](Tracer::plan) counts it.
-    /// Without tracked gradients it has no effect.
-    ///
-    /// [`prepare`](Tracer::prepare) refuses it with [`Error::Adjoint`] where it is not possible.
-    pub fn adjoint(mut self, adjoint: Adjoint) -> Self {
-        self.adjoint = adjoint;
-        self
-    }
-
     /// Traces seeds, and returns a loss on the tracks with its gradients by all leaf tensors that require them: the
     /// weights of a network in the field or in an operation after each step, seeds, values of a field, drift
     /// and diffusivity, and whatever else `loss` depends on.
@@ -84,40 +55,32 @@ impl Tracer<'_> {
         tape::value_and_grad(&[(self, seeds)], |tracks| loss(&tracks[0]))
     }
 
-    /// The engine that was requested directly or by the adjoint.
+    /// The engine that the adjoint needs, or that a test requests.
     pub(super) fn requested_engine(&self, is_tracked: bool) -> Result<Option<Engine>> {
-        let (engine, name) = match self.adjoint {
-            Adjoint::Auto => return Ok(self.engine),
+        let engine = match self.execution.adjoint {
             Adjoint::Fused { every: 0 } => {
                 return refuse("it keeps states every 0 steps; give 1 or more");
             }
             Adjoint::Segments { steps: 0 } => {
                 return refuse("its segments have 0 steps; give 1 or more");
             }
-            Adjoint::Fused { .. } => (Engine::Fused, "fused"),
-            Adjoint::Segments { .. } | Adjoint::Graph => (Engine::Tensor, "tensor"),
+            Adjoint::Auto => None,
+            Adjoint::Fused { .. } => Some(Engine::Fused),
+            Adjoint::Segments { .. } | Adjoint::Graph => Some(Engine::Tensor),
         };
-        match self.engine {
-            Some(other) if other != engine => refuse(format!(
-                "{:?} needs the {name} engine, but another one is required; omit one of them",
-                self.adjoint
-            )),
-            requested => Ok(if is_tracked { Some(engine) } else { requested }),
-        }
+        Ok(engine.filter(|_| is_tracked).or(self.execution.engine))
     }
 
     /// The adjoint of a run with gradients, without [`Adjoint::Auto`]; `in_segments` if it can have segments.
     pub(super) fn resolved(&self, engine: Engine, in_segments: bool) -> Result<Adjoint> {
-        Ok(match (self.adjoint, engine) {
+        Ok(match (self.execution.adjoint, engine) {
             (Adjoint::Auto, Engine::Fused) => Adjoint::Fused { every: adjoint::STEPS },
             (Adjoint::Auto, Engine::Tensor) if in_segments && !self.has_tracked_values() => {
                 Adjoint::Segments { steps: default_segment(self.schedule()?.span.steps) }
             }
             (Adjoint::Auto, Engine::Tensor) => Adjoint::Graph,
             (Adjoint::Fused { .. }, Engine::Tensor) => {
-                return refuse(
-                    "the fused engine cannot trace the field; use another one, or `Adjoint::Auto`",
-                );
+                return Err(refusal(Feature::FusedEngine, Feature::OwnField));
             }
             (given, _) => given,
         })
@@ -125,17 +88,12 @@ impl Tracer<'_> {
 
     /// Refuses segments where they are not possible.
     pub(super) fn check_segments(&self, in_segments: bool) -> Result<()> {
-        match self.adjoint {
-            Adjoint::Segments { .. } if !in_segments => refuse(
-                "a backward pass through tracks cannot take segments again: Burn does not see the parameters in a \
-                 closure; use `value_and_grad`, or `Adjoint::Graph`",
-            ),
-            Adjoint::Segments { .. } if self.has_tracked_values() => refuse(
-                "the values of the field have a graph, which segments would consume more than once; use \
-                 `Adjoint::Fused` or `Adjoint::Graph`",
-            ),
-            _ => Ok(()),
-        }
+        combinations::check(|feature| match feature {
+            Feature::Segments => matches!(self.execution.adjoint, Adjoint::Segments { .. }),
+            Feature::Tracks => !in_segments,
+            Feature::TrackedValues => self.has_tracked_values(),
+            _ => false,
+        })
     }
 
     /// Whether the field is sampled, and its values are in a graph.

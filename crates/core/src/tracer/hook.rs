@@ -99,7 +99,7 @@ pub(super) struct Hook<'a> {
 /// The operation of a tracer, if it has one.
 pub(super) fn hook<'a>(tracer: &Tracer<'a>) -> Option<Hook<'a>> {
     let operation = tracer.each_step.clone()?;
-    Some(Hook { operation, flat: [0, 1, 2].map(|d| tracer.domain.is_flat(d)) })
+    Some(Hook { operation, flat: [0, 1, 2].map(|d| tracer.domain_box().is_flat(d)) })
 }
 
 /// A step in progress.

@@ -38,15 +38,15 @@ impl Inflow {
         check_count(tracer)?;
         // Slots of sources have no seed positions to keep.
         let own = if of_sources == 0 { seeds.positions() } else { &[] };
-        for (status, inlet) in &tracer.outlets {
-            let rows = inflow.open_shared(tracer, inlet, (own, slots), t0)?;
-            inflow.rules.after[status.code() as usize] = Some(rows);
+        for outlet in &tracer.surroundings.outlets {
+            let rows = inflow.open_shared(tracer, &outlet.inlet, (own, slots), t0)?;
+            inflow.rules.after[outlet.at.status().code() as usize] = Some(rows);
         }
         inflow.rules.patches = patches::boxes(tracer);
         if let Some(mesh) = tracer.field.mesh() {
             inflow.rules.faces = mesh.face_tags().clone();
         }
-        for patch in &tracer.patches {
+        for patch in &tracer.surroundings.patches {
             let open = |inlet| inflow.open_shared(tracer, inlet, (own, slots), t0);
             let rows = patch.inlet().map(open).transpose()?;
             inflow.rules.after_patch.push(rows);
@@ -88,7 +88,7 @@ impl Inflow {
         t0: f64,
     ) -> Result<usize> {
         let mut velocity = |positions: &[[f64; 3]]| velocities(tracer.field, positions, t0);
-        let (domain, velocity) = (&tracer.domain, &mut velocity);
+        let (domain, velocity) = (&tracer.domain_box(), &mut velocity);
         let on_patch = &|name: &str, by_flux, count| on_patch(tracer, name, (by_flux, t0), count);
         let mut request = inlet::InletRequest { domain, seeds, slots, velocity, on_patch };
         let positions = inlet.positions(&mut request)?;
@@ -113,7 +113,7 @@ impl Inflow {
 /// Number of inlets of a tracer whose positions differ.
 pub(super) fn count(tracer: &Tracer) -> usize {
     let mut different: Vec<&Inlet> = Vec::new();
-    for inlet in outlets(tracer) {
+    for inlet in tracer.surroundings.inlets() {
         if !different.contains(&inlet) {
             different.push(inlet);
         }
@@ -121,16 +121,10 @@ pub(super) fn count(tracer: &Tracer) -> usize {
     different.len() + tracer.sources.len()
 }
 
-/// The inlet of each outlet.
-fn outlets<'a>(tracer: &'a Tracer<'_>) -> impl Iterator<Item = &'a Inlet> {
-    let of_patches = tracer.patches.iter().filter_map(super::Patch::inlet);
-    tracer.outlets.iter().map(|(_, inlet)| inlet).chain(of_patches)
-}
-
 /// Whether release positions of a tracer's inlets track gradients.
 pub(super) fn is_tracked(tracer: &Tracer) -> bool {
     let of_sources = tracer.sources.iter().map(|source| source.inlet());
-    outlets(tracer).chain(of_sources).any(|inlet| inlet.tracked().is_some())
+    tracer.surroundings.inlets().chain(of_sources).any(|inlet| inlet.tracked().is_some())
 }
 
 /// The rows of a run's geometry, with the graphs of those that are tracked positions of inlets.
@@ -155,7 +149,7 @@ pub(super) fn with_graphs(
 }
 
 fn check_count(tracer: &Tracer) -> Result<()> {
-    match outlets(tracer).count() + tracer.sources.len() {
+    match tracer.surroundings.inlets().count() + tracer.sources.len() {
         ..=MAX_INLETS => Ok(()),
         count => Err(Error::Inlet(format!(
             "there are {count} outlets and sources, each with an inlet; the maximum is {MAX_INLETS}"
@@ -170,10 +164,11 @@ fn on_patch(
     (by_flux, time): (bool, f64),
     count: usize,
 ) -> Result<Vec<[f64; 3]>> {
-    let (Some(patch), Some(mesh)) =
-        (tracer.patches.iter().find(|patch| patch.name() == name), tracer.field.mesh())
-    else {
-        let names = tracer.patches.iter().map(|patch| format!("`{}`", patch.name()));
+    let (Some(patch), Some(mesh)) = (
+        tracer.surroundings.patches.iter().find(|patch| patch.name() == name),
+        tracer.field.mesh(),
+    ) else {
+        let names = tracer.surroundings.patches.iter().map(|patch| format!("`{}`", patch.name()));
         let names: Vec<String> = names.collect();
         return Err(Error::Inlet(match names.is_empty() {
             true => format!("it is on the patch `{name}`, but there are no patches; add one"),
@@ -208,7 +203,7 @@ fn allowed(
 ) -> Result<inlet::InletPositions> {
     let (found, what): (Vec<bool>, _) = if tracer.field.mesh().is_some() {
         let seeds = Seeds::list(positions.positions.clone())?;
-        let found = start::cells(&seeds, &tracer.domain, tracer.field)?;
+        let found = start::cells(&seeds, &tracer.domain_box(), tracer.field)?;
         (found.iter().map(Option::is_some).collect(), "mesh")
     } else {
         let found = positions.positions.iter().map(obstacles::allowed(tracer)?);

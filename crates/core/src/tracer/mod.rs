@@ -43,17 +43,18 @@ mod tensor;
 mod walk;
 
 use crate::{
-    BoundaryCondition, Domain, Engine, Error, Face, Field, Inlet, MemoryRequest, Obstacle, Result,
-    SaveAt, Scheme, Seeds, Source, Span, Status, TimeSpan,
+    Adjoint, BoundaryCondition, Domain, Engine, Error, Execution, Face, Field, Inlet, Motion,
+    Obstacle, OutletAt, PerAxis, RandomWalk, Result, SampledArray, SaveAt, SaveRequest, Scheme,
+    Seeds, SeedsOutside, Solver, Source, Span, Surroundings, TimeSpan, Tolerance,
+    combinations::{self, Feature},
+    device,
     schedule::{Chunk, Schedule},
 };
-pub use adapt::Tolerance;
 pub use adjoint::FLOW_MAP_GRADIENT;
 use arrays::Sampler;
 pub use batches::BatchSummary;
 use boundary::boundary;
 use burn::tensor::TensorData;
-pub use gradients::Adjoint;
 pub use hook::Step;
 pub use observer::{CheckpointEvery, Control, Observer, Progress};
 pub use patches::{MAX_PATCHES, Patch};
@@ -64,22 +65,11 @@ pub use state::{RunNumbers, RunState};
 use std::time::Instant;
 use stepper::Stepper;
 pub use tape::value_and_grad;
-pub use walk::{PerAxis, RandomWalk};
-
-/// How seeds outside the domain, the mesh or the field are handled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SeedsOutside {
-    /// Refuse the run and report their number.
-    #[default]
-    Error,
-    /// Do not release them: their status is `not located`.
-    NotLocated,
-}
 
 /// Traces particles through a field.
 ///
 /// ```
-/// use burntrace_core::{Analytic, Flow, Precision, SaveAt, Scheme, Seeds, Span, Tracer};
+/// use burntrace_core::{Analytic, Flow, Precision, SaveAt, Seeds, Tracer};
 /// use burn::tensor::Device;
 ///
 /// # fn main() -> Result<(), burntrace_core::Error> {
@@ -87,45 +77,40 @@ pub enum SeedsOutside {
 /// let field = Analytic::new(flow, &Device::flex(), Precision::F64);
 /// let seeds = Seeds::list(vec![[0.5, 0.5, 0.0], [1.0, 0.5, 0.0]])?;
 /// let tracks = Tracer::new(&field)
-///     .scheme(Scheme::Rk4)
-///     .span(Span { t1: Some(10.0), steps: Some(200), ..Span::default() })
+///     .span(0.0..=10.0)
+///     .steps(200)
 ///     .save(SaveAt::EverySteps(20))
 ///     .trace(&seeds)?;
 /// assert_eq!(tracks.positions().dims(), [11, 2, 3]);
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Its settings are a few values, which can be made, compared and passed around by themselves: [`Motion`],
+/// [`Solver`], [`Span`], [`Surroundings`], [`SaveRequest`] and [`Execution`]. Methods set one thing of a value
+/// each. [`prepare`](Tracer::prepare) refuses combinations that are not possible (docs/guide/combinations.md).
 #[derive(Clone)]
 pub struct Tracer<'a> {
     field: &'a dyn Field,
-    scheme: Scheme,
-    faces: [[BoundaryCondition; 2]; 3],
-    domain: Domain,
+    motion: Motion,
+    solver: Solver,
     span: Span,
-    save: SaveAt,
-    velocity: bool,
-    flow_map_gradient: bool,
-    engine: Option<Engine>,
-    adjoint: Adjoint,
-    wall: BoundaryCondition,
-    patches: Vec<Patch>,
-    /// The inlet at which particles re-enter, by their final status.
-    outlets: Vec<(Status, Inlet)>,
+    surroundings: Surroundings,
     sources: Vec<Source>,
-    obstacles: Vec<Obstacle>,
-    stagnant_speed: f64,
-    drift: PerAxis,
-    walk: Option<RandomWalk>,
-    tolerance: Option<Tolerance>,
+    save: SaveRequest<'a>,
+    execution: Execution,
     each_step: Option<hook::Operation<'a>>,
-    /// Names of arrays that are sampled at saves, with their fields.
-    sampled: Vec<(String, &'a dyn Field)>,
-    seeds_outside: SeedsOutside,
-    device_name: Option<String>,
-    asked: MemoryRequest,
-    memory: Option<u64>,
-    /// Maximum number of particles of a piece; `None` for the whole run at once.
-    piece: Option<usize>,
+}
+
+/// Methods that set one thing each, and return the tracer.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*): $tracer:ident => $set:expr;)*) => {
+        $($(#[$doc])* pub fn $name(mut self, $($argument: $type),*) -> Self {
+            let $tracer = &mut self;
+            $set;
+            self
+        })*
+    };
 }
 
 impl<'a> Tracer<'a> {
@@ -134,116 +119,96 @@ impl<'a> Tracer<'a> {
     pub fn new(field: &'a dyn Field) -> Self {
         Tracer {
             field,
-            scheme: Scheme::default(),
-            faces: Default::default(),
-            wall: BoundaryCondition::default(),
-            patches: Vec::new(),
-            outlets: Vec::new(),
-            sources: Vec::new(),
-            obstacles: Vec::new(),
-            domain: field.domain(),
+            motion: Motion::default(),
+            solver: Solver::default(),
             span: Span::default(),
-            save: SaveAt::default(),
-            velocity: false,
-            flow_map_gradient: false,
-            engine: None,
-            adjoint: Adjoint::default(),
-            stagnant_speed: 0.0,
-            drift: [0.0; 3].into(),
-            walk: None,
-            tolerance: None,
+            surroundings: Surroundings::default(),
+            sources: Vec::new(),
+            save: SaveRequest::default(),
+            execution: Execution::default(),
             each_step: None,
-            sampled: Vec::new(),
-            seeds_outside: SeedsOutside::default(),
-            device_name: None,
-            asked: MemoryRequest::default(),
-            memory: None,
-            piece: None,
         }
     }
 
-    /// Sets the time integration scheme.
-    pub fn scheme(mut self, scheme: Scheme) -> Self {
-        self.scheme = scheme;
-        self
+    setters! {
+        /// Sets what moves the particles beside the field.
+        motion(motion: Motion): it => it.motion = motion;
+        /// Adds a constant [velocity](Motion::drift) to the field's, in length per time.
+        drift(velocity: impl Into<PerAxis>): it => it.motion.drift = velocity.into();
+        /// Adds a [random walk](Motion::walk).
+        random_walk(walk: RandomWalk): it => it.motion.walk = Some(walk);
+
+        /// Sets how the steps are taken.
+        solver(solver: Solver): it => it.solver = solver;
+        /// Sets the time integration [scheme](Solver::scheme).
+        scheme(scheme: Scheme): it => it.solver.scheme = scheme;
+        /// Chooses step sizes by error control; the scheme must be [`Scheme::DormandPrince`].
+        tolerance(tolerance: Tolerance): it => it.solver.tolerance = Some(tolerance);
+
+        /// Sets start time, end time and steps: a [`Span`], or a range of times such as `0.0..=10.0`.
+        span(span: impl Into<Span>): it => it.span = span.into();
+        /// Sets the [length](Span::dt) of the steps, in the data's unit of time; negative for backward runs.
+        dt(dt: f64): it => it.span.dt = Some(dt);
+        /// Sets the [number](Span::steps) of steps.
+        steps(steps: u64): it => it.span.steps = Some(steps);
+
+        /// Sets what surrounds the particles.
+        surroundings(surroundings: Surroundings): it => it.surroundings = surroundings;
+        /// Sets the [domain box](Surroundings::domain) to which the face conditions apply.
+        domain(domain: Domain): it => it.surroundings.domain = Some(domain);
+        /// Sets the same condition at all six faces of the domain box.
+        all_faces(condition: BoundaryCondition): it => it.surroundings.faces = [[condition; 2]; 3];
+        /// Sets the condition at one face of the domain box.
+        face(face: Face, condition: BoundaryCondition): it => *it.surroundings.at_mut(face) = condition;
+        /// Makes a face, the mesh boundary or the obstacles an [`Outlet`](crate::Outlet).
+        outlet(at: impl Into<OutletAt>, inlet: Inlet): it => it.surroundings.add_outlet(at.into(), inlet);
+        /// Sets the condition at the [mesh boundary](Surroundings::mesh_wall).
+        mesh_wall(wall: BoundaryCondition): it => it.surroundings.mesh_wall = wall;
+        /// Adds a [patch](Surroundings::patches) of the mesh boundary with a condition of its own.
+        mesh_patch(patch: Patch): it => it.surroundings.patches.push(patch);
+        /// Adds an [obstacle](Surroundings::obstacles).
+        obstacle(obstacle: Obstacle): it => it.surroundings.obstacles.push(obstacle);
+        /// Adds several [obstacles](Surroundings::obstacles).
+        obstacles(obstacles: impl IntoIterator<Item = Obstacle>): it => it.surroundings.obstacles.extend(obstacles);
+        /// Ends particles that are [slower](Surroundings::stagnant_speed), in length per time.
+        stagnant_speed(speed: f64): it => it.surroundings.stagnant_speed = speed;
+        /// Sets how seeds outside the domain are handled.
+        seeds_outside(choice: SeedsOutside): it => it.surroundings.seeds_outside = choice;
+
+        /// Adds a source; its slots follow the slots of the seeds.
+        source(source: Source): it => it.sources.push(source);
+
+        /// Sets everything that is saved.
+        save_request(save: SaveRequest<'a>): it => it.save = save;
+        /// Sets when positions are saved.
+        save(at: SaveAt): it => it.save.at = at;
+        /// Saves the velocity at each position, too.
+        save_velocity(is_saved: bool): it => it.save.velocity = is_saved;
+        /// Saves the [gradient of the flow map](SaveRequest::flow_map_gradient) with each position, too.
+        flow_map_gradient(is_saved: bool): it => it.save.flow_map_gradient = is_saved;
+        /// Samples an [array](SampledArray) of a field where the particles are, at each save.
+        sample(name: impl Into<String>, field: &'a dyn Field): it => {
+            it.save.arrays.push(SampledArray { name: name.into(), field })
+        };
+
+        /// Sets how the run is executed.
+        execution(execution: Execution): it => it.execution = execution;
+        /// Sets the maximum number of particles on the device [at a time](Execution::batch).
+        batch(max: usize): it => it.execution.batch = Some(max);
+        /// Limits the [memory](Execution::memory) of the run, in bytes.
+        memory(bytes: u64): it => it.execution.memory = Some(bytes);
+        /// Plans the memory of [pieces](Execution::piece) of up to this number of particles.
+        piece(max: usize): it => it.execution.piece = Some(max);
+        /// Sets how [gradients](Execution::adjoint) go back through the run.
+        adjoint(adjoint: Adjoint): it => it.execution.adjoint = adjoint;
+        /// Requires an engine, for tests.
+        #[doc(hidden)]
+        engine(engine: Engine): it => it.execution.engine = Some(engine);
     }
 
-    /// Sets the same condition at all six faces.
-    pub fn all_faces(mut self, condition: BoundaryCondition) -> Self {
-        self.faces = [[condition; 2]; 3];
-        self
-    }
-
-    /// Sets the condition at one face.
-    pub fn face(mut self, face: Face, condition: BoundaryCondition) -> Self {
-        self.faces[face as usize / 2][face as usize % 2] = condition;
-        self
-    }
-
-    /// Makes a face an outlet: a particle that crosses it ends there. At the same time another one
-    /// is released at the inlet, in the same slot, and takes the rest of the step.
-    ///
-    /// The condition of the inlet's own face applies to particles that flow back out through it.
-    pub fn outlet(mut self, face: Face, inlet: Inlet) -> Self {
-        self.outlets.retain(|(status, _)| *status != Status::Exited(face));
-        self.outlets.push((Status::Exited(face), inlet));
-        self
-    }
-
-    /// Adds a source; its slots follow the slots of the seeds.
-    pub fn source(mut self, source: Source) -> Self {
-        self.sources.push(source);
-        self
-    }
-
-    /// Sets the domain box to which the face conditions apply; by default the field's domain.
-    pub fn domain(mut self, domain: Domain) -> Self {
-        self.domain = domain;
-        self
-    }
-
-    /// Sets start time, end time and steps.
-    pub fn span(mut self, span: Span) -> Self {
-        self.span = span;
-        self
-    }
-
-    /// Sets when positions are saved.
-    pub fn save(mut self, save: SaveAt) -> Self {
-        self.save = save;
-        self
-    }
-
-    /// Saves the velocity at each position, too.
-    pub fn save_velocity(mut self, velocity: bool) -> Self {
-        self.velocity = velocity;
-        self
-    }
-
-    /// Requires an engine. The default is the fused one if it is available.
-    pub fn engine(mut self, engine: Engine) -> Self {
-        self.engine = Some(engine);
-        self
-    }
-
-    /// Ends particles that move slower than `speed` (length per time) in a step, by their mean velocity in
-    /// it; also those that walls hold, as in a corner of sliding walls or while the flow presses them
-    /// against a wall. Motions shorter than the rounding of positions do not count as slow.
-    pub fn stagnant_speed(mut self, speed: f64) -> Self {
-        self.stagnant_speed = speed;
-        self
-    }
-
-    /// Sets how seeds outside the domain are handled.
-    pub fn seeds_outside(mut self, choice: SeedsOutside) -> Self {
-        self.seeds_outside = choice;
-        self
-    }
-
-    /// Sets the name of the device in the summary.
-    pub fn device_name(mut self, name: impl Into<String>) -> Self {
-        self.device_name = Some(name.into());
-        self
+    /// The domain box of the run.
+    fn domain_box(&self) -> Domain {
+        self.surroundings.domain.unwrap_or_else(|| self.field.domain())
     }
 
     /// The re-used slots, if there are any.
@@ -269,22 +234,21 @@ impl<'a> Tracer<'a> {
 
     /// Whether an instance can be followed by another one in its slot.
     fn reuses_slots(&self) -> bool {
-        let has_outlet = !self.outlets.is_empty() || self.patches.iter().any(Patch::is_outlet);
-        has_outlet || !self.sources.is_empty()
+        self.surroundings.has_outlet() || !self.sources.is_empty()
     }
 
     /// The number of the mesh cell of each seed, as returned by [`start::cells`]; `None` for seeds
     /// outside the domain or the mesh, or inside an obstacle.
     fn locate(&self, seeds: &Seeds) -> Result<Vec<Option<i32>>> {
-        let mut cells = start::cells(seeds, &self.domain, self.field)?;
+        let mut cells = start::cells(seeds, &self.domain_box(), self.field)?;
         let allows = obstacles::allowed(self)?;
         for (cell, position) in cells.iter_mut().zip(seeds.positions()) {
             *cell = cell.filter(|_| allows(position));
         }
-        if self.seeds_outside == SeedsOutside::Error {
+        if self.surroundings.seeds_outside == SeedsOutside::Error {
             let on_mesh = self.field.mesh().is_some();
             let inner = if on_mesh { "mesh" } else { "allowed side of the obstacles" };
-            start::check_inside(seeds, &cells, &self.domain, inner)?;
+            start::check_inside(seeds, &cells, &self.domain_box(), inner)?;
         }
         Ok(cells)
     }
@@ -302,7 +266,7 @@ impl<'a> Tracer<'a> {
         let span = schedule.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
         let slots = self.reuses_slots().then(slots::nothing_follows);
-        let particles = self.asked.batch.map_or(particles, |batch| batch.min(particles));
+        let particles = self.execution.batch.map_or(particles, |batch| batch.min(particles));
         let idle = start::idle(particles.max(1), self, stepper.engine);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
         let values = Sampler::new(self, &schedule)?.sample(&stepper, &idle, span.t0)?;
@@ -323,8 +287,9 @@ impl<'a> Tracer<'a> {
         inlets: &[[f64; 3]],
     ) -> Result<Stepper<'s>> {
         let (boundary, obstacles) = (boundary(self)?, obstacles::measured(self)?);
-        if !(self.stagnant_speed.is_finite() && self.stagnant_speed >= 0.0) {
-            return Err(Error::StagnantSpeed(self.stagnant_speed));
+        let speed = self.surroundings.stagnant_speed;
+        if !(speed.is_finite() && speed >= 0.0) {
+            return Err(Error::StagnantSpeed(speed));
         }
         let (drift, walk) = (walk::drift(self)?, walk::walk(self)?);
         let mut geometry = obstacles::geometry(self.field, inlets, &obstacles);
@@ -332,12 +297,12 @@ impl<'a> Tracer<'a> {
         Ok(Stepper {
             field: self.field,
             engine,
-            scheme: self.scheme,
+            scheme: self.solver.scheme,
             paths: replay::paths(self, engine, &boundary, &obstacles),
             boundary,
             geometry,
             obstacles: obstacles.into(),
-            stagnant_speed: self.stagnant_speed,
+            stagnant_speed: speed,
             adaptive: adapt::adaptive(self)?,
             drifts: drift != [0.0; 3] || walk::is_tracked(self),
             drift,
@@ -355,31 +320,59 @@ impl<'a> Tracer<'a> {
             sampled.time.check_step(span.dt)?;
         }
         check_known(self.field, &span)?;
-        Schedule::new(span, self.save.clone())
+        Schedule::new(span, self.save.at.clone())
     }
 
+    /// The engine of a run, if its features can be combined; `is_tracked` if its input tracks gradients.
     fn choose_engine(&self, is_tracked: bool) -> Result<Engine> {
-        let obstacle = if self.field.sampled().is_none() {
-            Some(
-                "the field is not on a grid, a mesh or points, nor a formula: the fused operation needs one of them",
-            )
-        } else if is_tracked || self.field.device().is_autodiff() {
-            self.without_adjoint()
-        } else {
-            None
-        };
-        let requested = self.requested_engine(is_tracked || self.field.device().is_autodiff())?;
-        let engine = match (requested, obstacle) {
-            (Some(Engine::Fused), Some(reason)) => {
-                return Err(Error::NotFused { reason: reason.into() });
-            }
-            (Some(engine), _) => engine,
-            (None, Some(_)) => Engine::Tensor,
-            (None, None) => Engine::Fused,
-        };
-        self.check_tracked_inlets(engine)?;
         let is_tracked = is_tracked || self.field.device().is_autodiff();
-        self.check_flow_map_gradient(engine, is_tracked).map(|()| engine)
+        let requested = self.requested_engine(is_tracked)?;
+        let is_fused = self.field.sampled().is_some() && !self.has_card_gradients(is_tracked);
+        let engine = requested.unwrap_or(if is_fused { Engine::Fused } else { Engine::Tensor });
+        combinations::check(|feature| match feature {
+            Feature::FusedEngine => requested == Some(Engine::Fused),
+            Feature::TensorSteps => engine == Engine::Tensor,
+            Feature::Gradients => is_tracked,
+            Feature::CardGradients => self.has_card_gradients(is_tracked),
+            _ => self.has(feature),
+        })?;
+        Ok(engine)
+    }
+
+    /// Whether gradients go through re-used slots on a graphics card.
+    fn has_card_gradients(&self, is_tracked: bool) -> bool {
+        is_tracked && self.reuses_slots() && device::compiles_kernels(&self.field.device())
+    }
+
+    /// Whether a run has a feature that follows from its settings.
+    fn has(&self, feature: Feature) -> bool {
+        let (field, surroundings) = (self.field, &self.surroundings);
+        let has_outlet = |at| surroundings.outlets.iter().any(|outlet| outlet.at == at);
+        match feature {
+            Feature::Tolerance => self.solver.tolerance.is_some(),
+            Feature::OtherScheme => self.solver.scheme != Scheme::DormandPrince,
+            Feature::Walk => self.motion.walk.is_some(),
+            Feature::FieldWalk => self.motion.walk.as_ref().is_some_and(|walk| walk.varies),
+            Feature::NoDiffusivity => !field.has_diffusivity(),
+            Feature::MeshOutlet => has_outlet(OutletAt::Mesh),
+            Feature::ObstacleOutlet => has_outlet(OutletAt::Obstacles),
+            Feature::Patches => !surroundings.patches.is_empty(),
+            Feature::NoMesh => field.mesh().is_none(),
+            Feature::NoExit => {
+                surroundings.obstacles.iter().all(|o| o.surface != BoundaryCondition::Exit)
+            }
+            Feature::PeriodicFaces => {
+                surroundings.faces.as_flattened().contains(&BoundaryCondition::Periodic)
+            }
+            Feature::ReusedSlots => self.reuses_slots(),
+            Feature::Hook => self.each_step.is_some(),
+            Feature::FieldSaves => self.samples_field(),
+            Feature::FlowMapGradient => self.save.flow_map_gradient,
+            Feature::OwnField => field.sampled().is_none(),
+            Feature::TrackedInlets => inflow::is_tracked(self),
+            Feature::Blocks => field.sampled().is_some_and(|sampled| sampled.blocks.is_some()),
+            _ => false,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Tracer, start};
 use crate::{
-    BoundaryCondition, Domain, Error, Field, Inlet, Obstacle, Result, Shape, Status,
+    BoundaryCondition, Domain, Error, Field, Obstacle, Result, Shape,
     field::{self, AXES},
 };
 use burntrace_kernels::GeometryTensors;
@@ -11,50 +11,23 @@ use burntrace_kernels::GeometryTensors;
 /// rounding.
 const SLACK: f64 = 16.0;
 
-impl Tracer<'_> {
-    /// Adds an obstacle: a body that particles stay outside of, or a vessel that they stay inside.
-    /// Obstacles are numbered in the order in which they are added. In a field on a mesh they stand
-    /// beside its [walls](Tracer::mesh_wall).
-    ///
-    /// In a domain that is flat along an axis, spheres and boxes extend along the whole axis, and
-    /// so do cylinders, whose axis must be parallel to it. Triangulated surfaces need a 3-D domain.
-    pub fn obstacle(mut self, obstacle: Obstacle) -> Self {
-        self.obstacles.push(obstacle);
-        self
-    }
-
-    /// Adds several obstacles; see [`obstacle`](Tracer::obstacle).
-    pub fn obstacles(mut self, obstacles: impl IntoIterator<Item = Obstacle>) -> Self {
-        self.obstacles.extend(obstacles);
-        self
-    }
-
-    /// Makes all obstacles with an [exit](crate::BoundaryCondition::Exit) surface outlets, as
-    /// [`outlet`](Tracer::outlet) does for a face.
-    pub fn obstacle_outlet(mut self, inlet: Inlet) -> Self {
-        self.outlets.retain(|(status, _)| *status != Status::HitObstacle);
-        self.outlets.push((Status::HitObstacle, inlet));
-        self
-    }
-}
-
 /// The obstacles of a tracer, adapted to its domain.
 pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
-    if tracer.obstacles.is_empty() {
+    if tracer.surroundings.obstacles.is_empty() {
         return Ok(Vec::new());
     }
     let of_one = |(number, obstacle): (usize, &Obstacle)| {
         let fail = |reason| {
             Error::Obstacle(format!("number {number}, a {}: {reason}", obstacle.shape.name()))
         };
-        let shape = outline(obstacle.shape.clone(), &tracer.domain).map_err(fail)?;
+        let shape = outline(obstacle.shape.clone(), &tracer.domain_box()).map_err(fail)?;
         let flaw = shape.flaw().map(str::to_string).or(not_of_bodies(obstacle.surface));
         match flaw {
             Some(flaw) => Err(fail(flaw)),
             None => Ok(Obstacle { shape, ..obstacle.clone() }),
         }
     };
-    tracer.obstacles.iter().enumerate().map(of_one).collect()
+    tracer.surroundings.obstacles.iter().enumerate().map(of_one).collect()
 }
 
 /// The obstacles of a tracer, adapted to its domain and measured from its origin.

@@ -1,7 +1,10 @@
 //! The particles of a run: all on the device, or on the host and sent to the device in batches.
 
 use super::{arrays::is_host, reinjection, rows::Rows, start};
-use crate::{Error, Result, Status};
+use crate::{
+    Error, Result, Status,
+    combinations::{Feature, refusal},
+};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::Particles;
 use std::ops::Range;
@@ -70,16 +73,12 @@ impl ParticleStore {
     ///
     /// # Errors
     ///
-    /// [`Error::Plan`] if the particles are on the host, which has no graph, and the batch has one.
+    /// [`Error::Combination`] if the particles are on the host, which has no graph, and the batch has one.
     pub fn put(&mut self, first: usize, batch: Particles) -> Result<()> {
         match self {
             ParticleStore::OnDevice { particles, .. } => *particles = Some(Box::new(batch)),
             ParticleStore::OnHost { .. } if batch.position.device().is_autodiff() => {
-                return Err(Error::Plan(
-                    "its batches would cut the graph of positions that track gradients; omit the \
-                     batch, or use a device that holds all particles"
-                        .into(),
-                ));
+                return Err(refusal(Feature::Batches, Feature::GraphGradients));
             }
             ParticleStore::OnHost { rows, .. } => rows.put(first, &Rows::read(batch, true)?),
         }

@@ -2,7 +2,7 @@
 
 use super::{Tracer, obstacles::not_of_bodies};
 use crate::{
-    BoundaryCondition, Error, Inlet, Precision, Result, Status,
+    BoundaryCondition, Error, Inlet, Precision, Result,
     field::AXES,
     mesh::{Bounds, FaceGroup, Mesh},
 };
@@ -37,7 +37,7 @@ const MIN_MARGIN: f64 = 1e-9;
 ///     .wall(BoundaryCondition::Stick);
 /// assert_eq!(floor.name(), "floor");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Patch {
     name: String,
     group: Option<String>,
@@ -84,12 +84,12 @@ impl Patch {
     }
 
     /// Whether particles that leave are re-injected.
-    pub(super) fn is_outlet(&self) -> bool {
+    pub(crate) fn is_outlet(&self) -> bool {
         self.inlet.is_some()
     }
 
     /// The inlet of an outlet.
-    pub(super) fn inlet(&self) -> Option<&Inlet> {
+    pub(crate) fn inlet(&self) -> Option<&Inlet> {
         self.inlet.as_ref()
     }
 
@@ -181,41 +181,16 @@ impl Patch {
     }
 }
 
-impl Tracer<'_> {
-    /// Sets the condition at mesh boundaries, by default [`BoundaryCondition::Exit`]; ignored for
-    /// other fields.
-    pub fn mesh_wall(mut self, wall: BoundaryCondition) -> Self {
-        self.wall = wall;
-        self
-    }
-
-    /// Makes the mesh boundary an outlet, as [`outlet`](Tracer::outlet) does for a face. Its [wall
-    /// condition](Tracer::mesh_wall) becomes [`BoundaryCondition::Exit`].
-    pub fn mesh_outlet(mut self, inlet: Inlet) -> Self {
-        self.outlets.retain(|(status, _)| *status != Status::LeftMesh);
-        self.outlets.push((Status::LeftMesh, inlet));
-        self
-    }
-
-    /// Adds a patch of the mesh boundary with its own wall condition; elsewhere
-    /// [`mesh_wall`](Tracer::mesh_wall) applies. Where patches overlap, the first one applies. At
-    /// most [`MAX_PATCHES`].
-    pub fn mesh_patch(mut self, patch: Patch) -> Self {
-        self.patches.push(patch);
-        self
-    }
-}
-
 /// The patches of a run in the form that kernels read, measured from the mesh's origin; empty for a
 /// field without a mesh.
 pub(super) fn boxes(tracer: &Tracer) -> Vec<MeshPatch> {
-    let Some(mesh) = tracer.field.mesh().filter(|_| !tracer.patches.is_empty()) else {
+    let Some(mesh) = tracer.field.mesh().filter(|_| !tracer.surroundings.patches.is_empty()) else {
         return Vec::new();
     };
     let precision = tracer.field.precision();
     let by = (margin(mesh, precision), precision);
     let widened = |patch: &Patch| patch.widened(mesh, by);
-    tracer.patches.iter().map(widened).collect()
+    tracer.surroundings.patches.iter().map(widened).collect()
 }
 
 /// The width by which boxes are enlarged, in the data's unit of length.
@@ -233,19 +208,16 @@ fn margin(mesh: &Mesh, precision: Precision) -> f64 {
 
 /// Checks the condition of the mesh boundary, and that the patches of a run are parts of it.
 pub(super) fn check(tracer: &Tracer) -> Result<()> {
-    if let Some(reason) = not_of_bodies(tracer.wall) {
+    if let Some(reason) = not_of_bodies(tracer.surroundings.mesh_wall) {
         return Err(Error::MeshWall(reason));
     }
-    let Some(first) = tracer.patches.first() else { return Ok(()) };
-    let Some(mesh) = tracer.field.mesh() else {
-        return first.fail("the field has no mesh; patches apply to mesh boundaries only");
-    };
-    if let Some(patch) = tracer.patches.get(MAX_PATCHES) {
-        let count = tracer.patches.len();
+    let Some(mesh) = tracer.field.mesh() else { return Ok(()) };
+    if let Some(patch) = tracer.surroundings.patches.get(MAX_PATCHES) {
+        let count = tracer.surroundings.patches.len();
         return patch.fail(format!("there are {count} patches; the maximum is {MAX_PATCHES}"));
     }
     let mut names = HashSet::new();
-    for patch in &tracer.patches {
+    for patch in &tracer.surroundings.patches {
         patch.check(mesh)?;
         if !names.insert(&patch.name) {
             return patch.fail("two patches have this name; give each its own");
@@ -260,7 +232,7 @@ fn check_faces(tracer: &Tracer, mesh: &Mesh) -> Result<()> {
         .open_faces()
         .map(|(cell, face)| (mesh.face_tag(cell, face), mesh.corner_bounds(cell, face)))
         .collect();
-    for (region, patch) in boxes(tracer).iter().zip(&tracer.patches) {
+    for (region, patch) in boxes(tracer).iter().zip(&tracer.surroundings.patches) {
         let is_in = |(tag, bounds): &(i32, Bounds)| {
             region.has_faces(*tag) && bounds.meets(region.low, region.high)
         };

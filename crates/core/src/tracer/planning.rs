@@ -1,9 +1,9 @@
 //! The memory plan of a tracer's run.
 
-use super::{Adjoint, Tracer, inflow, start, stepper, walk};
+use super::{Tracer, inflow, start, stepper, walk};
 use crate::{
-    Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled, Seeds,
-    Strategy, field::evaluate, schedule::Chunk,
+    Adjoint, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled,
+    Seeds, field::evaluate, schedule::Chunk,
 };
 
 /// Runs that need no more than this are not checked against the machine's memory.
@@ -17,34 +17,6 @@ const KEPT_STATES: usize = 3;
 const GRAPH_NUMBERS: usize = 20;
 
 impl Tracer<'_> {
-    /// Limits the memory of the run in bytes: of the whole process if the device is the CPU, else
-    /// on the device. The default is the free memory.
-    pub fn memory(mut self, bytes: u64) -> Self {
-        self.memory = Some(bytes);
-        self
-    }
-
-    /// Requires a memory strategy. The default is the first of [`Strategy::ALL`] that fits, except for blocks.
-    /// Streaming of frames and blocks of them are chosen when the field is [opened](crate::GridField::open).
-    pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.asked.strategy = Some(strategy);
-        self
-    }
-
-    /// Limits the number of particles on the device at a time; the others stay on the host. Tracks
-    /// do not depend on it.
-    pub fn batch(mut self, max: usize) -> Self {
-        self.asked.batch = Some(max);
-        self
-    }
-
-    /// Plans the memory of [pieces](super::Prepared::piece) of up to `max` particles, which run one at a
-    /// time, instead of that of the whole run.
-    pub fn piece(mut self, max: usize) -> Self {
-        self.piece = Some(max);
-        self
-    }
-
     /// Plans the memory of a run with these seeds, without locating them. Saves count as passed on
     /// by the sink; saves that stay in memory, as in [`Tracks`](crate::Tracks), need more.
     ///
@@ -91,18 +63,21 @@ impl Tracer<'_> {
         if let Some(adjoint) = adjoint {
             size.gradients = self.kept_by_gradients(adjoint)?;
         }
-        let cannot_split = adjoint.is_some_and(|adjoint| !matches!(adjoint, Adjoint::Fused { .. }));
-        let request = self.memory_request(cannot_split);
+        let has_graph = adjoint.is_some_and(|adjoint| !matches!(adjoint, Adjoint::Fused { .. }));
+        let request = self.memory_request(has_graph);
         let plan = Plan::choose(&size, &field, memory, &request)?;
-        if !is_exact && self.memory.is_none() && plan.host_bytes() + plan.device_bytes() < SMALL {
+        if !is_exact
+            && self.execution.memory.is_none()
+            && plan.host_bytes() + plan.device_bytes() < SMALL
+        {
             return Ok(plan);
         }
-        if is_exact || self.memory.is_some() {
+        if is_exact || self.execution.memory.is_some() {
             size.program =
                 crate::plan::resident().saturating_sub(self.bytes_before_run(&plan, &field));
         }
         memory = Memory::of(&device);
-        if let Some(bytes) = self.memory {
+        if let Some(bytes) = self.execution.memory {
             memory = memory.within(bytes);
         }
         Plan::choose(&size, &field, memory, &request)
@@ -112,7 +87,7 @@ impl Tracer<'_> {
     /// or of a segment.
     fn kept_by_gradients(&self, adjoint: Adjoint) -> Result<u64> {
         let (schedule, precision) = (self.schedule()?, self.field.precision());
-        let graph = self.scheme.tableau().stages * GRAPH_NUMBERS * precision.bytes();
+        let graph = self.solver.scheme.tableau().stages * GRAPH_NUMBERS * precision.bytes();
         let max_steps = match adjoint {
             Adjoint::Fused { every: steps } | Adjoint::Segments { steps } => steps,
             Adjoint::Auto | Adjoint::Graph => 1024,
@@ -155,24 +130,28 @@ impl Tracer<'_> {
         RunSize {
             sampled,
             sampled_fields,
-            flow_map_gradient: self.flow_map_gradient,
+            flow_map_gradient: self.save.flow_map_gradient,
             gradients: 0,
-            particles: all.min(self.piece.unwrap_or(all)),
+            particles: all.min(self.execution.piece.unwrap_or(all)),
             all,
             precision: self.field.precision(),
             engine,
-            velocity: self.velocity,
+            velocity: self.save.velocity,
             is_staggered: seeds.release().is_some(),
             inlets: inflow::count(self),
-            has_end_locations: self.field.mesh().is_some() || !self.obstacles.is_empty(),
+            has_end_locations: self.field.mesh().is_some()
+                || !self.surroundings.obstacles.is_empty(),
             program: 0,
         }
     }
 
     fn memory_request(&self, has_graph: bool) -> MemoryRequest {
-        let cannot_split =
-            has_graph.then_some("gradients are tracked, and their graph spans all particles");
         let frames = self.field.sampled().map_or(Frames::All, Sampled::frames);
-        MemoryRequest { frames: Some(frames), cannot_split, ..self.asked }
+        MemoryRequest {
+            strategy: self.execution.strategy,
+            batch: self.execution.batch,
+            frames: Some(frames),
+            has_graph,
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! A prepared run: everything derived from tracer and seeds before the first step.
 
 use super::{
-    Adjoint, SeedsOutside, Tracer,
+    Tracer,
     arrays::{Sampler, is_host},
     batches::Batches,
-    blocks,
     boundary::{check_overlap, periods},
     inflow,
     kept_values::KeptValues,
@@ -18,8 +17,12 @@ use super::{
     tape::Tape,
 };
 use crate::{
-    Control, DurablePosition, Engine, Error, Observer, Plan, Progress, Result, Sampled, SavePlan,
-    Seeds, Summary, TrackSink, Tracks, device, schedule::Schedule, sink::sunk,
+    Adjoint, Control, DurablePosition, Engine, Error, Observer, Plan, Progress, Result, Sampled,
+    SavePlan, Seeds, SeedsOutside, Summary, TrackSink, Tracks,
+    combinations::{Feature, refusal},
+    device,
+    schedule::Schedule,
+    sink::sunk,
 };
 use burn::tensor::Tensor;
 use std::ops::Range;
@@ -28,14 +31,14 @@ use std::ops::Range;
 /// sampled, and its batches chosen. Made by [`Tracer::prepare`].
 ///
 /// ```
-/// use burntrace_core::{Analytic, Flow, Precision, Seeds, Span, Tracer};
+/// use burntrace_core::{Analytic, Flow, Precision, Seeds, Tracer};
 /// use burn::tensor::Device;
 ///
 /// # fn main() -> Result<(), burntrace_core::Error> {
 /// let flow = Flow::named("double-gyre").expect("a built-in flow");
 /// let field = Analytic::new(flow, &Device::flex(), Precision::F64);
 /// let seeds = Seeds::list(vec![[0.5, 0.5, 0.0]])?;
-/// let tracer = Tracer::new(&field).span(Span { t1: Some(1.0), steps: Some(20), ..Span::default() });
+/// let tracer = Tracer::new(&field).span(0.0..=1.0).steps(20);
 /// let prepared = tracer.prepare(&seeds)?;
 /// println!("{}", prepared.plan()?);
 /// let tracks = prepared.run()?;
@@ -70,7 +73,7 @@ impl<'a> Tracer<'a> {
     /// # Errors
     ///
     /// If the span, the saves, the faces, the obstacles, the inlets or the seeds do not fit the
-    /// field, if the requested [engine](Tracer::engine) cannot be used, or if the run does not fit
+    /// field, if features exclude each other ([`Error::Combination`]), or if the run does not fit
     /// into memory ([`Error::Memory`]).
     pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
         self.prepare_for(seeds, false)
@@ -83,14 +86,13 @@ impl<'a> Tracer<'a> {
         in_segments: bool,
     ) -> Result<Prepared<'s>> {
         let schedule = self.schedule()?;
+        let engine = self.choose_engine(self.has_tracked_input(seeds))?;
+        self.check_segments(in_segments)?;
         check_overlap(self)?;
         let sampler = Sampler::new(self, &schedule)?;
         let mut cells = self.locate(seeds)?;
         let is_tracked = in_segments || self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
-        let engine = self.choose_engine(self.has_tracked_input(seeds))?;
-        self.check_segments(in_segments)?;
-        blocks::check(self, engine, is_tracked)?;
         let adjoint = if is_tracked { Some(self.resolved(engine, in_segments)?) } else { None };
         let batch = self.plan_of(seeds, engine, (adjoint, false))?.batch();
         let (releases, later) = Releases::new(seeds, &schedule);
@@ -102,8 +104,8 @@ impl<'a> Tracer<'a> {
             stepper.batch = (batch < self.num_slots(seeds)).then_some(batch);
         }
         start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;
-        if self.seeds_outside == SeedsOutside::Error {
-            start::check_inside(seeds, &cells, &self.domain, "field (in its holes)")?;
+        if self.surroundings.seeds_outside == SeedsOutside::Error {
+            start::check_inside(seeds, &cells, &self.domain_box(), "field (in its holes)")?;
         }
         let all = slots.as_ref().map_or(cells.len(), Slots::count);
         Ok(Prepared {
@@ -166,7 +168,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Plan`] if there are no such slots, and if gradients are tracked; as
+    /// [`Error::Plan`] if there are no such slots, [`Error::Combination`] if gradients are tracked; as
     /// [`prepare`](Tracer::prepare) if the device fails.
     pub fn piece(&self, slots: Range<usize>) -> Result<Prepared<'a>> {
         if slots.is_empty() || slots.end > self.all || self.piece != (0..self.all) {
@@ -177,10 +179,7 @@ impl<'a> Prepared<'a> {
             )));
         }
         if self.adjoint.is_some() {
-            return Err(Error::Plan(
-                "gradients are tracked, and their graph spans all particles; run it as a whole"
-                    .into(),
-            ));
+            return Err(refusal(Feature::Pieces, Feature::Gradients));
         }
         let count = self.seeds.len();
         let seeds = slots.start.min(count)..slots.end.min(count);
@@ -242,7 +241,7 @@ impl<'a> Prepared<'a> {
             saves: self.schedule.saves(),
             precision,
             positions: OriginShift::new(self.tracer.field).precision(precision),
-            velocity: self.tracer.velocity,
+            velocity: self.tracer.save.velocity,
             periods: periods(&self.stepper.boundary),
             arrays: self.sampler.arrays().to_vec(),
         }
@@ -261,14 +260,11 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::State`] if gradients are tracked. A state of another run is refused by
+    /// [`Error::Combination`] if gradients are tracked. A state of another run is refused by
     /// [`run_into`](Prepared::run_into).
     pub fn resume(mut self, state: &'a RunState<'a>) -> Result<Self> {
         if self.adjoint.is_some() {
-            return Err(Error::State(
-                "gradients are tracked, and a checkpoint holds no graph; run again from the start"
-                    .into(),
-            ));
+            return Err(refusal(Feature::Checkpoint, Feature::Gradients));
         }
         self.state = Some(state);
         Ok(self)
@@ -346,7 +342,7 @@ impl<'a> Prepared<'a> {
             && stepper.engine == Engine::Fused
             && slots.is_none()
             && !is_tracked
-            && !tracer.flow_map_gradient
+            && !tracer.save.flow_map_gradient
             && schedule.span.steps >= run::STEPS_WORTH_SORTING;
         let max_steps = match (self.adjoint, stepper::max_steps(self.all, &device)) {
             (Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }), _) => steps,

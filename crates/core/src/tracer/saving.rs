@@ -179,8 +179,8 @@ impl Run<'_> {
         sunk(sink.end(&account.ends))?;
         self.counts.save_seconds += start.elapsed().as_secs_f64();
         let device = self.tracer.field.device();
-        let name = self.tracer.device_name.clone();
-        let names = self.tracer.patches.iter().map(Patch::name).map(str::to_string);
+        let name = self.tracer.execution.device_name.clone();
+        let names = self.tracer.surroundings.patches.iter().map(Patch::name).map(str::to_string);
         Ok(Summary {
             engine: self.stepper.engine,
             device: name.unwrap_or_else(|| format!("{device:?}")),

@@ -213,7 +213,7 @@ impl Run<'_> {
             )));
         }
         let (precision, has_tangents) =
-            (self.tracer.field.precision(), self.tracer.flow_map_gradient);
+            (self.tracer.field.precision(), self.tracer.save.flow_map_gradient);
         let rows = state.rows(self.store.count(), precision, has_tangents)?;
         self.store = ParticleStore::on_host(rows, &self.tracer.field.device());
         self.kept = self.restored_values(state)?;

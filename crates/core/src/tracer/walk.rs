@@ -4,75 +4,12 @@ use super::{
     Tracer, reinjection, replay, selection::RowSelection, stepper::Stepper, tensor::State,
 };
 use crate::{
-    Domain, Error, Result, WalkScheme,
+    Domain, Error, PerAxis, Result, WalkScheme,
     error::short,
     field::{AXES, evaluate},
 };
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, Spacing, Walk};
-
-/// A random walk in addition to advection: molecular or turbulent diffusion.
-///
-/// In each step of length `dt` a particle is displaced along each axis by `sqrt(2 K dt)` times a
-/// standard normal number; if `K` varies, a correction keeps well-mixed particles well mixed (see
-/// [`WalkScheme`]). The random numbers are a function of (seed, slot, generation, step): they
-/// have the same bits on every device and do not depend on other particles.
-#[derive(Clone, Debug)]
-pub struct RandomWalk {
-    diffusivity: PerAxis,
-    varies: bool,
-    scheme: WalkScheme,
-    seed: u64,
-}
-
-impl RandomWalk {
-    /// The same constant diffusivity along all axes, in the data's unit of length squared per unit
-    /// of time.
-    pub fn isotropic(diffusivity: f64, seed: u64) -> Self {
-        RandomWalk::per_axis([diffusivity; 3], seed)
-    }
-
-    /// A constant diffusivity for each axis, in length squared per time. As a tensor `[3]` that is tracked,
-    /// it has gradients: those of the displacements for the walk's own random numbers (pathwise). Where it is
-    /// 0 there is no derivative, and the gradient is 0.
-    pub fn per_axis(diffusivity: impl Into<PerAxis>, seed: u64) -> Self {
-        let diffusivity = diffusivity.into();
-        RandomWalk { diffusivity, varies: false, scheme: WalkScheme::default(), seed }
-    }
-
-    /// The [field's own diffusivity](crate::Field::diffusivity), times a factor for each axis: `[0, 0, 1]`
-    /// walks along z only. Factors may be tracked, as [diffusivities](RandomWalk::per_axis).
-    pub fn of_field(factors: impl Into<PerAxis>, seed: u64) -> Self {
-        RandomWalk { varies: true, ..RandomWalk::per_axis(factors, seed) }
-    }
-
-    /// Sets the scheme for a diffusivity that varies.
-    pub fn scheme(mut self, scheme: WalkScheme) -> Self {
-        self.scheme = scheme;
-        self
-    }
-}
-
-/// A number for each axis: plain, or a tensor `[3]`. Positions have gradients by a tensor that is tracked.
-#[derive(Clone, Debug)]
-pub enum PerAxis {
-    /// Plain numbers.
-    Numbers([f64; 3]),
-    /// A tensor `[3]`.
-    Tensor(Box<Tensor<1>>),
-}
-
-impl From<[f64; 3]> for PerAxis {
-    fn from(numbers: [f64; 3]) -> Self {
-        PerAxis::Numbers(numbers)
-    }
-}
-
-impl From<Tensor<1>> for PerAxis {
-    fn from(tensor: Tensor<1>) -> Self {
-        PerAxis::Tensor(Box::new(tensor))
-    }
-}
 
 impl PerAxis {
     /// The numbers; `name` is that of the quantity.
@@ -108,28 +45,13 @@ impl PerAxis {
             true => tensor.as_ref().clone(),
             false => tensor.as_ref().clone().to_device(device),
         };
-        tensor.cast(dtype) * row(moving(&tracer.domain, [1.0; 3]))
-    }
-}
-
-impl Tracer<'_> {
-    /// Adds a constant velocity (length per time) to the field's: settling, rising, or windage.
-    /// Flat axes are not affected. As a tensor `[3]` that is tracked, it has gradients.
-    pub fn drift(mut self, velocity: impl Into<PerAxis>) -> Self {
-        self.drift = velocity.into();
-        self
-    }
-
-    /// Adds a random walk.
-    pub fn random_walk(mut self, walk: RandomWalk) -> Self {
-        self.walk = Some(walk);
-        self
+        tensor.cast(dtype) * row(moving(&tracer.domain_box(), [1.0; 3]))
     }
 }
 
 /// The velocity that a tracer adds to the field's, validated.
 pub(super) fn drift(tracer: &Tracer) -> Result<[f64; 3]> {
-    let drift = tracer.drift.numbers("added velocity")?;
+    let drift = tracer.motion.drift.numbers("added velocity")?;
     // Finite in single precision too.
     if let Some(bad) = drift.iter().find(|v| !(-1e30..=1e30).contains(*v)) {
         return Err(Error::Walk(format!(
@@ -137,23 +59,23 @@ pub(super) fn drift(tracer: &Tracer) -> Result<[f64; 3]> {
             short(*bad)
         )));
     }
-    Ok(moving(&tracer.domain, drift))
+    Ok(moving(&tracer.domain_box(), drift))
 }
 
 /// Whether the drift or the diffusivity has gradients.
 pub(super) fn is_tracked(tracer: &Tracer) -> bool {
-    let diffusivity = tracer.walk.as_ref().map(|walk| &walk.diffusivity);
-    tracer.drift.is_tracked() || diffusivity.is_some_and(PerAxis::is_tracked)
+    let diffusivity = tracer.motion.walk.as_ref().map(|walk| &walk.diffusivity);
+    tracer.motion.drift.is_tracked() || diffusivity.is_some_and(PerAxis::is_tracked)
 }
 
 /// A drift and a diffusivity as tensors; see
 /// [`GeometryTensors::motion`](burntrace_kernels::GeometryTensors::motion).
 pub(super) fn motion(tracer: &Tracer, drift: [f64; 3], walk: Option<&Walk>) -> Tensor<1> {
     let still = PerAxis::Numbers([0.0; 3]);
-    let diffusivity = tracer.walk.as_ref().map_or(&still, |walk| &walk.diffusivity);
+    let diffusivity = tracer.motion.walk.as_ref().map_or(&still, |walk| &walk.diffusivity);
     let numbers = walk.map_or([0.0; 3], |walk| walk.diffusivity);
     let device = device(tracer, is_tracked(tracer));
-    let parts = [(&tracer.drift, drift), (diffusivity, numbers)];
+    let parts = [(&tracer.motion.drift, drift), (diffusivity, numbers)];
     Tensor::cat(parts.map(|(part, numbers)| part.moving(numbers, tracer, &device)).to_vec(), 0)
 }
 
@@ -170,7 +92,7 @@ fn moving(domain: &Domain, numbers: [f64; 3]) -> [f64; 3] {
 
 /// The random walk of a tracer, validated.
 pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
-    let Some(walk) = &tracer.walk else { return Ok(None) };
+    let Some(walk) = &tracer.motion.walk else { return Ok(None) };
     let diffusivity = walk.diffusivity.numbers("diffusivity")?;
     for (k, axis) in diffusivity.iter().zip(AXES) {
         // Finite in single precision too.
@@ -181,13 +103,8 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
             )));
         }
     }
-    if walk.varies && !tracer.field.has_diffusivity() {
-        return Err(Error::Walk(
-            "the field has no diffusivity; give a constant, or one for each axis".into(),
-        ));
-    }
     Ok(Some(Walk {
-        diffusivity: moving(&tracer.domain, diffusivity),
+        diffusivity: moving(&tracer.domain_box(), diffusivity),
         varies: walk.varies,
         reach: reach(tracer),
         scheme: walk.scheme,
@@ -198,7 +115,7 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
 /// Half the distance of the central difference for the gradient of diffusivity: much smaller than a
 /// cell, in which diffusivity is linear, and much larger than rounding.
 fn reach(tracer: &Tracer) -> [f64; 3] {
-    let size = tracer.domain.size();
+    let size = tracer.domain_box().size();
     let shape = tracer.field.sampled().map(|sampled| sampled.tensors.shape);
     [0, 1, 2].map(|d| match shape {
         Some(FieldShape::Grid(grid)) if grid.spacing == Spacing::Uniform => 0.05 * grid.pitch[d],

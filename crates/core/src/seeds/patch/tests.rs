@@ -1,5 +1,6 @@
 use super::super::tests::message;
 use super::*;
+use crate::field::{Internals, Sealed};
 use crate::mesh::Cells;
 use crate::{Domain, Precision};
 use burn::tensor::{Device, Tensor};
@@ -54,8 +55,8 @@ impl Field for Sheared {
         Some([-2.0, 2.0])
     }
 
-    fn mesh(&self) -> Option<&Mesh> {
-        Some(&self.mesh)
+    fn internals(&self, _: Sealed) -> Internals<'_> {
+        Internals { mesh: Some(&self.mesh), ..Internals::default() }
     }
 }
 

@@ -1,0 +1,205 @@
+//! Settings of a run that exclude each other: one table, of which the errors and a page of the guide are made.
+
+use crate::{Error, Result};
+
+/// Declares the features of runs with their names, and the pairs of them that exclude each other.
+macro_rules! table {
+    (
+        features { $($feature:ident = $name:literal;)* }
+        rules { $($this:ident, $that:ident: $why:literal, $instead:literal;)* }
+    ) => {
+        /// A feature of a run that others can exclude.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Feature {
+            $($feature,)*
+        }
+
+        impl Feature {
+            /// The name in messages.
+            fn name(self) -> &'static str {
+                match self {
+                    $(Feature::$feature => $name,)*
+                }
+            }
+        }
+
+        /// All rules. The first one that a run breaks is its error.
+        const RULES: &[Rule] = &[$(Rule {
+            this: Feature::$this,
+            that: Feature::$that,
+            why: $why,
+            instead: $instead,
+        },)*];
+    };
+}
+
+/// Two features that exclude each other.
+struct Rule {
+    this: Feature,
+    that: Feature,
+    why: &'static str,
+    instead: &'static str,
+}
+
+table! {
+    features {
+        Tolerance = "a tolerance";
+        OtherScheme = "a scheme other than `dormand-prince`";
+        Walk = "a random walk";
+        FieldWalk = "a random walk by the field's diffusivity";
+        NoDiffusivity = "a field without a diffusivity";
+        MeshOutlet = "an outlet at the boundary of a mesh";
+        Patches = "patches";
+        NoMesh = "a field without a mesh";
+        ObstacleOutlet = "an outlet at obstacles";
+        NoExit = "obstacles without the surface `exit`";
+        PeriodicFaces = "periodic faces";
+        ReusedSlots = "re-used slots (outlets and sources)";
+        Hook = "an operation after each step";
+        FieldSaves = "velocities or arrays of the traced field at saves";
+        FlowMapGradient = "the gradient of the flow map";
+        OwnField = "a field of your own";
+        TensorSteps = "steps in tensor operations";
+        Gradients = "tracked gradients";
+        GraphGradients = "gradients in Burn's graph of all steps";
+        FusedEngine = "the fused engine";
+        CardGradients = "gradients through re-used slots on a graphics card";
+        Segments = "`Adjoint::Segments`";
+        TrackedValues = "tracked values of a field on a grid, a mesh or points";
+        TrackedInlets = "points of inlets that track gradients";
+        Tracks = "a backward pass through tracks";
+        Batches = "batches of particles";
+        Pieces = "pieces of a run";
+        Checkpoint = "resuming from a checkpoint";
+        Blocks = "the strategy `blocks`";
+        Holes = "holes of the field (`NotFinite::Outside`)";
+        OpenPeriod = "frames that repeat with a period that is not given";
+        NotOnGrid = "a field that is not on a grid, or does not own its source";
+        OtherPlaces = "samples of the field elsewhere than at the particles";
+        SecondDevice = "a second device";
+    }
+    rules {
+        Tolerance, OtherScheme: "it does not estimate its error", "use `dormand-prince`, or omit the tolerance";
+        Tolerance, Walk: "a random walk needs a fixed step", "remove the walk or the tolerance";
+        FieldWalk, NoDiffusivity: "the field has no diffusivity", "give a constant, or one for each axis";
+        MeshOutlet, NoMesh: "there is no such boundary", "make a face of the domain box the outlet";
+        Patches, NoMesh: "patches apply to mesh boundaries only", "omit them";
+        ObstacleOutlet, NoExit: "none of them has the surface `exit`", "give one that surface";
+        FusedEngine, OwnField: "it needs a grid, a mesh, points or a formula",
+            "use one of them, or leave the engine to the run (`Adjoint::Auto`, `trace.engine = \"auto\"`)";
+        FusedEngine, CardGradients: "it has no adjoint for them",
+            "use a CPU, or leave the engine to the run (`Adjoint::Auto`, `trace.engine = \"auto\"`)";
+        FlowMapGradient, Gradients: "it has no gradients itself", "use those of the positions by the seeds";
+        FlowMapGradient, TensorSteps: "they do not carry it along",
+            "use the fused engine (a formula or a field on a grid, a mesh or points), or differences of auxiliary seeds";
+        FlowMapGradient, ReusedSlots: "later particles have no seed", "run without outlets and sources";
+        FlowMapGradient, Hook: "it moves particles in ways that the gradient does not see",
+            "run without it, or use differences of auxiliary seeds";
+        TrackedInlets, TensorSteps: "they do not pass on these gradients", "detach the points";
+        TrackedInlets, Hook: "it does not pass on these gradients", "detach the points, or run without it";
+        Segments, Tracks: "Burn does not see the parameters in a closure, so that no segment can be taken again",
+            "use `value_and_grad`, or `Adjoint::Graph`";
+        Segments, TrackedValues: "the values of the field have a graph, which segments would consume more than once",
+            "use `Adjoint::Fused` or `Adjoint::Graph`";
+        Batches, GraphGradients: "they would cut the graph of the positions",
+            "omit the batch, or use a device that holds all particles";
+        Pieces, Gradients: "their graph spans all particles", "run it as a whole";
+        Checkpoint, Gradients: "a checkpoint holds no graph", "run again from the start";
+        Blocks, Gradients: "gradients need all frames", "use another strategy";
+        Blocks, TensorSteps: "they sample whole frames", "use another strategy";
+        Blocks, PeriodicFaces: "particles go to another part of the grid there", "use another strategy";
+        Blocks, ReusedSlots: "particles start elsewhere in the middle of a step", "use another strategy";
+        Blocks, Tolerance: "particles take steps of their own", "omit it, or use another strategy";
+        Blocks, Walk: "its displacements have no limit", "omit it, or use another strategy";
+        Blocks, Hook: "it may move particles anywhere", "omit it, or use another strategy";
+        Blocks, FieldSaves: "only a part of the field is on the device", "omit them, or use another strategy";
+        Blocks, FlowMapGradient: "a block is chosen for positions only", "omit it, or use another strategy";
+        Blocks, Holes: "only whole frames have them", "use `NotFinite::Zero`, or another strategy";
+        Blocks, OpenPeriod: "the first and the last frame must be equal, which blocks cannot check",
+            "leave out the last frame and give the period";
+        Blocks, NotOnGrid: "blocks are parts of a grid, read during the run",
+            "open a grid (`GridField::open`), or use another strategy";
+        Blocks, OtherPlaces: "blocks are read around the particles of a run",
+            "open the field with all frames or with streamed ones";
+        Blocks, SecondDevice: "they are read for one device", "use one device, or another strategy";
+    }
+}
+
+/// Refuses a run with two features that exclude each other.
+///
+/// # Errors
+///
+/// [`Error::Combination`], for the first such rule of the table.
+pub(crate) fn check(has: impl Fn(Feature) -> bool) -> Result<()> {
+    match RULES.iter().find(|rule| has(rule.this) && has(rule.that)) {
+        None => Ok(()),
+        Some(rule) => Err(rule.error()),
+    }
+}
+
+/// The error of a run with two features.
+pub(crate) fn refusal(this: Feature, that: Feature) -> Error {
+    let pair = [this, that];
+    let rule = RULES.iter().find(|rule| pair == [rule.this, rule.that]);
+    rule.unwrap_or(&Rule { this, that, why: "they exclude each other", instead: "omit one" })
+        .error()
+}
+
+impl Rule {
+    fn error(&self) -> Error {
+        let (this, that) = (self.this.name(), self.that.name());
+        Error::Combination { this, that, why: self.why, instead: self.instead }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// The start of the page.
+    const INTRODUCTION: &str = "# Combinations
+
+Most settings of a run can be combined. A run with two of the same row is refused before its first step, with
+this reason. Steps are taken in *tensor operations* for a field of your own, and by the *fused engine* otherwise
+([Devices](devices.md#engines)).
+
+| | cannot be combined with | because | instead |
+|---|---|---|---|
+";
+
+    fn page() -> String {
+        let row = |rule: &Rule| {
+            let (this, that) = (rule.this.name(), rule.that.name());
+            format!("| {this} | {that} | {} | {} |\n", rule.why, rule.instead)
+        };
+        INTRODUCTION.to_string() + &RULES.iter().map(row).collect::<String>()
+    }
+
+    #[test]
+    fn page_of_the_guide_has_all_rules() {
+        let file = "../../docs/guide/combinations.md";
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        if std::env::var_os("RENEW").is_some() {
+            std::fs::write(&file, page()).unwrap();
+        }
+        let found = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            found == page(),
+            "{} differs from the table; renew it with `RENEW=1 cargo test --release --workspace \
+             page_of_the_guide_has_all_rules`",
+            file.display()
+        );
+    }
+
+    #[test]
+    fn pairs_have_one_rule_each() {
+        for (i, rule) in RULES.iter().enumerate() {
+            let is_same = |other: &Rule| {
+                [other.this, other.that] == [rule.this, rule.that]
+                    || [other.that, other.this] == [rule.this, rule.that]
+            };
+            assert_eq!(RULES.iter().position(is_same), Some(i), "{}", rule.error());
+        }
+    }
+}

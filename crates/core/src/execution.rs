@@ -1,0 +1,51 @@
+//! How a run is executed.
+
+use crate::{Engine, Strategy};
+
+/// How a run is executed. Nothing here changes the tracks. By default, the run uses the memory that is free.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// The name of the device in the summary; `None` for the name that Burn gives it.
+    pub device_name: Option<String>,
+    /// The maximum memory of the run in bytes: of the whole process if the device is the CPU, else on the
+    /// device. `None` for the free memory.
+    pub memory: Option<u64>,
+    /// The memory strategy; `None` for the first of [`Strategy::ALL`] that fits, except for blocks. Streaming of
+    /// frames and blocks of them are chosen when the field is [opened](crate::GridField::open).
+    pub strategy: Option<Strategy>,
+    /// Maximum number of particles on the device at a time; the others stay on the host. `None` for as many
+    /// as fit.
+    pub batch: Option<usize>,
+    /// Maximum number of particles of [pieces](crate::Prepared::piece), which run one at a time: the memory
+    /// of one is planned. `None` to plan that of the whole run.
+    pub piece: Option<usize>,
+    /// How gradients go back through the run, and what is kept for it. Without tracked gradients it has no
+    /// effect.
+    pub adjoint: Adjoint,
+    /// The engine that tests require; `None` for the fused one where it can take the steps.
+    #[doc(hidden)]
+    pub engine: Option<Engine>,
+}
+
+/// How gradients go back through a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Adjoint {
+    /// The adjoint of the fused operation where there is one. For other runs the tensor engine: in segments in
+    /// [`Tracer::value_and_grad`](crate::Tracer::value_and_grad), with the graph of all steps in [`Tracer::trace`](crate::Tracer::trace).
+    #[default]
+    Auto,
+    /// The adjoint of the fused operation, which keeps the states of the particles every `every` steps (64 by
+    /// default) and at saves. Fewer steps need more memory, more steps leave the cache of the processor.
+    Fused {
+        /// Steps between states.
+        every: usize,
+    },
+    /// The tensor engine in segments, in [`Tracer::value_and_grad`](crate::Tracer::value_and_grad) only. It keeps the states of the particles
+    /// between segments, and takes one segment at a time again with its graph.
+    Segments {
+        /// Steps of a segment.
+        steps: usize,
+    },
+    /// The tensor engine, with the graph of all steps.
+    Graph,
+}

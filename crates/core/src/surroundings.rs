@@ -1,0 +1,141 @@
+//! What surrounds the particles, and where they end.
+
+use crate::{BoundaryCondition, Domain, Face, Inlet, Obstacle, Patch, Status};
+
+/// What surrounds the particles: the domain box with the conditions of its faces, the boundary of a mesh,
+/// obstacles and outlets. By default particles exit through all faces of the field's domain and through the
+/// boundary of its mesh.
+///
+/// ```
+/// use burntrace_core::{BoundaryCondition, Domain, Face, Surroundings};
+///
+/// let channel = Surroundings::default()
+///     .all_faces(BoundaryCondition::Reflect)
+///     .face(Face::XHigh, BoundaryCondition::Exit);
+/// assert_eq!(channel.faces[0], [BoundaryCondition::Reflect, BoundaryCondition::Exit]);
+/// let open = Surroundings { domain: Some(Domain::unbounded()), ..channel.clone() };
+/// assert_ne!(open, channel);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// The domain box to which the face conditions apply, in the data's unit of length; `None` for the field's
+    /// domain.
+    pub domain: Option<Domain>,
+    /// The conditions of the low and the high face along each axis.
+    pub faces: [[BoundaryCondition; 2]; 3],
+    /// The condition of the boundary of the field's mesh: its outside, and cells that are missing inside. It has
+    /// no effect without a mesh.
+    pub mesh_wall: BoundaryCondition,
+    /// Patches of the mesh boundary with wall conditions of their own; elsewhere `mesh_wall` applies. Where
+    /// patches overlap, the first one applies. At most [`MAX_PATCHES`](crate::program::MAX_PATCHES).
+    pub patches: Vec<Patch>,
+    /// Bodies that particles stay outside of, or vessels that they stay inside. Obstacles are numbered in this
+    /// order. In a field on a mesh they stand beside its walls.
+    ///
+    /// In a domain that is flat along an axis, spheres and boxes extend along the whole axis, and so do
+    /// cylinders, whose axis must be parallel to it. Triangulated surfaces need a 3-D domain.
+    pub obstacles: Vec<Obstacle>,
+    /// Exits at which particles are re-injected, at most one for each [`OutletAt`]; those of patches are in
+    /// the patches.
+    pub outlets: Vec<Outlet>,
+    /// Particles end that move slower than this (length per time) in a step, by their mean velocity in it; also
+    /// those that walls hold, as in a corner of sliding walls or while the flow presses them against a wall.
+    /// Motions shorter than the rounding of positions do not count as slow. 0 to end none.
+    pub stagnant_speed: f64,
+    /// How seeds outside the domain, the mesh or the field are handled.
+    pub seeds_outside: SeedsOutside,
+}
+
+impl Surroundings {
+    /// Sets the same condition at all six faces.
+    pub fn all_faces(self, condition: BoundaryCondition) -> Self {
+        Surroundings { faces: [[condition; 2]; 3], ..self }
+    }
+
+    /// Sets the condition at one face.
+    pub fn face(mut self, face: Face, condition: BoundaryCondition) -> Self {
+        *self.at_mut(face) = condition;
+        self
+    }
+
+    /// Adds an [`Outlet`], instead of an earlier one in the same place.
+    pub fn outlet(mut self, at: impl Into<OutletAt>, inlet: Inlet) -> Self {
+        self.add_outlet(at.into(), inlet);
+        self
+    }
+
+    pub(crate) fn add_outlet(&mut self, at: OutletAt, inlet: Inlet) {
+        self.outlets.retain(|other| other.at != at);
+        self.outlets.push(Outlet { at, inlet });
+    }
+
+    /// The condition at a face.
+    pub(crate) fn at(&self, face: Face) -> BoundaryCondition {
+        self.faces[face as usize / 2][face as usize % 2]
+    }
+
+    pub(crate) fn at_mut(&mut self, face: Face) -> &mut BoundaryCondition {
+        &mut self.faces[face as usize / 2][face as usize % 2]
+    }
+
+    /// Whether an outlet re-injects particles.
+    pub(crate) fn has_outlet(&self) -> bool {
+        !self.outlets.is_empty() || self.patches.iter().any(Patch::is_outlet)
+    }
+
+    /// The inlet of each outlet.
+    pub(crate) fn inlets(&self) -> impl Iterator<Item = &Inlet> {
+        let of_patches = self.patches.iter().filter_map(Patch::inlet);
+        self.outlets.iter().map(|outlet| &outlet.inlet).chain(of_patches)
+    }
+}
+
+/// An exit at which particles are re-injected: a particle that leaves through it ends there. At the same time
+/// another one is released at the inlet, in the same slot, and takes the rest of the step.
+///
+/// The condition of the inlet's own face applies to particles that flow back out through it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlet {
+    /// Where particles leave.
+    pub at: OutletAt,
+    /// Where they re-enter.
+    pub inlet: Inlet,
+}
+
+/// The place of an outlet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutletAt {
+    /// A face of the domain box, whose condition must be [`BoundaryCondition::Exit`].
+    Face(Face),
+    /// The mesh boundary, where its condition is [`BoundaryCondition::Exit`].
+    Mesh,
+    /// All obstacles with the surface [`BoundaryCondition::Exit`].
+    Obstacles,
+}
+
+impl OutletAt {
+    /// The status of particles that leave there.
+    pub(crate) fn status(self) -> Status {
+        match self {
+            OutletAt::Face(face) => Status::Exited(face),
+            OutletAt::Mesh => Status::LeftMesh,
+            OutletAt::Obstacles => Status::HitObstacle,
+        }
+    }
+}
+
+impl From<Face> for OutletAt {
+    fn from(face: Face) -> Self {
+        OutletAt::Face(face)
+    }
+}
+
+/// How seeds outside the domain, the mesh or the field are handled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeedsOutside {
+    /// Refuse the run and report their number.
+    #[default]
+    Error,
+    /// Do not release them: their status is `not located`.
+    NotLocated,
+}
