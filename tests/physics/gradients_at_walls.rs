@@ -2,7 +2,7 @@
 //! the independent oracle.
 
 use super::{
-    against_oracle_walls::{mesh_case, mesh_frames, mesh_seeds, turning},
+    against_oracle_walls::{is_in_l, mesh_case, mesh_frames, mesh_seeds, part_of_box, turning},
     cloud::tracer,
     common::*,
     oracle::{Case, HELD, Point, Space},
@@ -354,6 +354,22 @@ fn gradients_through_reflecting_mesh_walls_match_central_differences() {
 #[test]
 fn gradients_along_mesh_walls_match_central_differences() {
     check_mesh_wall(BoundaryCondition::Slide, Engine::Tensor);
+}
+
+/// Each particle sticks to the wall in its first step, behind which it would be in the mesh again.
+#[test]
+fn gradients_at_a_reentrant_edge_match_central_differences() {
+    let frames = part_of_box(is_in_l, |_, _| [-2.0, 0.5, 0.0]);
+    let case = mesh_case(frames, BoundaryCondition::Stick, Scheme::Rk4);
+    let seeds = [[0.8, 0.45, 0.3], [0.83, 0.44, 0.6], [0.78, 0.42, 0.1]];
+    assert_eq!(statuses(&case, &seeds), HashSet::from([Status::Stuck]));
+    let machines = machines_of(Engine::Tensor);
+    let counts = check("reentrant edge", (&case, &seeds), &machines, |machine| {
+        let field = case.frames.frames.field(machine);
+        let tracer = tracer(&case, &field).mesh_wall(BoundaryCondition::Stick);
+        slopes(tracer, machine, &seeds, (Engine::Tensor, 1e-6))
+    });
+    assert_eq!(counts[0], counts[1]);
 }
 
 #[test]

@@ -237,10 +237,9 @@ fn tracks_of_both_engines_at_mesh_walls_agree() {
     }
 }
 
-/// The unit box without the cells at low x and high y, with a velocity along x.
-fn notched() -> MeshFrames {
-    let mut frames =
-        MeshFrames::new(&Made::of(4, 0.0, CellKind::Hexahedron), &[0.0], |_, _| [1.0, 0.0, 0.0]);
+/// The unit box without the cells at low x and high y, with a uniform velocity.
+fn notched(kind: CellKind, velocity: [f64; 3]) -> MeshFrames {
+    let mut frames = MeshFrames::new(&Made::of(4, 0.0, kind), &[0.0], |_, _| velocity);
     let all = frames.cells.clone();
     let mut kept = Cells { offsets: vec![0], ..Cells::default() };
     for cell in 0..all.len() {
@@ -255,10 +254,31 @@ fn notched() -> MeshFrames {
     frames
 }
 
+/// A step over the notch meets its wall, although a walk leads around the corner to the end of the step.
+#[test]
+fn a_step_across_a_notch_ends_at_its_wall() {
+    for kind in [CellKind::Quad, CellKind::Triangle, CellKind::Hexahedron, CellKind::Tetra] {
+        let frames = notched(kind, [0.4, 0.1, 0.0]);
+        let z = if FLAT.contains(&kind) { 0.0 } else { 0.4 };
+        for machine in machines_for(kind) {
+            let field = frames.field(&machine);
+            for engine in machine.engines() {
+                let tracer = Tracer::new(&field).engine(*engine).span(steps(0.0, 1.0, 1));
+                let run = trace(&tracer, &Seeds::list(vec![[0.2, 0.48, z]]).unwrap());
+                let what = format!("{kind:?}, {machine}, {engine}");
+                let bound = 100.0 * machine.eps().max(1e-11);
+                assert_eq!(run.status, [Status::LeftMesh], "{what}");
+                assert_below(&what, distance(run.last(), &[[0.28, 0.5, z]]), bound);
+                assert_below(&what, (run.end_time[0] - 0.2).abs(), 4.0 * bound);
+            }
+        }
+    }
+}
+
 /// A periodic face that leads to a place without mesh is a part of the mesh boundary.
 #[test]
 fn periodic_faces_without_mesh_behind_them_are_walls() {
-    let frames = notched();
+    let frames = notched(CellKind::Hexahedron, [1.0, 0.0, 0.0]);
     let (wrapping, blocked) = ([0.7, 0.3, 0.4], [0.7, 0.8, 0.4]);
     for machine in machines_for(CellKind::Hexahedron) {
         let field = frames.field(&machine);

@@ -13,6 +13,7 @@ mod merge;
 mod neighbours;
 mod order;
 pub(crate) mod records;
+mod reentrant;
 mod shape;
 mod structure;
 mod survey;

@@ -54,6 +54,8 @@ impl FaceTags {
 /// the face (padded in triangles). For other cells there are four: the type, the offset of its nodes, the offset of its
 /// neighbours, and the offset of its terms in the coordinate tensor (0 if it has none); then the
 /// nodes of all cells, then the neighbours in the order of faces of the type's table. Both continue
+/// with a bit for each cell (32 in an integer) if the mesh has re-entrant edges or gaps: whether straight paths from
+/// the cell that are shorter than a bin of the locator along each axis may leave the mesh and end in it; then
 /// with the offsets of the locator's bins, including the end of the last, and the entries: cell
 /// numbers, increasing in each bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,6 +78,9 @@ pub struct MeshShape {
     pub connectivity: usize,
     /// Total length of the cells' neighbour lists; 0 for simplices.
     pub neighbours: usize,
+    /// Number of integers with a bit for each cell; 0 if no straight path between cells that a walk connects leaves the
+    /// mesh.
+    pub near_reentrant: usize,
     /// Bins of the locator per axis, x first.
     pub bins: [usize; 3],
     /// The locator's minimum corner, in the data's unit of length.
@@ -106,9 +111,14 @@ impl MeshShape {
         self.connectivity_at() + self.connectivity
     }
 
+    /// Offset of the bits of cells near re-entrant edges in the index tensor.
+    pub fn near_reentrant_at(&self) -> usize {
+        self.neighbours_at() + self.neighbours
+    }
+
     /// Offset of the bins' start offsets in the index tensor.
     pub fn bins_at(&self) -> usize {
-        self.neighbours_at() + self.neighbours
+        self.near_reentrant_at() + self.near_reentrant
     }
 
     /// Offset of the bins' entries in the index tensor.

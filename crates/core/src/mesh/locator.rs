@@ -145,6 +145,30 @@ impl Locator {
         (self.starts, self.cells) = (starts, cells);
     }
 
+    /// The same bins with other boxes.
+    pub(super) fn with_boxes(&self, boxes: impl Iterator<Item = Bounds>) -> Self {
+        let mut locator = Locator { starts: Vec::new(), cells: Vec::new(), ..*self };
+        locator.fill(&boxes.collect::<Vec<_>>());
+        locator
+    }
+
+    /// A box that is larger by a bin on all sides, and by a margin for rounding.
+    pub(super) fn widened_by_a_bin(&self, bounds: &Bounds) -> Bounds {
+        let bin = self.per_length.map(|per| if per > 0.0 { 1.01 / per } else { 0.0 });
+        let moved = |x: [f64; 3], sign: f64| [0, 1, 2].map(|d| x[d] + sign * bin[d]);
+        Bounds { low: moved(bounds.low, -1.0), high: moved(bounds.high, 1.0) }
+    }
+
+    /// Whether any of the cells in the bins of a box, which may be listed several times, meets a condition.
+    pub(super) fn any_near(&self, bounds: &Bounds, mut call: impl FnMut(usize) -> bool) -> bool {
+        let mut is_any = false;
+        self.for_each_bin(bounds, |bin| {
+            let cells = &self.cells[self.starts[bin] as usize..self.starts[bin + 1] as usize];
+            is_any = is_any || cells.iter().any(|cell| call(*cell as usize));
+        });
+        is_any
+    }
+
     fn for_each_bin(&self, bounds: &Bounds, mut call: impl FnMut(usize)) {
         if bounds.is_empty() {
             return;

@@ -33,6 +33,7 @@ impl Mesh {
             false => MeshForm::General,
         };
         let locator = self.locator_in(precision);
+        let near_reentrant = self.near_reentrant(&locator);
         let is_general = form == MeshForm::General;
         let count = |numbers: usize| if is_general { numbers } else { 0 };
         let shape = MeshShape {
@@ -47,6 +48,7 @@ impl Mesh {
             placement,
             connectivity: count(self.cells().connectivity.len()),
             neighbours: count(self.all_neighbours().len()),
+            near_reentrant: near_reentrant.len(),
             bins: locator.bins,
             origin: locator.origin,
             per_length: locator.per_length,
@@ -55,7 +57,8 @@ impl Mesh {
             MeshForm::Simplices => (self.simplices(precision), self.links()),
             MeshForm::General => self.general(precision),
         };
-        index.reserve_exact(locator.starts.len() + locator.cells.len());
+        index.reserve_exact(near_reentrant.len() + locator.starts.len() + locator.cells.len());
+        index.extend(near_reentrant);
         index.extend(locator.starts);
         index.extend(locator.cells);
         Records { shape, floats, index }
@@ -87,7 +90,7 @@ impl Mesh {
     }
 
     /// The neighbour across a face, -1 if it has no volume, or -1 less the tag of a boundary face.
-    fn link(&self, cell: usize, face: usize) -> i32 {
+    pub(super) fn link(&self, cell: usize, face: usize) -> i32 {
         let neighbour = self.neighbours(cell)[face];
         match usize::try_from(neighbour) {
             Ok(other) if !self.boxes()[other].is_empty() => neighbour,

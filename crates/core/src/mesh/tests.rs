@@ -3,6 +3,7 @@ mod face_positions;
 mod groups;
 mod locator;
 mod made;
+mod reentrant;
 mod speed;
 mod uniform_positions;
 mod walks;

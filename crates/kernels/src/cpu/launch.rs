@@ -31,6 +31,17 @@ pub(crate) trait Region<F>: Sync {
     /// position on their border, any will do.
     fn find_cell(&self, p: [F; 3], cell: i32, face: i32, is_rough: bool) -> FoundCell;
 
+    /// Whether a position is in a cell, as in a rough walk that enters no other cell. If not, the face that it is beyond
+    /// need not be a boundary face.
+    fn examine(&self, _p: [F; 3], cell: i32) -> FoundCell {
+        FoundCell { is_found: true, cell, face: -1 }
+    }
+
+    /// Whether a straight path from one cell to another, which a walk has reached, may leave the mesh in between.
+    fn may_leave(&self, _ends: [[F; 3]; 2], _cells: [i32; 2]) -> bool {
+        false
+    }
+
     /// The next point to try in a search for the point where the path between `ends` leaves the mesh: between a fraction
     /// inside and one outside, where a walk has reached a boundary face, or -1; with what [`Probe`] holds.
     fn probe(&self, ends: [[F; 3]; 2], bracket: [F; 2], face: i32) -> (F, bool);
@@ -128,6 +139,27 @@ impl<F: Float> Launch<'_, F> {
             Some(region) => region.find_cell(stored(position), cell, face, is_rough),
             None => FoundCell { is_found: true, cell, face: -1 },
         }
+    }
+
+    /// See [`Region::examine`] and [`Region::find_cell`].
+    pub fn examine_or_find(
+        &self,
+        position: Vec3<F>,
+        examines: bool,
+        cell: i32,
+        face: i32,
+        is_rough: bool,
+    ) -> FoundCell {
+        match self.region {
+            Some(region) if examines => region.examine(stored(position), cell),
+            _ => self.find_cell(position, cell, face, is_rough),
+        }
+    }
+
+    /// See [`Region::may_leave`].
+    pub fn may_leave(&self, from: Vec3<F>, to: Vec3<F>, first: i32, last: i32) -> bool {
+        let ends = [stored(from), stored(to)];
+        self.region.is_some_and(|region| region.may_leave(ends, [first, last]))
     }
 
     /// See [`Region::probe`]. A fraction has no derivatives, as if it were found by bisection.

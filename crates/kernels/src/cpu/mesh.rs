@@ -128,6 +128,11 @@ pub(super) trait CellGeometry<F: Real>: Sync {
         None
     }
 
+    /// The face through which the straight line between two positions leaves a cell, if that is known.
+    fn exit(&self, _cell: usize, _from: [F; 3], _to: [F; 3]) -> Option<usize> {
+        None
+    }
+
     /// The number of plane faces of a cell.
     fn faces(&self) -> usize {
         0
@@ -143,6 +148,8 @@ pub(super) struct Mesh<'a, F, S> {
     geometry: S,
     bins: Bins<'a, F>,
     convex: ConvexBins,
+    /// A bit for each cell; see [`MeshShape`].
+    near_reentrant: &'a [i32],
     cells: usize,
 }
 
@@ -165,6 +172,7 @@ impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
             geometry,
             bins: Bins::new(index, shape),
             convex: ConvexBins::default(),
+            near_reentrant: &index[shape.near_reentrant_at()..shape.bins_at()],
             cells: shape.cells,
         }
     }

@@ -283,11 +283,11 @@ fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3], cell: i32) -> Op
     }
     let mut location = 0;
     if launch.features.mesh {
-        let end = launch.find_cell(end, cell, -1, false);
-        if cell == 0 || !end.is_found {
+        let found = launch.find_cell(end, cell, -1, false);
+        if cell == 0 || !found.is_found || launch.may_leave(start, end, cell, found.cell) {
             return None;
         }
-        location = end.cell;
+        location = found.cell;
     }
     Some(PathEnd {
         position: to.map(F::exact),

@@ -74,9 +74,24 @@ impl<F: Float> Launch<F> {
         _face: i32,
         _is_rough: bool,
     ) -> FoundCell {
+        self.examine_or_find(position, false, cell, -1i32, false)
+    }
+
+    pub fn examine_or_find(
+        &self,
+        position: Vec4<F>,
+        examines: bool,
+        cell: i32,
+        _face: i32,
+        _is_rough: bool,
+    ) -> FoundCell {
         let kind = comptime!(self.form.kind.mesh());
-        let found = mesh::find_cell::<F>(self, position, cell, false, kind);
+        let found = mesh::find_cell::<F>(self, position, cell, false, examines, kind);
         FoundCell { is_found: found.is_found, cell: found.cell, face: i32::new(-1) }
+    }
+
+    pub fn may_leave(&self, from: Vec4<F>, to: Vec4<F>, first: i32, last: i32) -> bool {
+        mesh::may_leave::<F>(self, from, to, first, last)
     }
 
     /// The middle: a search guided by the face would be one more copy of the search in a kernel.

@@ -22,7 +22,10 @@ use crate::physics::{
     cells::device::{BORDER, OUTSIDE, hop, walk_from},
     prelude::device::rounding,
     region::device::{CellHint, is_between, known},
-    tables::{BINS_AT, CELLS, ENTRIES_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH, STRIDES},
+    tables::{
+        BINS_AT, CELLS, ENTRIES_AT, NEAR_REENTRANT_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH,
+        STRIDES,
+    },
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -66,7 +69,7 @@ pub(super) fn locate_kernel<F: Float>(
     }
     let mesh = comptime!(launch.form.kind.mesh());
     let p = vec4::<F>(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
-    let found = find_cell::<F>(launch, p, 0i32, true, mesh);
+    let found = find_cell::<F>(launch, p, 0i32, true, false, mesh);
     cells[i] = found.cell - 1;
 }
 
@@ -105,7 +108,7 @@ pub(super) fn holds<F: Float>(
     let mut holds = false;
     if !hint.walk_failed && hint.cell > 0 {
         let walk = launch.find_cell(position, hint.cell, -1i32, false);
-        holds = walk.is_found;
+        holds = walk.is_found && !may_leave::<F>(launch, hint.from, position, hint.base, walk.cell);
         if holds {
             hint.cell = walk.cell;
             hint.base = walk.cell;
@@ -113,6 +116,30 @@ pub(super) fn holds<F: Float>(
         }
     }
     holds
+}
+
+/// Whether a straight path from one cell to another, which a walk has reached, may leave the mesh in between; see
+/// [`MeshShape`](crate::MeshShape).
+#[cube]
+pub(super) fn may_leave<F: Float>(
+    launch: &Launch<F>,
+    from: Vec4<F>,
+    to: Vec4<F>,
+    first: i32,
+    last: i32,
+) -> bool {
+    let bits_at = launch.int(NEAR_REENTRANT_AT);
+    let mut may_leave = false;
+    if bits_at > 0 && first != last {
+        let bits = launch.index[(bits_at + (first - 1) / 32) as usize];
+        may_leave = ((bits >> ((first - 1) % 32)) & 1i32) == 1i32;
+        #[unroll]
+        for d in 0..3usize {
+            let length = (to.extract(d) - from.extract(d)).abs();
+            may_leave = may_leave || length * launch.float(PER_LENGTH + d) >= F::new(1.0_f32);
+        }
+    }
+    may_leave
 }
 
 /// Finds the cell of a sample, stores it in the hint, and returns the coordinates in it. For a
@@ -140,7 +167,7 @@ fn locate_sample<F: Float>(
         if !is_first {
             point = hint.from + Vec4::<F>::new(part) * (p - hint.from);
         }
-        let found = find_cell::<F>(launch, point, cell, is_first, mesh);
+        let found = find_cell::<F>(launch, point, cell, is_first, false, mesh);
         if found.is_found {
             cell = found.cell;
             at = found.at;
@@ -180,16 +207,18 @@ pub(super) struct SearchResult<F: Float> {
 
 /// Walks from a cell to a position. A walk that ends on a face returns the first cell there, which
 /// does not depend on its path. Without a start cell, or if `searches` is set and the walk fails,
-/// searches the locator.
+/// searches the locator. If `stays` is set, it examines the start cell only.
 #[cube]
 pub(super) fn find_cell<F: Float>(
     launch: &Launch<F>,
     p: Vec4<F>,
     from: i32,
     searches: bool,
+    stays: bool,
     #[comptime] mesh: MeshKind,
 ) -> SearchResult<F> {
     let mut walk = walk_from(from);
+    walk.hops = select(stays, 0i32, walk.hops);
     let mut at = Vec4::<F>::new(F::new(0.0_f32));
     let mut is_found = false;
     let mut walk_failed = true;
@@ -227,7 +256,7 @@ pub(super) fn find_cell<F: Float>(
                     is_walking = false;
                     walk_failed = is_outside;
                     is_found = !is_outside;
-                    continues = query.containment == BORDER || (is_outside && searches);
+                    continues = (query.containment == BORDER && !stays) || (is_outside && searches);
                 }
             } else if !is_outside {
                 at = query.at;

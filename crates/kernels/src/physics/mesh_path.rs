@@ -45,6 +45,9 @@ pub(crate) mod mesh_path {
     /// corner, and between neighbours with faces that do not match. The path resumes there if some
     /// cell contains it.
     ///
+    /// A walk may also succeed, around a reentrant corner, where the path leaves the mesh. Where this is possible
+    /// (`may_leave`), the path is followed to the border of its cell and resumed in the next one.
+    ///
     /// If the walk to its end reaches the boundary face that the path meets, this is known at once. Else
     /// each round targets one point of the path: its end (the cursor's next point); a point between
     /// the fractions inside and outside; and when these have met, or if no cell is known, a cell in
@@ -69,6 +72,8 @@ pub(crate) mod mesh_path {
         // The boundary face that the walk to `beyond` has reached, and the number of rounds since the start in a cell.
         let mut face = i32::new(-1);
         let mut rounds = 0i32;
+        // Whether the path is followed in its cell only.
+        let mut in_cell = false;
         let mut continues = true;
         while continues {
             let mut position = along::<F>(launch, from, to, part * length);
@@ -76,10 +81,23 @@ pub(crate) mod mesh_path {
                 position = cursor.next;
             }
             let cell = select(target == CELL, 0i32, hint.base);
-            let next = launch.find_cell(position, cell, face, target == MIDDLE);
-            cursor.searches += 1;
+            let examines = in_cell && target != CELL;
+            let next = launch.examine_or_find(position, examines, cell, face, target == MIDDLE);
+            // The points in a cell are bounded by rounding.
+            cursor.searches += select(examines, 0i32, 1i32);
             let is_found = next.is_found && (target == CELL || cell > 0);
-            if is_found {
+            let mut restarts = false;
+            if is_found && target != CELL {
+                let start = along::<F>(launch, from, to, reached * length);
+                restarts = launch.may_leave(start, position, cell, next.cell);
+            }
+            if restarts {
+                in_cell = true;
+                beyond = one;
+                face = i32::new(-1);
+                rounds = 0i32;
+                target = i32::new(0);
+            } else if is_found {
                 hint.cell = next.cell;
                 hint.base = next.cell;
                 hint.from = position;
@@ -88,7 +106,8 @@ pub(crate) mod mesh_path {
                     is_whole = true;
                     continues = false;
                 } else if target == CELL {
-                    cursor.interruptions += select(beyond > zero, 1i32, 0i32);
+                    cursor.interruptions += select(beyond > zero && !in_cell, 1i32, 0i32);
+                    in_cell = false;
                     continues = cursor.interruptions < MAX_INTERRUPTIONS;
                     beyond = select(continues, one, reached);
                     face = i32::new(-1);
@@ -98,12 +117,13 @@ pub(crate) mod mesh_path {
                 beyond = part;
                 face = next.face;
                 continues = target != CELL;
-                if target == ALL && reached == zero {
+                if target == ALL && reached == zero && !in_cell {
                     let meeting = launch.meeting(from, end, face);
-                    if meeting.is_known {
+                    let met = along::<F>(launch, from, to, meeting.reached * length);
+                    if meeting.is_known && !launch.may_leave(from, met, cell, meeting.cell) {
                         hint.cell = meeting.cell;
                         hint.base = meeting.cell;
-                        hint.from = along::<F>(launch, from, to, meeting.reached * length);
+                        hint.from = met;
                         reached = meeting.reached;
                         beyond = meeting.beyond;
                         continues = false;
@@ -114,7 +134,7 @@ pub(crate) mod mesh_path {
             part = beyond;
             if target == CELL {
                 target = i32::new(0);
-            } else if continues {
+            } else if continues && !restarts {
                 let guide = select(rounds < MAX_GUIDED, face, -1i32);
                 let probe = launch.probe(from, end, reached, beyond, guide);
                 rounds += 1;

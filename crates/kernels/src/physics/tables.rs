@@ -65,8 +65,10 @@ pub(crate) const NODES_AT: usize = CELLS + 1;
 pub(crate) const NEIGHBOURS_AT: usize = CELLS + 2;
 pub(crate) const BINS_AT: usize = CELLS + 3;
 pub(crate) const ENTRIES_AT: usize = CELLS + 4;
+/// Offset of the bits of cells near re-entrant edges in the index tensor; 0 if there are none.
+pub(crate) const NEAR_REENTRANT_AT: usize = CELLS + 5;
 /// The response of the mesh boundary: turn and end, as for a face.
-pub(crate) const WALL: usize = CELLS + 5;
+pub(crate) const WALL: usize = CELLS + 6;
 /// Number of patches of the mesh boundary, offset of their rows (turn, end, and the inlet of
 /// re-injection or -1), and offset of their boxes in the float buffer (minimum corner, maximum
 /// corner). Then the highest tag of their faces, and the offset of the lists of patches: for the
@@ -315,6 +317,8 @@ impl Tables {
             put(NEIGHBOURS_AT, &[mesh.neighbours_at()]);
             put(BINS_AT, &[mesh.bins_at()]);
             put(ENTRIES_AT, &[mesh.entries_at()]);
+            let has_bits = mesh.near_reentrant > 0;
+            put(NEAR_REENTRANT_AT, &[if has_bits { mesh.near_reentrant_at() } else { 0 }]);
         }
         Tables { floats, ints }
     }

@@ -31,6 +31,11 @@ impl<'a, F: Real> Bins<'a, F> {
         (along(2) * self.counts[1] + along(1)) * self.counts[0] + along(0)
     }
 
+    /// Whether two positions differ by less than a bin along each axis.
+    pub fn are_close(&self, [a, b]: [[F; 3]; 2]) -> bool {
+        (0..3).all(|d| (b[d] - a[d]).abs() * self.per_length[d] < F::one())
+    }
+
     /// Numbers of the cells in a bin, increasing.
     pub fn cells(&self, bin: usize) -> &'a [i32] {
         &self.entries[self.starts[bin] as usize..self.starts[bin + 1] as usize]

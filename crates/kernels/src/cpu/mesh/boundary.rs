@@ -8,7 +8,10 @@ use crate::{
         launch::{Clipped, Region, clip_where, on_path},
     },
     physics::{
-        cells::{HOPS, host::inward},
+        cells::{
+            HOPS,
+            host::{OUTSIDE, inward},
+        },
         prelude::host::Vec3,
         region::host::{CellHint, FoundCell, bisection},
     },
@@ -125,9 +128,14 @@ impl<F: Real, S: CellGeometry<F>> Mesh<'_, F, S> {
     fn search_beyond(&self, p: [F; 3], face: i32) -> i32 {
         let bin = self.bins.at(p);
         match usize::try_from(face / 8) {
-            Ok(cell) if face >= 0 && self.is_outside(bin, cell) => 0,
+            Ok(cell) if face >= 0 && self.is_wall(face) && self.is_outside(bin, cell) => 0,
             _ => self.search(p),
         }
+    }
+
+    /// Whether a face is a boundary face.
+    fn is_wall(&self, face: i32) -> bool {
+        self.geometry.beyond(face as usize / 8, face as usize % 8) < 0
     }
 
     /// The first cell that contains a position on the border of a cell, or 0.
@@ -156,6 +164,22 @@ impl<F: Real, S: CellGeometry<F>> Mesh<'_, F, S> {
         let cells = self.bins.cells(bin);
         cells.contains(&(cell as i32))
             && self.convex.is_convex(bin, || convex::is_convex(&self.geometry, cells))
+    }
+
+    /// Whether a straight path from one cell to another certainly leads through faces between cells only.
+    fn leads_straight(&self, [from, to]: [[F; 3]; 2], [mut cell, last]: [usize; 2]) -> bool {
+        for _ in 0..HOPS {
+            if cell == last {
+                return true;
+            }
+            let next =
+                self.geometry.exit(cell, from, to).map(|face| self.geometry.beyond(cell, face));
+            match next.map(usize::try_from) {
+                Some(Ok(next)) => cell = next,
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// The boundary face reached by a walk towards a position outside the mesh, and its cell.
@@ -225,6 +249,21 @@ impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
         let walk = self.walk_until::<Portable>(portable(&p), cell, is_rough);
         let Reached { is_found, cell, face, .. } = walk;
         FoundCell { is_found, cell, face }
+    }
+
+    fn examine(&self, p: [F; 3], cell: i32) -> FoundCell {
+        let query = self.geometry.query::<Portable>(cell as usize - 1, portable(&p));
+        let face = 8 * (cell - 1) + query.face as i32;
+        FoundCell { is_found: query.containment != OUTSIDE, cell, face }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn may_leave(&self, ends: [[F; 3]; 2], cells: [i32; 2]) -> bool {
+        let [first, last] = cells.map(|cell| cell as usize - 1);
+        let Some(bits) = self.near_reentrant.get(first / 32) else { return false };
+        let is_near = bits >> (first % 32) & 1 == 1 || !self.bins.are_close(ends);
+        first != last && is_near && !self.leads_straight(ends, [first, last])
     }
 
     /// First on the face, and then behind it.

@@ -52,7 +52,7 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
             records: bytemuck::cast_slice(&field.coordinates[..CELL_RECORD * shape.cells]),
             heads: bytemuck::cast_slice(&field.index[..shape.connectivity_at()]),
             nodes: &field.index[shape.connectivity_at()..shape.neighbours_at()],
-            neighbours: &field.index[shape.neighbours_at()..shape.bins_at()],
+            neighbours: &field.index[shape.neighbours_at()..shape.near_reentrant_at()],
             terms: bytemuck::cast_slice(field.coordinates),
             count: shape.values,
             types: T::all(),

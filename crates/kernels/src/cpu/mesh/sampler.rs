@@ -159,6 +159,14 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
         (cell, L::Four::new(at))
     }
 
+    /// Whether the straight path from the start of the step to a position in a cell certainly stays in the mesh.
+    #[inline(always)]
+    fn stays<L: Lanes<F>>(&self, start: &CellHint<F>, p: L::Four, cell: i32) -> bool {
+        self.mesh.near_reentrant.is_empty()
+            || start.base == cell
+            || !self.mesh.may_leave([start.from.0, three(p.array())], [start.base, cell])
+    }
+
     /// The velocity in a cell, or 0 outside.
     #[inline(always)]
     fn velocity<L: Lanes<F>>(&self, cell: i32, at: L::Four, pair: &FramePair<F>) -> L::Four {
@@ -239,7 +247,9 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
                 holds = false;
                 continue;
             }
-            let walk = self.mesh.walk_on::<L>(positions[g], cell, queries[g], false);
+            let mut walk = self.mesh.walk_on::<L>(positions[g], cell, queries[g], false);
+            walk.is_found =
+                walk.is_found && self.stays::<L>(&hints[g].cells, positions[g], walk.cell);
             if walk.is_found {
                 if walk.cell != hints[g].cells.base {
                     self.mesh.geometry.prefetch_around(walk.cell as usize - 1);

@@ -201,6 +201,17 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
         Some([origin.0, edge(cross(b, c)).0, edge(cross(c, a)).0, last.0])
     }
 
+    /// The first face on the line behind which its end is. `None` if the line is not in the cell there.
+    fn exit(&self, cell: usize, from: [F; 3], to: [F; 3]) -> Option<usize> {
+        let [start, end] = [from, to]
+            .map(|p| self.weights::<Portable>(cell, crate::cpu::four::<F, Portable>(&p)).0.array());
+        let part = |k: usize| start[k] / (start[k] - end[k]);
+        let left = (0..self.corners).filter(|k| end[*k] < F::zero());
+        let face = left.reduce(|a, b| if part(b) < part(a) { b } else { a })?;
+        let at = |k: usize| start[k] + part(face) * (end[k] - start[k]);
+        (0..self.corners).all(|k| at(k) >= -self.tolerance(cell)).then_some(face)
+    }
+
     fn gradient(&self, cell: usize, _: [F; 3], face: usize) -> ([F; 3], F) {
         let [origin, x, y, z] = &self.records[cell];
         ([x[face], y[face], z[face]], -origin[3])
