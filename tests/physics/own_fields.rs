@@ -3,8 +3,9 @@
 use super::common::*;
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
-    Domain, Error, Face, Field, FieldFn, Inlet, InletShape, Pattern, Precision, RandomWalk, SaveAt,
-    Scheme, Seeds, Status, Tolerance, Tracer, Tracks,
+    Adjoint, Allowed, Analytic, BoundaryCondition, Domain, Engine, Error, Face, Field, FieldFn,
+    Flow, Inlet, InletShape, Obstacle, Pattern, Precision, RandomWalk, SaveAt, Scheme, Seeds,
+    SeedsOutside, Shape, Source, Status, Tolerance, Tracer, Tracks,
 };
 
 fn columns(position: Tensor<2>) -> [Tensor<2>; 3] {
@@ -354,5 +355,165 @@ fn invalid_diffusivities_are_refused() {
         assert_contains(&all, &["[1, 3] at 1 positions", "return [1, 1]"]);
         let single = own(Some(|p, _| p.narrow(1, 0, 1).cast(burn::tensor::DType::F32)));
         assert_contains(&single, &["precision is f64", "return F64"]);
+    }
+}
+
+// ---- what works with fields of the program ----
+
+const AMPLITUDE: f64 = 0.1;
+const EPSILON: f64 = 0.25;
+const OMEGA: f64 = std::f64::consts::TAU / 10.0;
+
+/// The double gyre as a closure.
+fn gyre(device: &Device, precision: Precision, domain: Domain) -> impl Field + use<> {
+    use std::f64::consts::PI;
+    FieldFn::new(domain, device, precision, |p: Tensor<2>, t: f64| {
+        let [x, y, z] = columns(p);
+        let a = EPSILON * (OMEGA * t).sin();
+        let b = 1.0 - 2.0 * a;
+        let phi = (x.clone() * a + b) * x.clone() * PI;
+        let dphi = x * (2.0 * a) + b;
+        let y = y * PI;
+        let u = phi.clone().sin() * y.clone().cos() * (-PI * AMPLITUDE);
+        let v = phi.cos() * y.sin() * dphi * (PI * AMPLITUDE);
+        Tensor::cat(vec![u, v, z.zeros_like()], 1)
+    })
+}
+
+/// A part of the double gyre, so that particles leave it.
+fn part_of_gyre() -> Domain {
+    Domain { low: [0.0, 0.0, 0.0], high: [1.5, 0.8, 0.0] }
+}
+
+type Feature = for<'a> fn(Tracer<'a>) -> Tracer<'a>;
+
+const FEATURES: [(&str, Feature); 8] = [
+    ("conditions at faces", |tracer| tracer),
+    ("a tolerance", |tracer| {
+        tracer.scheme(Scheme::DormandPrince).tolerance(Tolerance::new(1e-7, 1e-7))
+    }),
+    ("an outlet and a source", with_reuse),
+    ("an outlet, a source and a tolerance", |tracer| {
+        with_reuse(tracer).scheme(Scheme::DormandPrince).tolerance(Tolerance::new(1e-7, 1e-7))
+    }),
+    ("a random walk", |tracer| {
+        tracer.random_walk(RandomWalk::per_axis([2e-3, 1e-3, 0.0], 17)).drift([0.02, -0.01, 0.0])
+    }),
+    ("a random walk, an outlet and a source", |tracer| {
+        with_reuse(tracer).random_walk(RandomWalk::isotropic(1e-3, 18))
+    }),
+    ("obstacles and a threshold speed", |tracer| {
+        let sphere = Shape::Sphere { centre: [0.7, 0.4, 0.0], radius: 0.15 };
+        let ball = Shape::Sphere { centre: [1.2, 0.5, 0.0], radius: 0.1 };
+        let obstacle = |shape, surface| Obstacle { shape, allowed: Allowed::Outside, surface };
+        tracer
+            .obstacle(obstacle(sphere, BoundaryCondition::Slide))
+            .obstacle(obstacle(ball, BoundaryCondition::Exit))
+            .stagnant_speed(1e-3)
+    }),
+    ("an operation after each step", |tracer| {
+        with_reuse(tracer).each_step(|step| step.after + step.before.cos() * 0.05 * step.dt)
+    }),
+];
+
+fn with_reuse(tracer: Tracer) -> Tracer {
+    let inlet = |pattern| Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap();
+    let points = vec![[0.2, 0.3, 0.0], [0.5, 0.2, 0.0], [0.9, 0.6, 0.0], [1.3, 0.4, 0.0]];
+    let points = Inlet::new(InletShape::Points(points), Pattern::Lattice).unwrap();
+    tracer
+        .face(Face::XLow, BoundaryCondition::Reflect)
+        .outlet(Face::XHigh, inlet(Pattern::Lattice))
+        .source(Source::constant(points, 3.3, 8).unwrap())
+}
+
+/// Positions of all saves, statuses and end times, and the ends of earlier instances.
+fn everything_of(tracks: &Tracks) -> (Vec<f64>, Vec<Status>) {
+    let mut numbers: Vec<f64> =
+        tracks.saves().iter().flat_map(|save| floats(save.position.clone())).collect();
+    numbers.extend(&tracks.ends().end_time);
+    let mut statuses = tracks.ends().status.clone();
+    let mut instances = tracks.instances().to_vec();
+    instances.sort_by_key(|instance| (instance.slot, instance.generation));
+    for instance in instances {
+        numbers.extend(instance.end_position);
+        numbers.extend([instance.release_time, instance.end_time]);
+        statuses.push(instance.status);
+    }
+    (numbers, statuses)
+}
+
+/// Compares numbers, which may be NaN in both.
+#[track_caller]
+fn assert_numbers(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let is_same = found.is_nan() && expected.is_nan();
+        let deviation = if is_same { 0.0 } else { (found - expected).abs() };
+        assert!(deviation <= tolerance, "{what}, number {i}: {found} instead of {expected}");
+    }
+}
+
+#[test]
+fn own_fields_have_the_results_of_formulas_with_every_feature() {
+    let flow = Flow::DoubleGyre { amplitude: AMPLITUDE, epsilon: EPSILON, omega: OMEGA };
+    let points = Dice(45).points([0.05, 0.05, 0.0], [1.45, 0.75, 0.0], 20);
+    let release = (0..20).map(|i| [0.0, 0.0, 0.33, 1.0][i % 4]).collect();
+    let seeds = Seeds::list(points).unwrap().with_release(release).unwrap();
+    for machine in machines() {
+        // Devices without double sines, and tensor steps of software devices, are too slow or inaccurate.
+        if !machine.is_cpu() {
+            continue;
+        }
+        let domain = part_of_gyre();
+        let formula = Analytic::new(flow.clone(), &machine.device, machine.precision);
+        let formula = formula.with_domain(domain);
+        let own = gyre(&machine.device, machine.precision, domain);
+        for (name, feature) in FEATURES {
+            let run = |field: &dyn Field| {
+                let tracer = Tracer::new(field).seeds_outside(SeedsOutside::NotLocated);
+                let tracer = tracer.span(steps(0.0, 6.0, 60)).save(SaveAt::EverySteps(20));
+                let tracks = feature(tracer).trace(&seeds).unwrap();
+                let engine = tracks.summary().unwrap().engine;
+                (everything_of(&tracks), engine)
+            };
+            let ((numbers, statuses), engine) = run(&own);
+            let ((expected, expected_statuses), of_formula) = run(&formula);
+            let what = format!("{machine}, {name}");
+            assert_eq!([engine, of_formula], [Engine::Tensor, Engine::Fused], "{what}");
+            assert_eq!(statuses, expected_statuses, "{what}");
+            assert_numbers(&what, &numbers, &expected, 2e3 * machine.eps());
+        }
+    }
+}
+
+#[test]
+fn gradient_of_an_own_field_in_segments_is_that_of_the_formula() {
+    let flow = Flow::DoubleGyre { amplitude: AMPLITUDE, epsilon: EPSILON, omega: OMEGA };
+    for machine in exact_machines() {
+        let device = machine.device.clone().autodiff();
+        let points = Dice(46).points([0.05, 0.05, 0.0], [1.45, 0.75, 0.0], 12);
+        let gradient = |field: &dyn Field, feature: Feature, adjoint: Adjoint| {
+            let data = TensorData::new(points.as_flattened().to_vec(), [12, 3]);
+            let leaf = Tensor::<2>::from_data(data, (&device, machine.precision.dtype()));
+            let leaf = leaf.require_grad();
+            let seeds = Seeds::from_tensor(leaf.clone()).unwrap();
+            let tracer = Tracer::new(field).seeds_outside(SeedsOutside::NotLocated);
+            let tracer = tracer.span(steps(0.0, 3.0, 30)).save(SaveAt::EverySteps(10));
+            let tracer = feature(tracer).adjoint(adjoint);
+            let loss = |tracks: &Tracks| tracks.positions().square().sum();
+            let (loss, gradients) = tracer.value_and_grad(&seeds, loss).unwrap();
+            let mut numbers = floats(leaf.grad(&gradients).unwrap());
+            numbers.extend(floats(loss));
+            numbers
+        };
+        let formula = Analytic::new(flow.clone(), &device, machine.precision);
+        let formula = formula.with_domain(part_of_gyre());
+        let own = gyre(&device, machine.precision, part_of_gyre());
+        // Sources have no seeds, and instances after the first no gradients by them.
+        for (name, feature) in [FEATURES[0], FEATURES[1], FEATURES[4], FEATURES[6]] {
+            let found = gradient(&own, feature, Adjoint::Segments { steps: 7 });
+            let expected = gradient(&formula, feature, Adjoint::Auto);
+            assert_numbers(&format!("{machine}, {name}"), &found, &expected, 1e-10);
+        }
     }
 }

@@ -239,12 +239,7 @@ pub fn advance(
     let (tangents, slots) = (particles.tangents.clone(), particles.slots.clone());
     assert!(tangents.is_none() || slots.is_none(), "tangents of rows in another order");
     segment.slots.clone_from(&slots);
-    let state = state(particles);
-    let geometry = ops::Geometry {
-        rows: geometry.rows.clone().into_dispatch(),
-        numbers: geometry.numbers.clone().into_dispatch(),
-        motion: geometry.motion.clone().into_dispatch(),
-    };
+    let (state, geometry) = (state(particles), buffers(geometry));
     let tangents = tangents.map(|tangents| {
         let (state, geometry) = (state.clone(), geometry.clone());
         let (tangents, segment) = (tangents.into_dispatch(), segment.clone());
@@ -257,6 +252,15 @@ pub fn advance(
         ))
     });
     let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), geometry, segment);
+    launched(advanced, tangents, slots)
+}
+
+/// The result of a launch as tensors.
+pub(crate) fn launched(
+    advanced: ops::Advanced<Dispatch>,
+    tangents: Option<Tensor<2>>,
+    slots: Option<Arc<[u32]>>,
+) -> Launched {
     Launched {
         particles: Particles {
             position: Tensor::from_dispatch(advanced.position),
@@ -307,7 +311,15 @@ pub fn locate(position: Tensor<2>, field: &FieldTensors) -> Tensor<1, Int> {
     ))
 }
 
-fn state(particles: Particles) -> ops::State<Dispatch> {
+pub(crate) fn buffers(geometry: &GeometryTensors) -> ops::Geometry<Dispatch> {
+    ops::Geometry {
+        rows: geometry.rows.clone().into_dispatch(),
+        numbers: geometry.numbers.clone().into_dispatch(),
+        motion: geometry.motion.clone().into_dispatch(),
+    }
+}
+
+pub(crate) fn state(particles: Particles) -> ops::State<Dispatch> {
     ops::State {
         position: particles.position.into_dispatch(),
         record: particles.record.into_dispatch(),
@@ -315,7 +327,7 @@ fn state(particles: Particles) -> ops::State<Dispatch> {
     }
 }
 
-fn primitive(field: &FieldTensors) -> ops::Sampled<Dispatch> {
+pub(crate) fn primitive(field: &FieldTensors) -> ops::Sampled<Dispatch> {
     ops::Sampled {
         groups: field.groups,
         velocity: field.velocity.clone().into_dispatch(),

@@ -34,6 +34,7 @@ mod record;
 mod reinjection;
 mod scheme;
 mod segment;
+pub mod settling;
 pub mod status;
 mod surface;
 mod walk;
@@ -50,7 +51,7 @@ pub use compilations::{COMPILATION, log_compilations};
 pub use cpu::{
     Real, instructions,
     order::{ranks, spatial_order},
-    paths::{Displaced, Jacobian, MeshTables, PathEnd, Paths},
+    paths::{Jacobian, PathEnd, StageClips},
     reuse::{Instance, SlotReuse},
 };
 pub use face::Face;
@@ -77,6 +78,7 @@ pub use reinjection::{
 };
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
 pub use segment::{Reload, ReloadedFrames, Segment};
+pub use settling::{FreeEnds, settle};
 pub use status::Status;
 pub use surface::{ClosedSurface, SurfaceError};
 pub use walk::{Walk, WalkScheme};

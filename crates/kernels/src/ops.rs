@@ -34,6 +34,19 @@ pub struct State<B: Backend> {
     pub fraction: FloatTensor<B>,
 }
 
+/// The free ends of a step on a backend. See [`FreeEnds`](crate::FreeEnds) for shapes.
+#[derive(Clone, Debug, ExtensionType)]
+pub struct Ends<B: Backend> {
+    /// Displacements.
+    pub displacement: FloatTensor<B>,
+    /// Fractions of the step.
+    pub span: FloatTensor<B>,
+    /// Diffusivities and their derivatives.
+    pub spread: FloatTensor<B>,
+    /// Flags.
+    pub flags: IntTensor<B>,
+}
+
 /// Inlet positions, obstacle triangles and motion on a backend. See
 /// [`GeometryTensors`](crate::GeometryTensors) for shapes.
 #[derive(Clone, Debug, ExtensionType)]
@@ -63,8 +76,7 @@ pub struct Advanced<B: Backend> {
     pub log_count: IntTensor<B>,
 }
 
-/// Result of [`TraceBackend::pull_back`].
-#[derive(ExtensionType)]
+/// Result of [`TraceAdjoint::pull_back`].
 pub struct PulledBack<B: Backend> {
     /// Gradients by [`State::position`].
     pub position: FloatTensor<B>,
@@ -76,6 +88,20 @@ pub struct PulledBack<B: Backend> {
     pub motion: FloatTensor<B>,
     /// Gradients by [`Geometry::rows`], as far as they are positions of inlets.
     pub rows: FloatTensor<B>,
+}
+
+/// Result of [`TraceAdjoint::pull_back_settling`].
+pub struct PulledBackEnds<B: Backend> {
+    /// Gradients by [`State::position`].
+    pub position: FloatTensor<B>,
+    /// Gradients by [`State::fraction`].
+    pub fraction: FloatTensor<B>,
+    /// Gradients by [`Ends::displacement`].
+    pub displacement: FloatTensor<B>,
+    /// Gradients by [`Ends::spread`].
+    pub spread: FloatTensor<B>,
+    /// Gradients by [`Geometry::motion`], as far as it is the diffusivity.
+    pub motion: FloatTensor<B>,
 }
 
 /// Number of columns of an outcome: the position at the end of a launch, its rest, and the fraction of the step in
@@ -102,18 +128,6 @@ pub trait TraceBackend: Backend {
         segment: Segment,
     ) -> Advanced<Self>;
 
-    /// Gradients by the positions at the start of a launch, by the field's values, by the motion and by the
-    /// positions of inlets, from `gradient` `[n, OUTCOME]`, those by the positions and end fractions after it.
-    /// Those by the values and by the inlets are a single row unless they are wanted.
-    fn pull_back(
-        #[extension_type] state: State<Self>,
-        #[extension_type] field: Sampled<Self>,
-        #[extension_type] geometry: Geometry<Self>,
-        gradient: FloatTensor<Self>,
-        wanted: Wanted,
-        segment: Segment,
-    ) -> PulledBack<Self>;
-
     /// The derivatives `[n, TANGENTS]` of the positions at the end of a launch, from those at its start.
     fn push_forward(
         #[extension_type] state: State<Self>,
@@ -122,6 +136,15 @@ pub trait TraceBackend: Backend {
         tangents: FloatTensor<Self>,
         segment: Segment,
     ) -> FloatTensor<Self>;
+
+    /// Takes particles to the ends of the segment's step; see [`settle`](crate::settle).
+    fn settle(
+        #[extension_type] state: State<Self>,
+        #[extension_type] ends: Ends<Self>,
+        #[extension_type] field: Sampled<Self>,
+        #[extension_type] geometry: Geometry<Self>,
+        segment: Segment,
+    ) -> Advanced<Self>;
 
     /// The groups of values from a first one on, at the particles' positions at the start of the
     /// segment's first step.
@@ -137,4 +160,30 @@ pub trait TraceBackend: Backend {
         position: FloatTensor<Self>,
         #[extension_type] field: Sampled<Self>,
     ) -> IntTensor<Self>;
+}
+
+/// The backward steps of the operations, on backends without gradients.
+pub trait TraceAdjoint: TraceBackend {
+    /// Gradients by the positions at the start of a launch, by the field's values, by the motion and by the
+    /// positions of inlets, from `gradient` `[n, OUTCOME]`, those by the positions and end fractions after it.
+    /// Those by the values and by the inlets are a single row unless they are wanted.
+    fn pull_back(
+        state: State<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        gradient: FloatTensor<Self>,
+        wanted: Wanted,
+        segment: Segment,
+    ) -> PulledBack<Self>;
+
+    /// Gradients by what particles and their free ends were before [`settle`](TraceBackend::settle), from
+    /// `gradient` `[n, OUTCOME]`, those by the positions and fractions after it.
+    fn pull_back_settling(
+        state: State<Self>,
+        ends: Ends<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        gradient: FloatTensor<Self>,
+        segment: Segment,
+    ) -> PulledBackEnds<Self>;
 }

@@ -47,12 +47,6 @@ pub fn philox([a, b, c, d]: [u32; 4], [low, high]: [u32; 2]) -> [u32; 4] {
     [a, b, c, d]
 }
 
-/// Three independent standard normal variates of an address, in double precision.
-pub(crate) fn normals_of(seed: u64, slot: u32, generation: u32, draw: u32) -> [f64; 3] {
-    let [low, high] = halves(seed);
-    normals::normals::<f64>(&normals::bits(low, high, slot, generation, draw, WALK)).0
-}
-
 /// The low and the high half of a 64-bit word.
 #[inline(always)]
 pub fn halves(word: u64) -> [u32; 2] {

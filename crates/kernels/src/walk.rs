@@ -1,7 +1,5 @@
 //! Diffusion in addition to advection: a random walk.
 
-use crate::random::normals_of;
-
 /// Discretisation of a random walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WalkScheme {
@@ -44,11 +42,4 @@ pub struct Walk {
     pub scheme: WalkScheme,
     /// Seed of the random numbers.
     pub seed: u64,
-}
-
-impl Walk {
-    /// The three normal variates of a step, in double precision.
-    pub fn normals(&self, slot: u32, generation: u32, step: u32) -> [f64; 3] {
-        normals_of(self.seed, slot, generation, step)
-    }
 }

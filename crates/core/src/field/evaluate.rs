@@ -105,13 +105,25 @@ pub(crate) fn velocity_at(
     if let Some(found) = found {
         return validated(field, "velocity", found, [times.len(), 3]);
     }
+    at_each_time(position, times, |position, time| velocity(field, position, time))
+}
+
+/// A quantity at positions `[n, 3]` and a time for each of them, by a function of positions at one time.
+fn at_each_time(
+    position: Tensor<2>,
+    times: &[f64],
+    at: impl Fn(Tensor<2>, f64) -> Result<Tensor<2>>,
+) -> Result<Tensor<2>> {
+    if times.windows(2).all(|pair| pair[0] == pair[1]) {
+        return at(position, times[0]);
+    }
     let mut order: Vec<usize> = (0..times.len()).collect();
     order.sort_by(|a, b| times[*a].total_cmp(&times[*b]));
     let sorted = select_rows(position, &order);
     let (mut found, mut first) = (Vec::new(), 0);
     for group in order.chunk_by(|a, b| times[*a] == times[*b]) {
         let position = sorted.clone().narrow(0, first, group.len());
-        found.push(velocity(field, position, times[group[0]])?);
+        found.push(at(position, times[group[0]])?);
         first += group.len();
     }
     let mut inverse = vec![0; order.len()];
@@ -163,6 +175,19 @@ pub(crate) fn diffusivity(field: &dyn Field, position: Tensor<2>, time: f64) -> 
         return Err(Error::Field { quantity, reason });
     };
     validated(field, quantity, found, [count, 1])
+}
+
+/// Diffusivity `[n, 1]` at positions `[n, 3]`, measured from the origin, and a time for each of them.
+///
+/// # Errors
+///
+/// As [`diffusivity`].
+pub(crate) fn diffusivity_at(
+    field: &dyn Field,
+    position: Tensor<2>,
+    times: &[f64],
+) -> Result<Tensor<2>> {
+    at_each_time(position, times, |position, time| diffusivity(field, position, time))
 }
 
 /// Whether a field returns tensors that track gradients: on a device that does, or because a

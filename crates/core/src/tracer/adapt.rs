@@ -1,14 +1,7 @@
 //! Adaptive step sizes: the tolerances, and the controller of the tensor engine.
 
-use super::{
-    Tracer, reinjection,
-    replay::on_host,
-    runge_kutta::{StepResult, StepTimes, column_of, rk_step},
-    selection::RowSelection,
-    stepper::Stepper,
-    tensor::{FreeEnd, State, arrive, finite, lost_status, pinned_below, without_lost},
-};
-use crate::{Error, Result, Span, Status, Tolerance};
+use super::{Tracer, rows::on_host, runge_kutta::StepResult};
+use crate::{Error, Result, Span, Tolerance};
 use burn::tensor::Tensor;
 use burntrace_kernels::Adaptive;
 
@@ -57,129 +50,58 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
     Ok(Some(Adaptive { relative, absolute, min_step, max_step: max_step.min(1e30) }))
 }
 
-/// Advances particles from the fraction `start` of a step to its end, each in steps of its own. As
-/// on the fused engine, the `fraction` of an active particle is the length suggested for its next
-/// step, or 0.
-pub(super) fn steps_of(
-    stepper: &Stepper,
-    control: &Adaptive,
-    mut state: State,
-    (index, start): (u64, f64),
-    [t, end]: [f64; 2],
-) -> Result<State> {
-    let whole = end - t;
-    let is_new = state.is(Status::Active).bool_not();
-    let suggested = reinjection::floats(&state.fraction.clone().mask_fill(is_new, 0.0))?;
-    let cursor = |next_dt| StepCursor { start_fraction: start, next_dt };
-    let mut cursors: Vec<StepCursor> = suggested.into_iter().map(cursor).collect();
-    let slack = Adaptive::ROUNDINGS * stepper.field.precision().epsilon() * whole.abs();
-    state.status = state.status.zeros_like().add_scalar(Status::Active.code());
-    let mut rows = RowSelection::where_true(cursors.iter().map(|_| true));
-    while !rows.is_empty() {
-        let part = state.select(&rows);
-        let trials = rows.rows().iter().map(|row| cursors[*row].trial(control, [t, whole]));
-        let trials: Vec<Trial> = trials.collect();
-        let result = rk_step(stepper, &part, &StepTimes::of_each(&trials, &part))?;
-        let [from, to] = [on_host(&part.position)?, on_host(&result.to)?];
-        let error = result.error.as_ref().map_or(Ok(vec![[0.0; 3]; to.len()]), on_host)?;
-        let of_row = rows.rows().iter().zip(&trials).enumerate();
-        let verdicts = of_row.map(|(i, (row, trial))| {
-            cursors[*row].judge(control, trial, [from[i], to[i], error[i]], slack)
-        });
-        let accepted = RowSelection::where_true(verdicts);
-        let part = accept(stepper, part, (index, start, &trials), (result, &accepted), whole)?;
-        state = state.put(&rows, part);
-        let status = reinjection::ints(&state.status)?;
-        let going = cursors.iter().zip(status);
-        rows = RowSelection::where_true(going.map(|(cursor, status)| {
-            status == Status::Active.code() && cursor.start_fraction < 1.0
-        }));
-    }
-    let next_dt = column_of(cursors.iter().map(|cursor| cursor.next_dt), &state.fraction);
-    let is_active = state.is(Status::Active);
-    state.fraction = state.fraction.mask_where(is_active, next_dt);
-    Ok(state)
-}
-
-/// Applies the accepted steps, and counts all of them.
-fn accept(
-    stepper: &Stepper,
-    mut part: State,
-    (index, first_start, trials): (u64, f64, &[Trial]),
-    (result, accepted): (StepResult, &RowSelection),
-    whole: f64,
-) -> Result<State> {
-    part.count_tries(accepted);
-    if accepted.is_empty() {
-        return Ok(part);
-    }
-    let moved = part.select(accepted);
-    let trials: Vec<Trial> = accepted.rows().iter().map(|row| trials[*row]).collect();
-    let again = |rows: &RowSelection| -> Result<Tensor<2>> {
-        let trials: Vec<Trial> = rows.rows().iter().map(|row| trials[*row]).collect();
-        let moved = moved.select(rows);
-        Ok(rk_step(stepper, &moved, &StepTimes::of_each(&trials, &moved))?.to)
-    };
-    // A graph holds accepted steps only: a rejected one need not be finite.
-    let to = match result.to.device().is_autodiff() && !accepted.is_all() {
-        true => again(&RowSelection::where_true(trials.iter().map(|_| true)))?,
-        false => accepted.take(&result.to),
-    };
-    let to = without_lost(to, again)?;
-    let rest = accepted.take(&result.rest);
-    let start = column_of(trials.iter().map(|trial| trial.start_fraction), &moved.fraction);
-    let until = column_of(trials.iter().map(|trial| trial.until), &moved.fraction);
-    let slow = result.slow.map(|slow| accepted.take(&slow));
-    let lost = lost_status(stepper, &moved, index, || {
-        let is_start = start.clone().equal_elem(first_start);
-        finite(&accepted.take(&result.velocity)).bool_not().bool_and(is_start)
-    });
-    let pinned_below = pinned_below(stepper, [&start, &until], whole);
-    let end = FreeEnd { to, rest, slow, lost, pinned_below, ends: None };
-    let moved = arrive(stepper, moved, (index, [start, until]), end)?;
-    Ok(part.put(accepted, moved))
-}
-
 /// Progress of a particle through a step.
-struct StepCursor {
-    start_fraction: f64,
+#[derive(Clone, Copy, Default)]
+pub(super) struct StepCursor {
+    /// The fraction of the step that it has taken.
+    pub start: f64,
     /// Length suggested for the next trial, with the sign of the step; 0 for none.
-    next_dt: f64,
+    pub next_dt: f64,
+    /// Number of instances that have started in its slot in the step.
+    pub instances: usize,
 }
 
-/// A trial step of a particle.
+/// A step of a particle: all that remains of a step of the run, or a trial with a tolerance.
 #[derive(Clone, Copy)]
 pub(super) struct Trial {
+    /// The row of the particle.
+    pub row: usize,
     pub time: f64,
     pub h: f64,
-    start_fraction: f64,
-    until: f64,
+    /// The fractions of the step of the run between which it moves.
+    pub start: f64,
+    pub until: f64,
 }
 
 impl StepCursor {
-    /// The next trial within a step of length `whole` from time `t` on.
-    fn trial(&self, control: &Adaptive, [t, whole]: [f64; 2]) -> Trial {
-        let start_fraction = self.start_fraction;
-        let left = (1.0 - start_fraction) * whole;
-        let h = control.length(self.next_dt, left);
-        let until = if h == left { 1.0 } else { start_fraction + h / whole };
-        Trial { time: t + start_fraction * whole, h, start_fraction, until }
+    /// The next step of a particle within a step of the run.
+    pub fn trial(&self, row: usize, control: Option<&Adaptive>, [t, end]: [f64; 2]) -> Trial {
+        let (start, whole) = (self.start, end - t);
+        let left = (1.0 - start) * whole;
+        let h = control.map_or(left, |control| control.length(self.next_dt, left));
+        let until = if h == left { 1.0 } else { start + h / whole };
+        Trial { row, time: t + start * whole, h, start, until }
     }
+}
 
-    /// Whether a trial is accepted; continues after it.
-    fn judge(
-        &mut self,
-        control: &Adaptive,
-        trial: &Trial,
-        positions: [[f64; 3]; 3],
-        slack: f64,
-    ) -> bool {
-        let lengths = (self.next_dt, trial.h);
+/// Which trials are accepted; the cursors get the lengths suggested for the next ones. `from` are the positions before
+/// the steps, and trials as short as the rounding of the step of the run are accepted.
+pub(super) fn judge(
+    control: &Adaptive,
+    (trials, rounding): (&[Trial], f64),
+    (from, result): (Tensor<2>, &StepResult),
+    cursors: &mut [StepCursor],
+) -> Result<Vec<bool>> {
+    let slack = Adaptive::ROUNDINGS * rounding;
+    let to = from.clone() + result.displacement.clone();
+    let [from, to] = [on_host(&from)?, on_host(&to)?];
+    let error = result.error.as_ref().map_or(Ok(vec![[0.0; 3]; to.len()]), on_host)?;
+    let verdict = |(i, trial): (usize, &Trial)| {
+        let (cursor, positions) = (&mut cursors[trial.row], [from[i], to[i], error[i]]);
+        let lengths = (cursor.next_dt, trial.h);
         let (is_accepted, next_dt) = control.judge(positions, lengths, trial.until == 1.0, slack);
-        self.next_dt = next_dt;
-        if is_accepted {
-            self.start_fraction = trial.until;
-        }
+        cursor.next_dt = next_dt;
         is_accepted
-    }
+    };
+    Ok(trials.iter().enumerate().map(verdict).collect())
 }

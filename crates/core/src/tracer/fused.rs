@@ -45,7 +45,7 @@ pub(super) fn advance(
 }
 
 /// Reads the ends that a launch has logged; returns whether the log had room for all of them.
-fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
+pub(super) fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
     let counts = ints(log.count.try_into_data())?;
     let [rows, _] = log.index.dims();
     let size = rows / counts.len().max(1);

@@ -5,15 +5,15 @@ mod on_host;
 use super::{
     Tracer,
     arrays::is_host,
-    fused, reinjection,
-    selection::RowSelection,
+    fused,
+    runge_kutta::column_of,
+    settling::{self, Slotted, StepSpan},
     slots::{End, Reinjection},
     stepper::Stepper,
-    tensor::{FreeEnd, State, arrive, finite, sum},
 };
 use crate::{Error, Result, Sampled, Status, field::evaluate::plain, schedule::Chunk};
-use burn::tensor::{Bool, Tensor, TensorData};
-use burntrace_kernels::{NEVER, Particles, status::WAITING};
+use burn::tensor::{Bool, Tensor};
+use burntrace_kernels::{FreeEnds, NEVER, Particles, settling::PUSHED, status::WAITING};
 use std::sync::Arc;
 
 /// A completed step, as passed to [`Tracer::each_step`]. There is a row for each of the `n` slots, or in a
@@ -102,12 +102,12 @@ pub(super) fn hook<'a>(tracer: &Tracer<'a>) -> Option<Hook<'a>> {
     Some(Hook { operation, flat: [0, 1, 2].map(|d| tracer.domain_box().is_flat(d)) })
 }
 
-/// A step in progress.
+/// A step after which the operation is called.
 pub(super) struct HookContext<'a> {
-    pub before: State,
-    pub following: Option<&'a Reinjection>,
-    pub index: u64,
-    pub times: [f64; 2],
+    /// The particles before it.
+    pub before: Particles,
+    pub slotted: Slotted<'a>,
+    pub step: StepSpan,
 }
 
 /// Advances particles by a chunk on the fused engine, one step per launch, with the operation after
@@ -132,7 +132,7 @@ pub(super) fn advance(
 fn in_tensors(
     stepper: &Stepper,
     field: &Sampled,
-    (first_slot, mut particles): (u32, Particles),
+    (first, mut particles): (u32, Particles),
     chunk: &Chunk,
     following: Option<&Reinjection>,
 ) -> Result<(Particles, Vec<End>)> {
@@ -140,18 +140,13 @@ fn in_tensors(
     for j in 0..chunk.steps() {
         let part = chunk.part(j..j + 1, false);
         let following = following.map(|following| following.during(&part));
-        let following = following.as_ref();
-        let mut before = State::unpack(first_slot, particles.clone());
-        if let Some(following) = following {
-            before = reinjection::wake(before, following)?;
-            particles = before.clone().pack();
-        }
-        let times = [part.times[0], part.end()];
-        let context = HookContext { before, following, index: part.first_step, times };
-        let launch = (first_slot, particles);
-        let (moved, mut ends) = fused::advance(stepper, field, launch, &part, following)?;
-        let state = State::unpack(first_slot, moved);
-        particles = after_step(stepper, &context, state, &mut ends, 0)?.pack();
+        let slotted = Slotted { first, following: following.as_ref() };
+        let step = StepSpan { index: part.first_step, times: [part.times[0], part.end()] };
+        particles = slotted.wake(stepper, particles, &step)?;
+        let context = HookContext { before: particles.clone(), slotted, step };
+        let launch = (first, particles);
+        let (moved, mut ends) = fused::advance(stepper, field, launch, &part, following.as_ref())?;
+        particles = after_step(stepper, &context, moved, (&mut ends, 0))?;
         all.append(&mut ends);
     }
     Ok((particles, all))
@@ -162,77 +157,56 @@ fn in_tensors(
 pub(super) fn after_step(
     stepper: &Stepper,
     context: &HookContext,
-    state: State,
-    ends: &mut Vec<End>,
-    first: usize,
-) -> Result<State> {
-    let Some(hook) = &stepper.hook else { return Ok(state) };
-    let step = arguments(stepper, context, &state, &ends[first..])?;
+    particles: Particles,
+    (ends, first): (&mut Vec<End>, usize),
+) -> Result<Particles> {
+    let Some(hook) = &stepper.hook else { return Ok(particles) };
+    let step = arguments(stepper, context, &particles, &ends[first..])?;
     let (after, active) = (step.after.clone(), step.active.clone());
     let to = checked((hook.operation)(step), &after)?;
-    let state = applied(stepper, hook, state, [to, after], active, context.index)?;
-    match context.following {
-        Some(following) => reinjection::follow_at_end(state, following, context.index, ends),
-        None => Ok(state),
-    }
+    let free = pushed(hook, &particles, [to, after], active);
+    let segment = settling::displacement(stepper, &context.step);
+    context.slotted.settle(stepper, (particles, free), segment, ends)
 }
 
-/// Moves active particles from `after` to `to` at the end of a step.
-fn applied(
-    stepper: &Stepper,
+/// The free ends of active particles, which an operation moves from `after` to `to` at the end of a step.
+fn pushed(
     hook: &Hook,
-    mut state: State,
+    particles: &Particles,
     [to, after]: [Tensor<2>; 2],
     active: Tensor<2, Bool>,
-    index: u64,
-) -> Result<State> {
-    let to = hook.without_flat(to, &after);
-    // Unchanged positions skip the boundaries, which would round them; their gradients are
-    // preserved.
-    let stays = active.clone().bool_and(equal(&to, &after));
-    let displacement = to - after;
-    // A graph that the operation made of unchanged positions.
-    let same = state.position.clone() + displacement.clone();
-    let stays_here = stays.clone().expand(same.dims());
-    state.position = state.position.mask_where(stays_here, same);
-    let moves = RowSelection::of(&active.bool_and(stays.bool_not()))?;
-    if !moves.is_empty() {
-        let part = state.select(&moves);
-        let end = part.fraction.ones_like();
-        let span = (index, [end.clone(), end]);
-        let displacement = moves.take(&displacement) + part.rest.clone();
-        let (to, rest) = sum(&part.position, displacement);
-        let lost = part.status.zeros_like().add_scalar(Status::NonFinite.code());
-        // None of them is stagnant.
-        let end = FreeEnd { to, rest, slow: None, lost, pinned_below: None, ends: None };
-        let part = arrive(stepper, part, span, end)?;
-        state = state.put(&moves, part);
+) -> FreeEnds {
+    let free = settling::resting(particles, 0);
+    FreeEnds {
+        displacement: hook.without_flat(to, &after) - after,
+        flags: free.flags.mask_fill(active.squeeze_dim(1), PUSHED),
+        ..free
     }
-    Ok(state)
 }
 
 /// The arguments of the operation.
 fn arguments(
     stepper: &Stepper,
     context: &HookContext,
-    state: &State,
+    particles: &Particles,
     ends: &[End],
 ) -> Result<Step> {
-    let active = state.is(Status::Active);
-    let mut before = context.before.position.clone();
-    if context.following.is_some() {
-        let is_new = state.generation.clone().not_equal(context.before.generation.clone());
-        before = before.mask_where(is_new.expand(state.position.dims()), state.position.clone());
+    let active = particles.status().equal_elem(Status::Active.code()).unsqueeze_dim::<2>(1);
+    let (mut before, after) = (context.before.coordinates(), particles.coordinates());
+    if context.slotted.following.is_some() {
+        let is_new = particles.generation().not_equal(context.before.generation());
+        let is_new = is_new.unsqueeze_dim::<2>(1).expand(after.dims());
+        before = before.mask_where(is_new, after.clone());
     }
-    let dt = lengths(stepper, context, &state.position, ends)?;
+    let dt = lengths(stepper, context, &after, ends)?;
     Ok(Step {
         before: plain(stepper.field, before),
-        after: plain(stepper.field, state.position.clone()),
+        after: plain(stepper.field, after),
         dt: dt.mask_fill(active.clone().bool_not(), 0.0),
         active,
-        times: context.times,
-        first_slot: state.first_slot as usize,
-        index: context.index,
+        times: context.step.times,
+        first_slot: context.slotted.first as usize,
+        index: context.step.index,
     })
 }
 
@@ -243,34 +217,33 @@ fn lengths(
     position: &Tensor<2>,
     ends: &[End],
 ) -> Result<Tensor<2>> {
-    let whole = context.times[1] - context.times[0];
-    let has_release = stepper.releases.iter().any(|release| release.step == context.index);
-    if context.following.is_none() && !has_release {
+    let StepSpan { index, times: [start, end] } = context.step;
+    let whole = end - start;
+    let has_release = stepper.releases.iter().any(|release| release.step == index);
+    if context.slotted.following.is_none() && !has_release {
         return Ok(position.clone().narrow(1, 0, 1).detach().zeros_like().add_scalar(whole));
     }
     let starts = starts(context, ends)?;
-    let count = starts.len();
-    let lengths: Vec<f64> = starts.into_iter().map(|start| (1.0 - start) * whole).collect();
-    let lengths = TensorData::new(lengths, [count, 1]);
-    Ok(Tensor::from_data(lengths, (&position.device(), position.dtype())))
+    Ok(column_of(starts.into_iter().map(|start| (1.0 - start) * whole), position))
 }
 
 /// The fractions of the step at which instances were released in it; 0 for the others `[n]`.
 fn starts(context: &HookContext, ends: &[End]) -> Result<Vec<f64>> {
-    let mut starts = reinjection::floats(&context.before.fraction)?;
-    let status = reinjection::ints(&context.before.status)?;
-    let step = reinjection::ints(&context.before.step)?;
+    let Slotted { first, following } = context.slotted;
+    let mut starts = settling::fractions(&context.before)?;
+    let status = settling::column(context.before.status())?;
+    let step = settling::column(context.before.event_step())?;
     for (slot, start) in starts.iter_mut().enumerate() {
-        if status[slot] != WAITING || step[slot] != context.index as i32 {
+        if status[slot] != WAITING || step[slot] != context.step.index as i32 {
             *start = 0.0;
         }
     }
     let mut ends = ends.to_vec();
     ends.sort_unstable_by_key(|end| end.generation);
     for end in ends {
-        let next = context.following.and_then(|following| following.reuse.next(&end));
+        let next = following.and_then(|following| following.reuse.next(&end));
         if let Some(next) = next.filter(|next| next.step != NEVER) {
-            starts[(end.slot - context.before.first_slot) as usize] = next.fraction;
+            starts[(end.slot - first) as usize] = next.fraction;
         }
     }
     Ok(starts)
@@ -296,11 +269,4 @@ impl Hook<'_> {
             [0, 1, 2].map(|d| (if self.flat[d] { after } else { &to }).clone().narrow(1, d, 1));
         Tensor::cat(columns.to_vec(), 1)
     }
-}
-
-/// Rows in which both positions are equal and finite `[n, 1]`.
-fn equal(a: &Tensor<2>, b: &Tensor<2>) -> Tensor<2, Bool> {
-    let [p, q] = [a, b].map(|p| p.clone().detach());
-    let axis = |d: usize| p.clone().narrow(1, d, 1).equal(q.clone().narrow(1, d, 1));
-    axis(0).bool_and(axis(1)).bool_and(axis(2)).bool_and(finite(a))
 }

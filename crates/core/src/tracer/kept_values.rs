@@ -1,6 +1,6 @@
 //! Sampled values that ended particles keep.
 
-use super::{arrays::is_host, reinjection};
+use super::{arrays::is_host, rows};
 use crate::{Floats, Result, Status};
 use burn::tensor::{Bool, Int, Tensor};
 
@@ -140,5 +140,5 @@ fn keep_on_device(
 }
 
 fn ints(status: &Tensor<1, Int>) -> Result<Vec<i32>> {
-    reinjection::ints(&status.clone().unsqueeze_dim::<2>(1))
+    rows::ints(&status.clone().unsqueeze_dim::<2>(1))
 }

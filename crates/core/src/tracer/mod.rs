@@ -25,13 +25,13 @@ mod patches;
 mod planning;
 mod prepared;
 mod reading;
-mod reinjection;
-mod replay;
 mod rows;
 mod run;
 mod runge_kutta;
+mod sampled_at;
 mod saving;
 mod selection;
+mod settling;
 mod slot_counters;
 mod slots;
 mod snapshot;
@@ -298,7 +298,8 @@ impl<'a> Tracer<'a> {
             field: self.field,
             engine,
             scheme: self.solver.scheme,
-            paths: replay::paths(self, engine, &boundary, &obstacles),
+            surroundings: settling::surroundings(self.field),
+            clips: sampled_at::clips(self, engine),
             boundary,
             geometry,
             obstacles: obstacles.into(),
@@ -309,7 +310,6 @@ impl<'a> Tracer<'a> {
             walk,
             hook: hook::hook(self),
             releases,
-            reuses_slots: self.reuses_slots(),
             batch: None,
         })
     }

@@ -1,6 +1,10 @@
 //! The particles of a run: all on the device, or on the host and sent to the device in batches.
 
-use super::{arrays::is_host, reinjection, rows::Rows, start};
+use super::{
+    arrays::is_host,
+    rows::{self, Rows},
+    start,
+};
 use crate::{
     Error, Result, Status,
     combinations::{Feature, refusal},
@@ -54,7 +58,7 @@ impl ParticleStore {
                 let status = all.status();
                 *particles = Some(all);
                 let count = status.equal_elem(Status::Active.code()).int().sum_dim(0);
-                let count = reinjection::ints(&count.reshape([1, 1]))?;
+                let count = rows::ints(&count.reshape([1, 1]))?;
                 Ok(count.first().map_or(0, |count| *count as u64))
             }
             ParticleStore::OnHost { rows, .. } => Ok(rows.active()),

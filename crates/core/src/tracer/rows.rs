@@ -1,7 +1,7 @@
 //! Particles on the host.
 
 use crate::{Error, Result, floats::Floats};
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{POSITION, Particles, RECORD, Record, TANGENTS, ranks, spatial_order};
 use rayon::prelude::*;
 use std::{ops::Range, sync::Arc};
@@ -184,6 +184,23 @@ where
         }
     });
     all
+}
+
+/// Integers of a tensor on the host.
+pub(super) fn ints(numbers: &Tensor<2, Int>) -> Result<Vec<i32>> {
+    let data = numbers.clone().try_into_data().map_err(failed)?;
+    data.convert::<i32>().try_into_vec::<i32>().map_err(failed)
+}
+
+/// Numbers of a tensor on the host.
+pub(super) fn floats(numbers: &Tensor<2>) -> Result<Vec<f64>> {
+    let data = numbers.clone().try_into_data().map_err(failed)?;
+    data.convert::<f64>().try_into_vec::<f64>().map_err(failed)
+}
+
+/// Positions `[n, 3]` on the host.
+pub(super) fn on_host(position: &Tensor<2>) -> Result<Vec<[f64; 3]>> {
+    Ok(floats(&position.clone().detach())?.as_chunks().0.to_vec())
 }
 
 fn failed(error: impl std::fmt::Debug) -> Error {

@@ -1,14 +1,17 @@
 //! Runge-Kutta steps in tensor operations.
 
-use super::{
-    adapt::Trial,
-    replay::{Starts, sampled_at},
-    stepper::Stepper,
-    tensor::{State, sum},
-};
+use super::{adapt::Trial, sampled_at::sampled_at, stepper::Stepper};
 use crate::{Field, Result, field::evaluate};
 use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::Ratio;
+
+/// Where steps of particles start.
+pub(super) struct StepStart {
+    /// Positions `[n, 3]`.
+    pub position: Tensor<2>,
+    /// The locations in their records.
+    pub locations: Vec<i32>,
+}
 
 /// Start times and lengths of the steps of particles.
 pub(super) enum StepTimes {
@@ -19,9 +22,13 @@ pub(super) enum StepTimes {
 }
 
 impl StepTimes {
-    /// The times of trial steps of `part`.
-    pub fn of_each(trials: &[Trial], part: &State) -> Self {
-        let h = column_of(trials.iter().map(|trial| trial.h), &part.fraction);
+    /// The times of steps of particles that start at positions.
+    pub fn of(trials: &[Trial], beside: &Tensor<2>) -> Self {
+        let Trial { time, h, .. } = trials[0];
+        if trials.iter().all(|trial| trial.time == time && trial.h == h) {
+            return StepTimes::Common { time, h };
+        }
+        let h = column_of(trials.iter().map(|trial| trial.h), beside);
         StepTimes::Each { trials: trials.to_vec(), h: Box::new(h) }
     }
 
@@ -57,9 +64,8 @@ pub(super) fn column_of(
 
 /// The result of a step before boundaries.
 pub(super) struct StepResult {
-    pub to: Tensor<2>,
-    /// The rests of `to`.
-    pub rest: Tensor<2>,
+    /// Displacements `[n, 3]`.
+    pub displacement: Tensor<2>,
     /// Mask of particles slower than the threshold speed `[n, 1]`, if there is one.
     pub slow: Option<Tensor<2, Bool>>,
     /// The velocity at the start, without gradients `[n, 3]`.
@@ -69,22 +75,25 @@ pub(super) struct StepResult {
 }
 
 /// One Runge-Kutta step, before boundaries.
-pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Result<StepResult> {
-    let (from, tableau) = (&part.position, stepper.scheme.tableau());
+pub(super) fn rk_step(
+    stepper: &Stepper,
+    start: &StepStart,
+    times: &StepTimes,
+) -> Result<StepResult> {
+    let (from, tableau) = (&start.position, stepper.scheme.tableau());
     let drift = || stepper.geometry.motion.clone().narrow(0, 0, 3).reshape([1, 3]);
     let drift = stepper.drifts.then(drift);
     let stages = match stepper.adaptive {
         Some(_) => tableau.stages,
         None => tableau.solution_stages(),
     };
-    let starts = Starts::read(stepper, part)?;
     let mut k: Vec<Tensor<2>> = Vec::with_capacity(stages);
     for s in 0..stages {
         let mut stage = from.clone();
         for (a, k) in tableau.a[s].iter().zip(&k).filter(|(a, _)| !a.is_zero()) {
             stage = stage + times.displacement(k.clone(), a.value());
         }
-        let stage = sampled_at(stepper, (from, starts.as_ref()), stage)?;
+        let stage = sampled_at(stepper, start, stage)?;
         let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
         k.push(match &drift {
             Some(drift) => v + drift.clone(),
@@ -97,11 +106,10 @@ pub(super) fn rk_step(stepper: &Stepper, part: &State, times: &StepTimes) -> Res
         speed.lower_elem(stepper.stagnant_speed * stepper.stagnant_speed)
     });
     let displacement = times.displacement(mean_velocity, 1.0);
-    let (to, rest) = sum(from, displacement + part.rest.clone());
     let error = || times.displacement(mean(&tableau.error, &k), 1.0);
     let error = stepper.adaptive.is_some().then(error);
     let velocity = k.swap_remove(0).detach();
-    Ok(StepResult { to, rest, slow, velocity, error })
+    Ok(StepResult { displacement, slow, velocity, error })
 }
 
 /// The weighted sum of stage velocities for one row of a tableau.

@@ -1,6 +1,6 @@
 //! The rows that a step moves.
 
-use super::reinjection;
+use super::rows::ints;
 use crate::{Result, field::evaluate::select_rows};
 use burn::tensor::{Bool, Tensor, kind::Basic};
 
@@ -19,7 +19,7 @@ pub(super) struct RowSelection {
 impl RowSelection {
     /// The rows where a mask `[n, 1]` is set.
     pub fn of(mask: &Tensor<2, Bool>) -> Result<Self> {
-        let mask = reinjection::ints(&mask.clone().int())?;
+        let mask = ints(&mask.clone().int())?;
         Ok(RowSelection::where_true(mask.iter().map(|is_set| *is_set != 0)))
     }
 
@@ -28,6 +28,17 @@ impl RowSelection {
         let count = mask.len();
         let rows = mask.enumerate().filter_map(|(row, is_set)| is_set.then_some(row));
         RowSelection { rows: rows.collect(), count }
+    }
+
+    /// The rows of increasing indices, of `count`.
+    pub fn of_rows(rows: Vec<usize>, count: usize) -> Self {
+        RowSelection { rows, count }
+    }
+
+    /// The rows that are selected of these.
+    pub fn of_selected(&self, part: &RowSelection) -> Self {
+        let rows = part.rows.iter().map(|i| self.rows[*i]).collect();
+        RowSelection { rows, count: self.count }
     }
 
     /// Indices of the selected rows, increasing.

@@ -9,11 +9,13 @@ use super::{
     tensor,
 };
 use crate::{
-    Engine, Error, Field, Floats, Result, Sampled, Scheme, Status, device, field::evaluate,
+    Engine, Field, Floats, Result, Sampled, Scheme, Status, device, field::evaluate,
     schedule::Chunk,
 };
 use burn::tensor::{Device, Tensor};
-use burntrace_kernels::{Adaptive, Boundary, GeometryTensors, Obstacle, Particles, Paths, Walk};
+use burntrace_kernels::{
+    Adaptive, Boundary, FieldTensors, GeometryTensors, Obstacle, Particles, StageClips, Walk,
+};
 use std::sync::Arc;
 
 /// Maximum number of steps in a launch: few enough that an observer is called every second or two
@@ -36,8 +38,10 @@ pub(super) struct Stepper<'a> {
     pub obstacles: Arc<[Obstacle]>,
     /// Buffers of inlets and obstacles.
     pub geometry: GeometryTensors,
-    /// The paths of the tensor engine.
-    pub paths: Option<Paths>,
+    /// The tables of the field's mesh, or placeholders.
+    pub surroundings: FieldTensors,
+    /// The mesh in which the tensor engine clips stages.
+    pub clips: Option<StageClips>,
     pub stagnant_speed: f64,
     pub adaptive: Option<Adaptive>,
     /// A velocity added to the field's; also in the geometry, with its gradients.
@@ -49,8 +53,6 @@ pub(super) struct Stepper<'a> {
     pub hook: Option<Hook<'a>>,
     /// Releases of seeds after the start, in order.
     pub releases: Vec<Release>,
-    /// Whether slots are re-used.
-    pub reuses_slots: bool,
     /// With gradients, the maximum number of particles in a launch: all of them are one operation in the graph.
     pub batch: Option<usize>,
 }
@@ -134,11 +136,6 @@ impl Stepper<'_> {
         Ok((0..velocity.len() / 3).map(|i| !is_known(i)).collect())
     }
 
-    /// What surrounds particles, for engines and operations that need it.
-    pub fn paths(&self) -> Result<&Paths> {
-        self.paths.as_ref().ok_or_else(lost)
-    }
-
     /// Whether the field has holes, where particles end.
     pub fn has_holes(&self) -> bool {
         self.field.sampled().is_some_and(|sampled| sampled.traits.has_holes)
@@ -183,9 +180,4 @@ fn step_spans(segment: &Chunk, samples: bool) -> Vec<(f64, f64)> {
     let mut spans = segment.step_spans();
     spans.extend(samples.then_some((segment.end(), 0.0)));
     spans
-}
-
-/// The error of a run without the boundaries that it needs.
-pub(super) fn lost() -> Error {
-    Error::Execution("it lost the boundaries of the domain".into())
 }

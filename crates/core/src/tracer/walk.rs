@@ -1,10 +1,8 @@
-//! The random walk of a tracer: validation, and its tensor-engine reference.
+//! The random walk of a tracer: validation, and the diffusivity of fields of one's own.
 
-use super::{
-    Tracer, reinjection, replay, selection::RowSelection, stepper::Stepper, tensor::State,
-};
+use super::{Tracer, rows::floats, sampled_at, stepper::Stepper};
 use crate::{
-    Domain, Error, PerAxis, Result, WalkScheme,
+    Domain, Error, PerAxis, Result,
     error::short,
     field::{AXES, evaluate},
 };
@@ -22,7 +20,7 @@ impl PerAxis {
             ))),
             PerAxis::Tensor(tensor) => {
                 let row = tensor.as_ref().clone().detach().reshape([1, 3]);
-                let numbers = reinjection::floats(&row)?;
+                let numbers = floats(&row)?;
                 Ok([0, 1, 2].map(|d| numbers[d]))
             }
         }
@@ -124,60 +122,18 @@ fn reach(tracer: &Tracer) -> [f64; 3] {
     })
 }
 
-/// A slot and its generation.
-pub(super) type SlotGeneration = (u32, u32);
-
-/// The slots of selected particles; empty without a random walk. Without re-injection all
-/// generations are 0 and are not read.
-pub(super) fn slots(
-    stepper: &Stepper,
-    part: &State,
-    rows: &RowSelection,
-) -> Result<Vec<SlotGeneration>> {
-    let slots = rows.rows().iter().map(|row| part.first_slot + *row as u32);
-    match (&stepper.walk, stepper.reuses_slots) {
-        (None, _) => Ok(Vec::new()),
-        (_, false) => Ok(slots.map(|slot| (slot, 0)).collect()),
-        (_, true) => {
-            let generations = reinjection::ints(&part.generation)?;
-            Ok(slots.zip(generations.into_iter().map(|number| number as u32)).collect())
-        }
-    }
-}
-
-/// The displacements `[n, 3]` of a random walk in steps from `from`, of length `h` from time `t` on.
-pub(super) fn diffuse(
+/// The field's diffusivity at positions `[n, 3]`, each at its own time, and its derivatives along x, y and z times the
+/// factors of a walk `[n, 4]`.
+pub(super) fn spread(
     walk: &Walk,
     stepper: &Stepper,
     from: &Tensor<2>,
-    (t, h): (f64, f64),
-    (slots, step): (&[SlotGeneration], u64),
+    times: &[f64],
 ) -> Result<Tensor<2>> {
-    let normal =
-        |(slot, generation): &SlotGeneration| walk.normals(*slot, *generation, step as u32);
-    let normals = TensorData::new(slots.iter().flat_map(normal).collect::<Vec<f64>>(), from.dims());
-    let beside = (&from.device(), from.dtype());
-    let normals = Tensor::<2>::from_data(normals, beside);
     let factor = stepper.geometry.motion.clone().narrow(0, 3, 3).reshape([1, 3]);
-    let dt = h.abs();
-    let dw = normals.mul_scalar(dt.sqrt());
-    if !walk.varies {
-        return Ok(root(factor.mul_scalar(2.0)) * dw);
-    }
-    let here = evaluate::diffusivity(stepper.field, from.clone(), t)?;
-    let k = factor.clone() * here.clamp_min(0.0);
-    let gradient = factor * diffusivity_gradient(walk, stepper, from, t)?;
-    let squares = match walk.scheme {
-        WalkScheme::EulerMaruyama => dw.zeros_like().add_scalar(dt),
-        WalkScheme::Milstein => (dw.clone().square()).add_scalar(dt).mul_scalar(0.5),
-    };
-    Ok(gradient * squares + root(k.mul_scalar(2.0)) * dw)
-}
-
-/// The square root, with a derivative of 0 at 0.
-fn root(squares: Tensor<2>) -> Tensor<2> {
-    let is_zero = squares.clone().equal_elem(0.0);
-    squares.mask_fill(is_zero.clone(), 1.0).sqrt().mask_fill(is_zero, 0.0)
+    let here = evaluate::diffusivity_at(stepper.field, from.clone(), times)?;
+    let gradient = factor * diffusivity_gradient(walk, stepper, from, times)?;
+    Ok(Tensor::cat(vec![here.clamp_min(0.0), gradient], 1))
 }
 
 /// Derivatives `[n, 3]` of the field's diffusivity along each axis, by central differences; across
@@ -186,15 +142,15 @@ fn diffusivity_gradient(
     walk: &Walk,
     stepper: &Stepper,
     from: &Tensor<2>,
-    t: f64,
+    times: &[f64],
 ) -> Result<Tensor<2>> {
     let at = |d: usize, side: f64| {
         let mut offset = [0.0; 3];
         offset[d] = side * walk.reach[d];
         let beside = (&from.device(), from.dtype());
         let offset = Tensor::<2>::from_data(TensorData::new(offset.to_vec(), [1, 3]), beside);
-        let position = replay::wrap(&stepper.boundary, from.clone() + offset);
-        evaluate::diffusivity(stepper.field, position, t)
+        let position = sampled_at::wrap(&stepper.boundary, from.clone() + offset);
+        evaluate::diffusivity_at(stepper.field, position, times)
     };
     let mut columns = Vec::with_capacity(3);
     for d in 0..3 {

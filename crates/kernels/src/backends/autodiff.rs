@@ -1,8 +1,10 @@
 //! Gradients on any backend.
 
+mod settling;
+
 use crate::{
     POSITION, Segment, TraceBackend,
-    ops::{Advanced, Geometry, OUTCOME, PulledBack, Sampled, State, Wanted},
+    ops::{Advanced, Ends, Geometry, OUTCOME, PulledBack, Sampled, State, TraceAdjoint, Wanted},
 };
 use burn::{
     backend::{
@@ -33,7 +35,7 @@ struct Taken<B: Backend> {
     segment: Segment,
 }
 
-impl<B: TraceBackend> Backward<B, 5> for PullBack {
+impl<B: TraceAdjoint> Backward<B, 5> for PullBack {
     type State = Taken<B>;
 
     fn backward(
@@ -145,7 +147,7 @@ impl<B: TraceBackend> Taken<B> {
     }
 }
 
-impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
+impl<B: TraceAdjoint, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
     fn advance(
         state: State<Self>,
         field: Sampled<Self>,
@@ -168,26 +170,6 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         advance_tracked::<B, C>(nodes, taken)
     }
 
-    fn pull_back(
-        state: State<Self>,
-        field: Sampled<Self>,
-        geometry: Geometry<Self>,
-        gradient: FloatTensor<Self>,
-        wanted: Wanted,
-        segment: Segment,
-    ) -> PulledBack<Self> {
-        let (state, field) = (inner_state(state), inner_field(field));
-        let (geometry, gradient) = (inner_geometry(geometry), gradient.into_primitive());
-        let by = B::pull_back(state, field, geometry, gradient, wanted, segment);
-        PulledBack {
-            position: constant::<B, C>(by.position),
-            fraction: constant::<B, C>(by.fraction),
-            velocity: constant::<B, C>(by.velocity),
-            motion: constant::<B, C>(by.motion),
-            rows: constant::<B, C>(by.rows),
-        }
-    }
-
     /// The result has no gradients.
     fn push_forward(
         state: State<Self>,
@@ -199,6 +181,16 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         let (state, field) = (inner_state(state), inner_field(field));
         let (geometry, tangents) = (inner_geometry(geometry), tangents.into_primitive());
         constant::<B, C>(B::push_forward(state, field, geometry, tangents, segment))
+    }
+
+    fn settle(
+        state: State<Self>,
+        ends: Ends<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        segment: Segment,
+    ) -> Advanced<Self> {
+        settling::settle(state, ends, field, geometry, segment)
     }
 
     fn sample(
@@ -217,40 +209,61 @@ impl<B: TraceBackend, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
 
 /// A launch as an operation in a graph: one of the positions together with the end fractions, so that a backward
 /// pass takes its steps again only once.
-fn advance_tracked<B: TraceBackend, C: CheckpointStrategy>(
+fn advance_tracked<B: TraceAdjoint, C: CheckpointStrategy>(
     nodes: [NodeGuard; 5],
     taken: Taken<B>,
 ) -> Advanced<Autodiff<B, C>> {
-    let (advanced, position, fraction) =
-        match PullBack.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prepared) => {
-                let advanced = taken.clone().launch();
-                let count = advanced.fraction.shape().num_elements();
-                let fraction = B::float_reshape(advanced.fraction.clone(), Shape::new([count, 1]));
-                let outcome = B::float_cat(vec![advanced.position.clone(), fraction], 1);
-                let outcome = prepared.finish(taken.kept(), outcome);
-                let columns = |columns: Range<usize>| {
-                    let all = Slice::from(0..count);
-                    Autodiff::<B, C>::float_slice(outcome.clone(), &[all, Slice::from(columns)])
-                };
-                let fraction = columns(POSITION..OUTCOME);
-                let fraction = Autodiff::<B, C>::float_reshape(fraction, Shape::new([count]));
-                (advanced, columns(0..POSITION), fraction)
-            }
-            OpsKind::UnTracked(prepared) => {
-                let advanced = taken.launch();
-                let position = prepared.finish(advanced.position.clone());
-                let fraction = constant::<B, C>(advanced.fraction.clone());
-                (advanced, position, fraction)
-            }
-        };
-    Advanced {
-        position,
-        record: advanced.record,
-        fraction,
-        log_index: advanced.log_index,
-        log_position: constant::<B, C>(advanced.log_position),
-        log_count: advanced.log_count,
+    match PullBack.prepare::<C>(nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prepared) => {
+            let advanced = taken.clone().launch();
+            let outcome = prepared.finish(taken.kept(), outcome_of(&advanced));
+            outcome_parts(advanced, outcome)
+        }
+        OpsKind::UnTracked(prepared) => {
+            let advanced = taken.launch();
+            let position = prepared.finish(advanced.position.clone());
+            let fraction = constant::<B, C>(advanced.fraction.clone());
+            advanced.with(position, fraction)
+        }
+    }
+}
+
+/// Positions and fractions as one tensor `[n, OUTCOME]`.
+fn outcome_of<B: Backend>(advanced: &Advanced<B>) -> FloatTensor<B> {
+    let count = advanced.fraction.shape().num_elements();
+    let fraction = B::float_reshape(advanced.fraction.clone(), Shape::new([count, 1]));
+    B::float_cat(vec![advanced.position.clone(), fraction], 1)
+}
+
+/// A result with the positions and fractions of an outcome in a graph.
+fn outcome_parts<B: Backend, C: CheckpointStrategy>(
+    advanced: Advanced<B>,
+    outcome: FloatTensor<Autodiff<B, C>>,
+) -> Advanced<Autodiff<B, C>> {
+    let count = advanced.fraction.shape().num_elements();
+    let columns = |columns: Range<usize>| {
+        let all = Slice::from(0..count);
+        Autodiff::<B, C>::float_slice(outcome.clone(), &[all, Slice::from(columns)])
+    };
+    let fraction = Autodiff::<B, C>::float_reshape(columns(POSITION..OUTCOME), Shape::new([count]));
+    advanced.with(columns(0..POSITION), fraction)
+}
+
+impl<B: Backend> Advanced<B> {
+    /// The same result with other positions and fractions.
+    fn with<C: CheckpointStrategy>(
+        self,
+        position: FloatTensor<Autodiff<B, C>>,
+        fraction: FloatTensor<Autodiff<B, C>>,
+    ) -> Advanced<Autodiff<B, C>> {
+        Advanced {
+            position,
+            record: self.record,
+            fraction,
+            log_index: self.log_index,
+            log_position: constant::<B, C>(self.log_position),
+            log_count: self.log_count,
+        }
     }
 }
 

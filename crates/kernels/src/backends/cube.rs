@@ -3,7 +3,9 @@
 use super::through_host;
 use crate::{
     Segment, TraceBackend, cube,
-    ops::{Advanced, Geometry, PulledBack, Sampled, State, Wanted},
+    ops::{
+        Advanced, Ends, Geometry, PulledBack, PulledBackEnds, Sampled, State, TraceAdjoint, Wanted,
+    },
 };
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn_cubecl::CubeBackend;
@@ -18,19 +20,7 @@ impl TraceBackend for CubeBackend {
         cube::advance(state, field, geometry, &segment)
     }
 
-    /// The host takes the steps again and reverses them: cards have no adjoint yet.
-    fn pull_back(
-        state: State<Self>,
-        field: Sampled<Self>,
-        geometry: Geometry<Self>,
-        gradient: FloatTensor<Self>,
-        wanted: Wanted,
-        segment: Segment,
-    ) -> PulledBack<Self> {
-        through_host::pull_back(state, field, geometry, (gradient, wanted), segment)
-    }
-
-    /// As `pull_back`, on the host.
+    /// On the host, as gradients.
     fn push_forward(
         state: State<Self>,
         field: Sampled<Self>,
@@ -39,6 +29,16 @@ impl TraceBackend for CubeBackend {
         segment: Segment,
     ) -> FloatTensor<Self> {
         through_host::push_forward(state, field, geometry, tangents, segment)
+    }
+
+    fn settle(
+        state: State<Self>,
+        ends: Ends<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        segment: Segment,
+    ) -> Advanced<Self> {
+        cube::settle((state, ends), field, geometry, &segment)
     }
 
     fn sample(
@@ -52,5 +52,31 @@ impl TraceBackend for CubeBackend {
 
     fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
         cube::locate(position, field)
+    }
+}
+
+impl TraceAdjoint for CubeBackend {
+    /// The host takes the steps again and reverses them: cards have no adjoint yet.
+    fn pull_back(
+        state: State<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        gradient: FloatTensor<Self>,
+        wanted: Wanted,
+        segment: Segment,
+    ) -> PulledBack<Self> {
+        through_host::pull_back(state, field, geometry, (gradient, wanted), segment)
+    }
+
+    /// As `pull_back`, on the host.
+    fn pull_back_settling(
+        state: State<Self>,
+        ends: Ends<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        gradient: FloatTensor<Self>,
+        segment: Segment,
+    ) -> PulledBackEnds<Self> {
+        through_host::pull_back_settling((state, ends), field, geometry, gradient, segment)
     }
 }

@@ -1,13 +1,18 @@
 //! The CPU backends: tensors that can be borrowed as slices.
 #![allow(deprecated)] // the NdArray backend, kept for users that select it by name
 
+mod settling;
+
 use crate::{
     LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment, TANGENTS, TraceBackend,
     cpu::{
         self, Arrays, Ended, FieldArrays, Position, Real, Slots,
         adjoint::{Gradient, Taken, Tangents},
     },
-    ops::{Advanced, Geometry, OUTCOME, PulledBack, Sampled, State, Wanted},
+    ops::{
+        Advanced, Ends, Geometry, OUTCOME, PulledBack, PulledBackEnds, Sampled, State,
+        TraceAdjoint, Wanted,
+    },
 };
 use burn::backend::{
     Backend, DType, Flex, TensorMetadata,
@@ -16,6 +21,18 @@ use burn::backend::{
 use burn::tensor::Element;
 use burn_ndarray::NdArray;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use settling::{pull_back_settling, settle};
+
+/// Calls a function with the type of a tensor's numbers as its first type.
+macro_rules! in_precision {
+    ($like:expr, $call:ident, $($argument:expr),*) => {
+        match $like.dtype() {
+            DType::F32 => $call::<f32, Self, _>($($argument),*),
+            DType::F64 => $call::<f64, Self, _>($($argument),*),
+            dtype => panic!("{}: the tensors have dtype {dtype:?}; use f32 or f64", stringify!($call)),
+        }
+    };
+}
 
 /// Implements the operations of a backend with tensors in host memory.
 macro_rules! on_host {
@@ -27,18 +44,7 @@ macro_rules! on_host {
                 geometry: Geometry<Self>,
                 segment: Segment,
             ) -> Advanced<Self> {
-                advance(state, field, geometry, &segment)
-            }
-
-            fn pull_back(
-                state: State<Self>,
-                field: Sampled<Self>,
-                geometry: Geometry<Self>,
-                gradient: FloatTensor<Self>,
-                wanted: Wanted,
-                segment: Segment,
-            ) -> PulledBack<Self> {
-                pull_back(state, field, geometry, (gradient, wanted), &segment)
+                in_precision!(state.position, advance, state, field, geometry, &segment)
             }
 
             fn push_forward(
@@ -48,7 +54,19 @@ macro_rules! on_host {
                 tangents: FloatTensor<Self>,
                 segment: Segment,
             ) -> FloatTensor<Self> {
-                push_forward(state, field, geometry, tangents, &segment)
+                let launch = (state, field, geometry);
+                in_precision!(tangents, push_forward, launch, tangents, &segment)
+            }
+
+            fn settle(
+                state: State<Self>,
+                ends: Ends<Self>,
+                field: Sampled<Self>,
+                geometry: Geometry<Self>,
+                segment: Segment,
+            ) -> Advanced<Self> {
+                let launch = (state, ends);
+                in_precision!(launch.0.position, settle, launch, field, geometry, &segment)
             }
 
             fn sample(
@@ -57,11 +75,37 @@ macro_rules! on_host {
                 first_group: usize,
                 segment: Segment,
             ) -> FloatTensor<Self> {
-                sample(state, field, first_group, &segment)
+                in_precision!(state.position, sample, state, field, first_group, &segment)
             }
 
             fn locate(position: FloatTensor<Self>, field: Sampled<Self>) -> IntTensor<Self> {
-                locate(position, field)
+                in_precision!(position, locate, position, field)
+            }
+        }
+
+        impl TraceAdjoint for $backend {
+            fn pull_back(
+                state: State<Self>,
+                field: Sampled<Self>,
+                geometry: Geometry<Self>,
+                gradient: FloatTensor<Self>,
+                wanted: Wanted,
+                segment: Segment,
+            ) -> PulledBack<Self> {
+                let launch = (state, field, geometry);
+                in_precision!(gradient, pull_back, launch, (gradient, wanted), &segment)
+            }
+
+            fn pull_back_settling(
+                state: State<Self>,
+                ends: Ends<Self>,
+                field: Sampled<Self>,
+                geometry: Geometry<Self>,
+                gradient: FloatTensor<Self>,
+                segment: Segment,
+            ) -> PulledBackEnds<Self> {
+                let launch = (state, field, geometry);
+                in_precision!(gradient, pull_back_settling, launch, ends, gradient, &segment)
             }
         }
     };
@@ -83,24 +127,7 @@ pub trait HostTensor: TensorMetadata {
 }
 
 /// `TraceBackend::advance` on a CPU backend.
-pub(super) fn advance<B, T>(
-    state: State<B>,
-    field: Sampled<B>,
-    geometry: Geometry<B>,
-    segment: &Segment,
-) -> Advanced<B>
-where
-    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
-    T: HostTensor,
-{
-    match state.position.dtype() {
-        DType::F32 => advance_in::<f32, B, T>(state, field, geometry, segment),
-        DType::F64 => advance_in::<f64, B, T>(state, field, geometry, segment),
-        dtype => panic!("advance: positions have dtype {dtype:?}; use f32 or f64"),
-    }
-}
-
-fn advance_in<F, B, T>(
+fn advance<F, B, T>(
     state: State<B>,
     field: Sampled<B>,
     geometry: Geometry<B>,
@@ -120,10 +147,7 @@ where
         position: cast_slice_mut(state.position.values_mut::<F>()),
         record: cast_slice_mut(state.record.values_mut::<i32>()),
         fraction: state.fraction.values_mut(),
-        slots: match &segment.slots {
-            None => Slots::From(segment.first_slot as usize),
-            Some(slots) => Slots::Listed(segment.first_slot as usize, slots),
-        },
+        slots: slots(segment),
     };
     let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
     let geometry = (cast_slice(rows.values::<F>()), numbers.values::<i32>());
@@ -132,6 +156,14 @@ where
     let State { position, record, fraction } = state;
     let [log_index, log_position, log_count] = logged::<F, T>(&log);
     Advanced { position, record, fraction, log_index, log_position, log_count }
+}
+
+/// The slots of a launch.
+fn slots(segment: &Segment) -> Slots<'_> {
+    match &segment.slots {
+        None => Slots::From(segment.first_slot as usize),
+        Some(slots) => Slots::Listed(segment.first_slot as usize, slots),
+    }
 }
 
 /// The tensors of a log: integers, fractions with positions, and the number of entries. They have
@@ -158,29 +190,9 @@ fn logged<F: Real, T: HostTensor>(log: &[Ended<F>]) -> [T; 3] {
     ]
 }
 
-/// `TraceBackend::pull_back` on a CPU backend.
-pub(super) fn pull_back<B, T>(
-    state: State<B>,
-    field: Sampled<B>,
-    geometry: Geometry<B>,
-    gradient: (T, Wanted),
-    segment: &Segment,
-) -> PulledBack<B>
-where
-    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
-    T: HostTensor,
-{
-    match state.position.dtype() {
-        DType::F32 => pull_back_in::<f32, B, T>(state, field, geometry, gradient, segment),
-        DType::F64 => pull_back_in::<f64, B, T>(state, field, geometry, gradient, segment),
-        dtype => panic!("pull_back: positions have dtype {dtype:?}; use f32 or f64"),
-    }
-}
-
-fn pull_back_in<F, B, T>(
-    state: State<B>,
-    field: Sampled<B>,
-    geometry: Geometry<B>,
+/// `TraceAdjoint::pull_back` on a CPU backend.
+fn pull_back<F, B, T>(
+    launch: (State<B>, Sampled<B>, Geometry<B>),
     (gradient, wanted): (T, Wanted),
     segment: &Segment,
 ) -> PulledBack<B>
@@ -197,7 +209,7 @@ where
         by_end.map(|(position, fraction)| Gradient::by_end(position, fraction)).collect();
     let mut by_velocity = vec![[F::zero(); 4]; 1];
     let mut by_rows = vec![[F::zero(); 3]; 1];
-    with_taken::<F, B, T>((state, field, geometry), segment, |taken| {
+    with_taken::<F, B, T>(launch, segment, |taken| {
         let values = if wanted.values { taken.field.velocity.len() } else { 1 };
         let rows = if wanted.rows { taken.geometry.0.len() } else { 1 };
         by_velocity.resize(values, [F::zero(); 4]);
@@ -220,26 +232,7 @@ where
 }
 
 /// `TraceBackend::push_forward` on a CPU backend.
-pub(super) fn push_forward<B, T>(
-    state: State<B>,
-    field: Sampled<B>,
-    geometry: Geometry<B>,
-    tangents: T,
-    segment: &Segment,
-) -> T
-where
-    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
-    T: HostTensor,
-{
-    let launch = (state, field, geometry);
-    match tangents.dtype() {
-        DType::F32 => push_forward_in::<f32, B, T>(launch, tangents, segment),
-        DType::F64 => push_forward_in::<f64, B, T>(launch, tangents, segment),
-        dtype => panic!("push_forward: tangents have dtype {dtype:?}; use f32 or f64"),
-    }
-}
-
-fn push_forward_in<F, B, T>(
+fn push_forward<F, B, T>(
     launch: (State<B>, Sampled<B>, Geometry<B>),
     tangents: T,
     segment: &Segment,
@@ -294,29 +287,7 @@ fn by_motion<F: Real>(gradients: &[Gradient<F>]) -> Vec<F> {
 }
 
 /// `TraceBackend::sample` on a CPU backend.
-pub(super) fn sample<B, T>(
-    state: State<B>,
-    field: Sampled<B>,
-    first_group: usize,
-    segment: &Segment,
-) -> T
-where
-    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
-    T: HostTensor,
-{
-    match state.position.dtype() {
-        DType::F32 => sample_in::<f32, B, T>(state, field, first_group, segment),
-        DType::F64 => sample_in::<f64, B, T>(state, field, first_group, segment),
-        dtype => panic!("sample: positions have dtype {dtype:?}; use f32 or f64"),
-    }
-}
-
-fn sample_in<F, B, T>(
-    state: State<B>,
-    field: Sampled<B>,
-    first_group: usize,
-    segment: &Segment,
-) -> T
+fn sample<F, B, T>(state: State<B>, field: Sampled<B>, first_group: usize, segment: &Segment) -> T
 where
     F: Real,
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
@@ -335,19 +306,7 @@ where
 }
 
 /// `TraceBackend::locate` on a CPU backend.
-pub(super) fn locate<B, T>(position: T, field: Sampled<B>) -> T
-where
-    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
-    T: HostTensor,
-{
-    match position.dtype() {
-        DType::F32 => locate_in::<f32, B, T>(position, field),
-        DType::F64 => locate_in::<f64, B, T>(position, field),
-        dtype => panic!("locate: positions have dtype {dtype:?}; use f32 or f64"),
-    }
-}
-
-fn locate_in<F, B, T>(position: T, field: Sampled<B>) -> T
+fn locate<F, B, T>(position: T, field: Sampled<B>) -> T
 where
     F: Real,
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,

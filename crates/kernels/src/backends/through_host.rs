@@ -1,9 +1,8 @@
 //! Derivatives of launches on a card, computed on the host.
 
-use super::host;
 use crate::{
-    Segment,
-    ops::{Geometry, PulledBack, Sampled, State, Wanted},
+    Segment, TraceBackend,
+    ops::{Ends, Geometry, PulledBack, PulledBackEnds, Sampled, State, TraceAdjoint, Wanted},
 };
 use burn::{
     backend::{
@@ -16,7 +15,7 @@ use burn::{
 };
 use burn_cubecl::{CubeBackend, cubecl::future::block_on};
 
-/// `TraceBackend::pull_back`: takes the steps of the launch again on the host and reverses them there.
+/// `TraceAdjoint::pull_back`: takes the steps of the launch again on the host and reverses them there.
 ///
 /// # Panics
 ///
@@ -30,7 +29,7 @@ pub(super) fn pull_back(
 ) -> PulledBack<CubeBackend> {
     let device = state.position.device.clone();
     let (state, field, geometry) = on_host(state, field, geometry);
-    let by = host::pull_back(state, field, geometry, (floats(gradient), wanted), &segment);
+    let by = Flex::pull_back(state, field, geometry, floats(gradient), wanted, segment);
     PulledBack {
         position: upload(by.position, &device),
         velocity: upload(by.velocity, &device),
@@ -54,7 +53,37 @@ pub(super) fn push_forward(
 ) -> FloatTensor<CubeBackend> {
     let device = state.position.device.clone();
     let (state, field, geometry) = on_host(state, field, geometry);
-    upload(host::push_forward(state, field, geometry, floats(tangents), &segment), &device)
+    upload(Flex::push_forward(state, field, geometry, floats(tangents), segment), &device)
+}
+
+/// `TraceAdjoint::pull_back_settling`: settles the step again on the host.
+///
+/// # Panics
+///
+/// As [`pull_back`].
+pub(super) fn pull_back_settling(
+    (state, ends): (State<CubeBackend>, Ends<CubeBackend>),
+    field: Sampled<CubeBackend>,
+    geometry: Geometry<CubeBackend>,
+    gradient: FloatTensor<CubeBackend>,
+    segment: Segment,
+) -> PulledBackEnds<CubeBackend> {
+    let device = state.position.device.clone();
+    let (state, field, geometry) = on_host(state, field, geometry);
+    let ends = Ends::<Flex> {
+        displacement: floats(ends.displacement),
+        span: floats(ends.span),
+        spread: floats(ends.spread),
+        flags: ints(ends.flags),
+    };
+    let by = Flex::pull_back_settling(state, ends, field, geometry, floats(gradient), segment);
+    PulledBackEnds {
+        position: upload(by.position, &device),
+        fraction: upload(by.fraction, &device),
+        displacement: upload(by.displacement, &device),
+        spread: upload(by.spread, &device),
+        motion: upload(by.motion, &device),
+    }
 }
 
 /// What a launch starts from, in host memory.

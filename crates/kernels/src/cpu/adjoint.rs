@@ -16,6 +16,7 @@ mod values;
 
 pub(crate) use forward::Tangents;
 pub(crate) use reverse::Gradient;
+pub(super) use stages::transposed;
 pub(crate) use values::Shares;
 
 use super::{

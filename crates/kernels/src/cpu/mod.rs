@@ -20,6 +20,7 @@ mod reinjection;
 pub(crate) mod reuse;
 mod sampler;
 mod segment;
+pub(crate) mod settle;
 mod single;
 mod step;
 mod tile;

@@ -1,16 +1,16 @@
 //! Straight paths through the domain box, among obstacles and in a mesh, on the host.
 
-mod displace;
+mod clip;
 
-pub use displace::Displaced;
+pub use clip::StageClips;
 
 use super::{
-    FieldArrays, Real,
+    Real,
     dual::Dual,
-    launch::{Clipped, Launch, LaunchData, Region, clip_where, on_path},
+    launch::{Clipped, Launch, LaunchData, clip_where, on_path},
 };
 use crate::{
-    Boundary, FieldShape, MeshShape, Obstacle, Status,
+    Boundary, Obstacle, Status,
     functions::surfaces,
     physics::{
         faces::host::{Passage, contains, land},
@@ -19,10 +19,9 @@ use crate::{
         path::host::{location_code, pass},
         prelude::host::{Float, Vec3},
         region::host::{CellHint, FoundCell, bisection, known},
-        tables::Tables,
+        tables::{CELLS, Tables},
     },
 };
-use burn::backend::DType;
 
 /// The end of a path. Where only the domain box matters, all crossings are found at once.
 #[cold]
@@ -39,15 +38,6 @@ pub(crate) fn follow<F: Float>(
     land(launch, from, to)
 }
 
-/// The rows and numbers of the surfaces among obstacles, as in
-/// [`GeometryTensors`](crate::GeometryTensors).
-pub(crate) fn geometry<F: Real>(obstacles: &[Obstacle]) -> (Vec<[F; 3]>, Vec<i32>) {
-    let rows =
-        surfaces(obstacles).flat_map(|surface| surface.rows.iter().map(|row| row.map(F::of)));
-    let numbers = surfaces(obstacles).flat_map(|surface| surface.numbers.iter().copied());
-    (rows.collect(), numbers.collect())
-}
-
 /// Lower bound of the distance of a point inside the allowed side of an obstacle; negative on the
 /// forbidden side.
 pub(crate) fn obstacle_clearance(obstacle: &Obstacle, position: [f64; 3]) -> f64 {
@@ -58,26 +48,6 @@ pub(crate) fn obstacle_clearance(obstacle: &Obstacle, position: [f64; 3]) -> f64
     let tables = Tables::of_surroundings(&open, obstacles);
     let data = LaunchData::<f64>::new(tables, geometry, Features::among(obstacles));
     clearance_of(&data.launch(None), 0, Vec3(position))
-}
-
-/// The arrays of a mesh, in the layout of [`MeshShape`].
-#[derive(Clone, Debug)]
-pub struct MeshTables {
-    /// Shape of the mesh.
-    pub shape: MeshShape,
-    /// Records of cells.
-    pub coordinates: Vec<f64>,
-    /// Connectivity and locator.
-    pub index: Vec<i32>,
-}
-
-/// Faces, obstacles and the mesh around particles. Follows straight paths on the host with the code
-/// of the fused operation, for engines that take steps of their own.
-pub struct Paths(Precise);
-
-enum Precise {
-    Single(Surroundings<f32>),
-    Double(Surroundings<f64>),
 }
 
 /// The end of a straight path.
@@ -104,125 +74,6 @@ pub struct PathEnd {
 
 /// Derivatives of three components, one row each, by three others.
 pub type Jacobian = [[f64; 3]; 3];
-
-impl Paths {
-    /// Paths in a domain box, among obstacles, and in a mesh; with the arithmetic of [`DType::F32`],
-    /// or else in double precision.
-    pub fn new(
-        boundary: &Boundary,
-        obstacles: &[Obstacle],
-        mesh: Option<MeshTables>,
-        dtype: DType,
-    ) -> Self {
-        Paths(match dtype {
-            DType::F32 => Precise::Single(Surroundings::new(boundary, obstacles, mesh)),
-            _ => Precise::Double(Surroundings::new(boundary, obstacles, mesh)),
-        })
-    }
-
-    /// Follows the paths `from -> to`. All coordinates are finite, and starts are in the box;
-    /// `locations` are their locations in [`Particles::record`](crate::Particles::record).
-    pub fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]], locations: &[i32]) -> Vec<PathEnd> {
-        match &self.0 {
-            Precise::Single(surroundings) => surroundings.follow(from, to, locations),
-            Precise::Double(surroundings) => surroundings.follow(from, to, locations),
-        }
-    }
-
-    /// The points at which stages at `to` of steps from `from` sample a field on a mesh that contains
-    /// the points for which `contains` is true: for a stage outside, the last point in the mesh on
-    /// the straight line to it. `None` for one inside. `locations` are as for
-    /// [`follow`](Paths::follow).
-    pub fn clip(
-        &self,
-        from: &[[f64; 3]],
-        to: &[[f64; 3]],
-        locations: &[i32],
-        contains: &dyn Fn([f64; 3]) -> bool,
-    ) -> Vec<Option<PathEnd>> {
-        match &self.0 {
-            Precise::Single(surroundings) => surroundings.clip(from, to, locations, contains),
-            Precise::Double(surroundings) => surroundings.clip(from, to, locations, contains),
-        }
-    }
-}
-
-/// What surrounds particles, in the precision of their positions.
-struct Surroundings<F> {
-    floats: Vec<f64>,
-    ints: Vec<i32>,
-    rows: Vec<[F; 3]>,
-    numbers: Vec<i32>,
-    features: Features,
-    mesh: Option<(MeshShape, Vec<F>, Vec<i32>)>,
-}
-
-impl<F: Real> Surroundings<F> {
-    fn new(boundary: &Boundary, obstacles: &[Obstacle], mesh: Option<MeshTables>) -> Self {
-        let Tables { floats, ints } = Tables::of_surroundings(boundary, obstacles);
-        let (rows, numbers) = geometry(obstacles);
-        let mesh = mesh.map(|MeshTables { shape, coordinates, index }| {
-            (shape, coordinates.into_iter().map(F::of).collect(), index)
-        });
-        Surroundings { floats, ints, rows, numbers, features: Features::among(obstacles), mesh }
-    }
-
-    /// Calls a function with the numbers of a launch, and with the mesh.
-    fn with<T>(&self, call: impl FnOnce(&LaunchData<F>, Option<&dyn Region<F>>) -> T) -> T {
-        let tables = Tables { floats: self.floats.clone(), ints: self.ints.clone() };
-        let data = LaunchData::new(tables, (&self.rows, &self.numbers), self.features);
-        let Some((shape, coordinates, index)) = &self.mesh else { return call(&data, None) };
-        let field = FieldArrays {
-            shape: &FieldShape::Mesh(*shape),
-            velocity: &[],
-            groups: 1,
-            coordinates,
-            index,
-        };
-        field.with_region(shape, |region| call(&data, Some(region)))
-    }
-
-    /// The cell of the mesh, plus 1, that a location names; 0 if it names another thing.
-    fn cell_of(&self, location: i32) -> i32 {
-        let cells = self.mesh.as_ref().map_or(0, |(shape, ..)| shape.cells as i32);
-        if (0..=cells).contains(&location) { location } else { 0 }
-    }
-
-    fn follow(&self, from: &[[f64; 3]], to: &[[f64; 3]], locations: &[i32]) -> Vec<PathEnd> {
-        self.with(|data, region| {
-            let (launch, exact) = (data.launch(region), data.launch_dual(region));
-            let path = |((from, to), location): ((&[f64; 3], &[f64; 3]), &i32)| {
-                let (from, to) = (from.map(F::of), to.map(F::of));
-                let cell = start_cell(&launch, from, self.cell_of(*location));
-                plain(&launch, from, to, cell).unwrap_or_else(|| replayed(&exact, from, to, cell))
-            };
-            from.iter().zip(to).zip(locations).map(path).collect()
-        })
-    }
-
-    fn clip(
-        &self,
-        from: &[[f64; 3]],
-        to: &[[f64; 3]],
-        locations: &[i32],
-        contains: &dyn Fn([f64; 3]) -> bool,
-    ) -> Vec<Option<PathEnd>> {
-        self.with(|data, region| {
-            let (launch, exact) = (data.launch(region), data.launch_dual(region));
-            let contains = |p: [F; 3]| contains(p.map(F::exact));
-            let path = |((from, to), location): ((&[f64; 3], &[f64; 3]), &i32)| {
-                let (from, to) = (from.map(F::of), to.map(F::of));
-                if contains(to) {
-                    return None;
-                }
-                let cell = start_cell(&launch, from, self.cell_of(*location));
-                let from = pulled_in(&launch, from, cell, &contains)?;
-                Some(clipped(&exact, from, to, cell, &contains))
-            };
-            from.iter().zip(to).zip(locations).map(path).collect()
-        })
-    }
-}
 
 /// The start of a path, moved off a wall beyond which it is by rounding; `None` if it is in no cell.
 pub(super) fn pulled_in<F: Real>(
@@ -264,44 +115,39 @@ pub(super) fn clipped<F: Real>(
     at((Vec3(position) - Vec3(slip)).0)
 }
 
-/// The cell of a mesh with the start of a path, or 0: by a walk from the cell that is known, if any,
-/// or else by a search. A walk also finds a position on a wall that rounding put outside.
-fn start_cell<F: Real>(launch: &Launch<F>, from: [F; 3], known: i32) -> i32 {
+/// The cell of a mesh with the start of a path, or 0: by a walk from the cell that a record's location names, if it
+/// does, or else by a search. A walk also finds a position on a wall that rounding put outside.
+pub(super) fn start_cell<F: Real>(launch: &Launch<F>, from: [F; 3], location: i32) -> i32 {
     if !launch.features.mesh {
         return 0;
     }
+    let known = if (0..=launch.int(CELLS)).contains(&location) { location } else { 0 };
     let found = launch.find_cell(Vec3(from), known, -1, false);
     let found = if found.is_found { found } else { launch.find_cell(Vec3(from), 0, -1, false) };
     if found.is_found { found.cell } else { 0 }
 }
 
-/// The end of a path on which nothing happens.
-fn plain<F: Real>(launch: &Launch<F>, from: [F; 3], to: [F; 3], cell: i32) -> Option<PathEnd> {
+/// What a record stores of the end of a path from a cell on which nothing happens; `None` for other paths.
+pub(crate) fn free_end<F: Real>(
+    launch: &Launch<F>,
+    from: [F; 3],
+    to: [F; 3],
+    cell: i32,
+) -> Option<i32> {
     let (start, end) = (Vec3(from), Vec3(to));
     if !contains(launch, end) || launch.features.bodies && !is_clear_of_all(launch, start, end) {
         return None;
     }
-    let mut location = 0;
-    if launch.features.mesh {
-        let found = launch.find_cell(end, cell, -1, false);
-        if cell == 0 || !found.is_found || launch.may_leave(start, end, cell, found.cell) {
-            return None;
-        }
-        location = found.cell;
+    if !launch.features.mesh {
+        return Some(0);
     }
-    Some(PathEnd {
-        position: to.map(F::exact),
-        image: [0; 3],
-        end: None,
-        moved: f64::INFINITY,
-        location,
-        jacobians: None,
-        fraction_slopes: [[0.0; 3]; 2],
-    })
+    let found = launch.find_cell(end, cell, -1, false);
+    let stays = cell != 0 && found.is_found && !launch.may_leave(start, end, cell, found.cell);
+    stays.then_some(found.cell)
 }
 
 /// The end of a path with its derivatives.
-pub(super) fn replayed<F: Real>(
+pub(crate) fn replayed<F: Real>(
     launch: &Launch<Dual<F>>,
     from: [F; 3],
     to: [F; 3],

@@ -45,7 +45,7 @@ pub(super) struct Slot<'a, F> {
 }
 
 impl<F: Real> Slot<'_, F> {
-    fn particle(&self) -> Particle<F> {
+    pub fn particle(&self) -> Particle<F> {
         let Record { status, step, image, location, generation, accepted, rejected } = *self.record;
         Particle {
             position: Vec3(self.position[0]),
@@ -63,7 +63,7 @@ impl<F: Real> Slot<'_, F> {
         }
     }
 
-    fn put(&mut self, particle: &Particle<F>) {
+    pub fn put(&mut self, particle: &Particle<F>) {
         *self.position = [particle.position.0, particle.rest.0];
         *self.fraction = particle.fraction;
         *self.record = Record {
@@ -109,6 +109,16 @@ impl<F: Real> Slot<'_, F> {
         Some(row_at_inlet(launch, launch.int(at + 2), number, generation))
     }
 
+    /// The instance, for the log.
+    pub fn ended(&self) -> Ended<F> {
+        Ended {
+            slot: self.number,
+            record: *self.record,
+            fraction: *self.fraction,
+            position: self.position[0],
+        }
+    }
+
     /// Prepares the instance that follows an ended one: it waits for its release. Returns the ended
     /// instance, or `None` if none follows.
     pub fn reinject(&mut self, launch: &Launch<F>) -> Option<Ended<F>> {
@@ -116,12 +126,7 @@ impl<F: Real> Slot<'_, F> {
         if !is_followed(launch, &mut particle, self.number) {
             return None;
         }
-        let ended = Ended {
-            slot: self.number,
-            record: *self.record,
-            fraction: *self.fraction,
-            position: self.position[0],
-        };
+        let ended = self.ended();
         succeed(launch, &mut particle, self.number);
         self.put(&particle);
         Some(ended)

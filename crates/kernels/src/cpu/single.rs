@@ -17,10 +17,10 @@ use crate::{
     MAX_INSTANCES_PER_STEP,
     physics::{
         diffusion::host::Address,
-        particle::host::{is_pinned, lost_status, rest_after},
-        path::host::location_code,
+        particle::host::lost_status,
         prelude::host::Vec3,
         region::host::known,
+        settle::host::{FreeEnd, arrive},
     },
     status::{ACTIVE, STAGNANT, WAITING},
 };
@@ -82,21 +82,14 @@ impl<F: Real> Single<'_, '_, F> {
         let mut none = known(0);
         let cells = self.probe.cells().unwrap_or(&mut none);
         let passage = follow(&self.context.launch, Vec3(from), Vec3(to), cells);
-        let rest = rest_after(&passage, Vec3(to), Vec3(rest));
-        self.tile.position[i] = [passage.position.0, rest.0];
-        let crossed = [passage.image_x, passage.image_y, passage.image_z];
-        for (image, crossed) in self.tile.record[i].image.iter_mut().zip(crossed) {
-            *image = image.saturating_add(crossed);
-        }
-        self.tile.record[i].location = location_code(&passage, self.probe.note());
-        if passage.status != ACTIVE {
-            self.end(passage.status, start + passage.fraction * (self.until - start));
-        } else if !self.context.launch.features.walk.is_on {
-            let h = (self.until - start) * self.full_dt();
-            if is_pinned(&self.context.launch, &passage, h) {
-                self.end(STAGNANT, self.until);
-            }
-        }
+        let h = (self.until - start) * self.full_dt();
+        let (to, rest) = (Vec3(to), Vec3(rest));
+        let free = FreeEnd { to, rest, start, until: self.until, h };
+        let (number, cell) = (self.number(), self.probe.note());
+        let mut slot = self.tile.slot(i);
+        let mut particle = slot.particle();
+        arrive(&self.context.launch, &mut particle, &passage, &free, number, cell);
+        slot.put(&particle);
     }
 
     /// The status of the particle if the step from its fraction `start` on has no finite end.

@@ -85,24 +85,59 @@ pub(super) struct WalkSlopes<F> {
     pub by_start: [[F; 3]; 3],
 }
 
+/// The derivatives of the displacement of a walk along each axis, for the same random numbers.
+pub(super) struct DisplacementSlopes<F> {
+    /// By the diffusivity at the start.
+    pub by_here: [F; 3],
+    /// By the derivative of the diffusivity along the axis.
+    pub by_gradient: [F; 3],
+    /// By the diffusivity along the axis, or by the factor of the field's at the start. 0 where that is 0.
+    pub by_factor: [F; 3],
+}
+
+/// The derivatives of [`displacement`].
+pub(super) fn displacement_slopes<F: Real>(
+    (launch, exact): (&Launch<F>, &Launch<Dual<F>>),
+    address: &Address,
+    spread: &Spread<F>,
+    h: F,
+) -> DisplacementSlopes<F> {
+    let variables = Spread {
+        here: Dual::variable(spread.here, 0),
+        gradient: Vec3([0, 1, 2].map(|d| Dual::variable(spread.gradient.0[d], 1 + d))),
+    };
+    let displacement = displacement(exact, address, &variables, Dual::constant(h)).0;
+    let of_drift = |d: usize| spread.gradient.0[d] * displacement[d].slopes[1 + d];
+    let random = |d: usize| F::of(0.5) * (displacement[d].value - of_drift(d));
+    DisplacementSlopes {
+        by_here: displacement.map(|x| x.slopes[0]),
+        by_gradient: [0, 1, 2].map(|d| displacement[d].slopes[1 + d]),
+        by_factor: [0, 1, 2].map(|d| per_diffusivity(launch, d, random(d))),
+    }
+}
+
+/// A change of the displacement per change of the diffusivity along an axis.
+fn per_diffusivity<F: Real>(launch: &Launch<F>, d: usize, change: F) -> F {
+    match launch.float(DIFFUSIVITY + d) {
+        none if none == F::zero() => F::zero(),
+        diffusivity => change / diffusivity,
+    }
+}
+
 /// The derivatives of [`diffuse`], for the same random numbers.
 pub(super) fn walk_slopes<F: Real>(
-    (launch, exact): (&Launch<F>, &Launch<Dual<F>>),
+    launches: (&Launch<F>, &Launch<Dual<F>>),
     from: [F; 3],
     address: Address,
     (h, pair): (F, &FramePair<F>),
     walls: &Walls<F>,
     probe: &mut dyn Probe<F>,
 ) -> WalkSlopes<F> {
-    let half = F::of(0.5);
-    let per_diffusivity = |d: usize, change: F| match launch.float(DIFFUSIVITY + d) {
-        none if none == F::zero() => F::zero(),
-        diffusivity => change / diffusivity,
-    };
+    let launch = launches.0;
     if !launch.features.walk.varies {
-        let random = diffuse(launch, from, address, (h, pair), walls, probe);
-        let by_diffusivity = [0, 1, 2].map(|d| per_diffusivity(d, half * random[d]));
-        return WalkSlopes { by_diffusivity, by_start: [[F::zero(); 3]; 3] };
+        let spread = Spread { here: F::one(), gradient: Vec3([F::zero(); 3]) };
+        let slopes = displacement_slopes(launches, &address, &spread, h);
+        return WalkSlopes { by_diffusivity: slopes.by_factor, by_start: [[F::zero(); 3]; 3] };
     }
     probe.keep();
     // The diffusivity and its derivatives.
@@ -113,20 +148,17 @@ pub(super) fn walk_slopes<F: Real>(
         [value[3], x, y, z]
     });
     probe.restore();
-    let variables = Spread {
-        here: Dual::variable(here.max(F::zero()), 0),
-        gradient: Vec3([0, 1, 2].map(|d| Dual::variable(gradient[d][0], 1 + d))),
-    };
-    let displacement = displacement(exact, &address, &variables, Dual::constant(h)).0;
+    let spread =
+        Spread { here: here.max(F::zero()), gradient: Vec3(gradient.map(|[slope, ..]| slope)) };
+    let slopes = displacement_slopes(launches, &address, &spread, h);
     let by_diffusivity = [0, 1, 2].map(|d| {
-        let drift = gradient[d][0] * displacement[d].slopes[1 + d];
-        per_diffusivity(d, drift + half * (displacement[d].value - drift))
+        let of_drift = gradient[d][0] * slopes.by_gradient[d];
+        slopes.by_factor[d] + per_diffusivity(launch, d, of_drift)
     });
     let by_start = [0, 1, 2].map(|d| {
-        let [by_here, by_gradient] = [0, 1 + d].map(|k| displacement[d].slopes[k]);
         let is_positive = here > F::zero();
-        let by_here = if is_positive { by_here } else { F::zero() };
-        [0, 1, 2].map(|e| by_here * here_by[e] + by_gradient * gradient[d][1 + e])
+        let by_here = if is_positive { slopes.by_here[d] } else { F::zero() };
+        [0, 1, 2].map(|e| by_here * here_by[e] + slopes.by_gradient[d] * gradient[d][1 + e])
     });
     WalkSlopes { by_diffusivity, by_start }
 }

@@ -47,6 +47,17 @@ pub(super) fn recall<F: Float>(launch: &Launch<F>, note: i32) -> CellHint<F> {
     known::<F>(select(is_cell, note, 0i32))
 }
 
+/// Finds the cell of the start of a step, which the hint may know.
+#[cube]
+pub(super) fn enter<F: Float>(launch: &Launch<F>, p: Vec4<F>, hint: &mut CellHint<F>) {
+    let mesh = comptime!(launch.form.kind.mesh());
+    let found = find_cell::<F>(launch, p, hint.cell, true, false, mesh);
+    let cell = select(found.is_found, found.cell, 0i32);
+    hint.cell = cell;
+    hint.base = cell;
+    hint.from = p;
+}
+
 /// Resets the hint: the slot has another instance now, at another position.
 #[cube]
 pub(super) fn forget<F: Float>(hint: &mut CellHint<F>) {

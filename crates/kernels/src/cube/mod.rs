@@ -12,6 +12,7 @@ mod progress;
 mod reinjection;
 mod sampler;
 mod settle;
+mod settling;
 mod stages;
 mod step;
 pub mod upload;
@@ -38,6 +39,7 @@ use burn_cubecl::{
 };
 use launch::{EndLogLaunch, LaunchLaunch, RowsLaunch};
 pub(crate) use sampler::FieldKind;
+pub(crate) use settling::settle;
 use upload::{DeviceTables, upload};
 
 /// Position or velocity in registers; the fourth lane of a sample is a diffusivity or 0.
@@ -79,34 +81,71 @@ pub(crate) fn advance(
     let dtype = state.position.dtype;
     let first_triangle = geometry.rows.meta.shape()[0] - triangle_rows(&segment.obstacles);
     let tables = Tables::new((&field.shape, field.groups), segment, first_triangle);
-    let log_rows = segment.reinjection.as_ref().map(|reinjection| reinjection.log_rows);
-    let rows = log_rows.map_or(1, |log_rows| log_rows * count);
-    let empty = |shape: &[usize], like: &CubeTensor| {
-        empty_device_dtype(client.clone(), like.device.clone(), shape.into(), like.dtype)
-    };
-    let log_index = empty(&[rows, LOG_INDEX], &state.record);
-    let log_position = empty(&[rows, LOG_POSITION], &state.position);
-    let log_count = empty(&[log_rows.map_or(1, |_| count)], &state.record);
+    let log = Log::new(&state, segment);
     let dim = CubeDim::new(&client, MANY);
     step::advance_kernel::launch(
         &client,
         calculate_cube_count_elemwise(&client, count, dim),
         dim,
-        RowsLaunch::new(
-            state.position.clone().into_buffer_arg(),
-            state.record.clone().into_buffer_arg(),
-            state.fraction.clone().into_buffer_arg(),
-        ),
-        EndLogLaunch::new(
-            log_index.clone().into_buffer_arg(),
-            log_position.clone().into_buffer_arg(),
-            log_count.clone().into_buffer_arg(),
-        ),
+        rows(&state),
+        log.launch(),
         buffers(&client, field, Some(geometry), tables, form),
         dtype_to_storage_type(dtype),
     );
-    let State { position, record, fraction } = state;
-    Advanced { position, record, fraction, log_index, log_position, log_count }
+    log.with(state)
+}
+
+/// The tensors of a log of ends.
+struct Log {
+    index: CubeTensor,
+    position: CubeTensor,
+    count: CubeTensor,
+}
+
+impl Log {
+    fn new(state: &State<CubeBackend>, segment: &Segment) -> Self {
+        let count = state.fraction.meta.shape()[0];
+        let log_rows = segment.reinjection.as_ref().map(|reinjection| reinjection.log_rows);
+        let rows = log_rows.map_or(1, |log_rows| log_rows * count);
+        let empty = |shape: &[usize], like: &CubeTensor| {
+            let (client, device) = (like.client.clone(), like.device.clone());
+            empty_device_dtype(client, device, shape.into(), like.dtype)
+        };
+        Log {
+            index: empty(&[rows, LOG_INDEX], &state.record),
+            position: empty(&[rows, LOG_POSITION], &state.position),
+            count: empty(&[log_rows.map_or(1, |_| count)], &state.record),
+        }
+    }
+
+    fn launch<F: Float>(&self) -> EndLogLaunch<F> {
+        EndLogLaunch::new(
+            self.index.clone().into_buffer_arg(),
+            self.position.clone().into_buffer_arg(),
+            self.count.clone().into_buffer_arg(),
+        )
+    }
+
+    /// The result of a launch.
+    fn with(self, state: State<CubeBackend>) -> Advanced<CubeBackend> {
+        Advanced {
+            position: state.position,
+            record: state.record,
+            fraction: state.fraction,
+            log_index: self.index,
+            log_position: self.position,
+            log_count: self.count,
+        }
+    }
+}
+
+/// The buffers of particles.
+fn rows<F: Float>(state: &State<CubeBackend>) -> RowsLaunch<F> {
+    RowsLaunch::new(
+        state.position.clone().into_buffer_arg(),
+        state.record.clone().into_buffer_arg(),
+        state.fraction.clone().into_buffer_arg(),
+    )
 }
 
 /// The buffers that a launch reads.

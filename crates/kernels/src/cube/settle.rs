@@ -9,16 +9,17 @@ use super::{
     stages::{Part, StepResult},
     vec4,
 };
-use crate::physics::particle::device::{Particle, is_pinned, lost_status, rest_after};
 use crate::{
-    physics::tables::FIRST_STEP,
     physics::{
-        faces::device::{Passage, contains, land},
+        faces::device::{contains, land},
         obstacles::device::is_clear_of_all,
-        path::device::{location_code, pass},
+        particle::device::{Particle, lost_status},
+        path::device::pass,
+        settle::device::{FreeEnd, arrive, end},
+        tables::FIRST_STEP,
         vector::device::is_within,
     },
-    status::{ACTIVE, STAGNANT as STAGNANT_STATUS},
+    status::STAGNANT,
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -33,34 +34,53 @@ pub(super) fn settle<F: Float>(
     part: &Part<F>,
     hint: &mut Hint<F>,
 ) {
-    let to = result.to;
+    if moves::<F>(launch, particle, result, index, part, hint) {
+        let free = FreeEnd::<F> {
+            to: result.to,
+            rest: result.rest,
+            start: part.start,
+            until: part.until,
+            h: (part.until - part.start) * part.full_dt,
+        };
+        go::<F>(launch, particle, &free, index, hint);
+    }
+}
+
+/// Moves a particle on the straight path to its free end. The hint knows the cell of its start.
+#[cube]
+pub(super) fn go<F: Float>(
+    launch: &Launch<F>,
+    particle: &mut Particle<F>,
+    free: &FreeEnd<F>,
+    index: i32,
+    hint: &mut Hint<F>,
+) {
+    let to = free.to;
     // A copy: a value read from a struct field changes with the field.
     let from = vec4::<F>(
         particle.position.extract(0usize),
         particle.position.extract(1usize),
         particle.position.extract(2usize),
     );
-    if moves::<F>(launch, particle, result, index, part, hint) {
-        let mut is_plain = contains::<F>(launch, to);
-        if comptime!(launch.features.bodies) && is_plain {
-            is_plain = is_clear_of_all::<F>(launch, from, to);
+    let mut is_plain = contains::<F>(launch, to);
+    if comptime!(launch.features.bodies) && is_plain {
+        is_plain = is_clear_of_all::<F>(launch, from, to);
+    }
+    if comptime!(launch.features.mesh) && is_plain {
+        is_plain = mesh::holds::<F>(launch, to, &mut hint.mesh);
+    }
+    if is_plain {
+        particle.position = to;
+        particle.rest = free.rest;
+        if comptime!(launch.features.mesh) {
+            particle.location = hint.mesh.base;
         }
-        if comptime!(launch.features.mesh) && is_plain {
-            is_plain = mesh::holds::<F>(launch, to, &mut hint.mesh);
-        }
-        if is_plain {
-            particle.position = to;
-            particle.rest = result.rest;
-            if comptime!(launch.features.mesh) {
-                particle.location = hint.mesh.base;
-            }
-        } else if comptime!(launch.features.bodies || launch.features.mesh) {
-            let passage = pass::<F>(launch, from, to, &mut hint.mesh);
-            arrive::<F>(launch, particle, &passage, result, index, part, hint.mesh.base);
-        } else {
-            let passage = land::<F>(launch, from, to);
-            arrive::<F>(launch, particle, &passage, result, index, part, hint.mesh.base);
-        }
+    } else if comptime!(launch.features.bodies || launch.features.mesh) {
+        let passage = pass::<F>(launch, from, to, &mut hint.mesh);
+        arrive::<F>(launch, particle, &passage, free, index, hint.mesh.base);
+    } else {
+        let passage = land::<F>(launch, from, to);
+        arrive::<F>(launch, particle, &passage, free, index, hint.mesh.base);
     }
 }
 
@@ -87,50 +107,15 @@ fn moves<F: Float>(
         let status = lost_status(is_first, is_in_field, comptime!(launch.features.holes));
         end::<F>(particle, status, index, part.start);
     } else if result.slow {
-        end::<F>(particle, STAGNANT_STATUS, index, part.start);
+        end::<F>(particle, STAGNANT, index, part.start);
     } else {
         moves = true;
     }
     moves
 }
 
-/// Stores the end of a particle's path.
-#[cube]
-fn arrive<F: Float>(
-    launch: &Launch<F>,
-    particle: &mut Particle<F>,
-    passage: &Passage<F>,
-    result: &StepResult<F>,
-    index: i32,
-    part: &Part<F>,
-    base: i32,
-) {
-    particle.rest = rest_after::<F>(passage, result.to, result.rest);
-    particle.position = passage.position;
-    particle.location = location_code::<F>(passage, base);
-    particle.image_x += passage.image_x;
-    particle.image_y += passage.image_y;
-    particle.image_z += passage.image_z;
-    if passage.status != ACTIVE {
-        let fraction = part.start + passage.fraction * (part.until - part.start);
-        end::<F>(particle, passage.status, index, fraction);
-    } else if comptime!(!launch.features.walk.is_on) {
-        let h = (part.until - part.start) * part.full_dt;
-        if is_pinned::<F>(launch, passage, h) {
-            end::<F>(particle, STAGNANT_STATUS, index, part.until);
-        }
-    }
-}
-
-#[cube]
-fn end<F: Float>(particle: &mut Particle<F>, status: i32, index: i32, fraction: F) {
-    particle.status = status;
-    particle.step = index;
-    particle.fraction = fraction;
-}
-
 /// Whether all components are finite.
 #[cube]
-fn finite<F: Float>(p: Vec4<F>) -> bool {
+pub(super) fn finite<F: Float>(p: Vec4<F>) -> bool {
     is_within::<F>(p, F::max_value())
 }

@@ -124,7 +124,7 @@ pub(super) fn rk_step<F: Float>(
 /// What the sum of a position `from` and a displacement loses by being rounded to `to` (Dekker's
 /// fast two-sum).
 #[cube]
-fn rest_of<F: Float>(
+pub(super) fn rest_of<F: Float>(
     launch: &Launch<F>,
     from: Vec4<F>,
     displacement: Vec4<F>,

@@ -207,6 +207,11 @@ pub(crate) mod host {
         number.wrapping_add(1)
     }
 
+    #[inline(always)]
+    pub(crate) fn saturating_sum(a: i32, b: i32) -> i32 {
+        a.saturating_add(b)
+    }
+
     /// How far a point of a path that was found by bisection moves along the path, relative to a
     /// surface with this normal: zero, but for its derivatives.
     #[inline(always)]
@@ -351,6 +356,12 @@ pub(crate) mod device {
     #[cube]
     pub(crate) fn next_number(number: i32) -> i32 {
         number + 1i32
+    }
+
+    /// Devices have no saturating sum.
+    #[cube]
+    pub(crate) fn saturating_sum(a: i32, b: i32) -> i32 {
+        a + b
     }
 
     /// Zero; see the host's function.

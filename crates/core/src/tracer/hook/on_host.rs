@@ -3,7 +3,7 @@
 //! Its arguments are copied from the rows of the particles, and its result to them. Tensor operations would read
 //! and write all particles several times, in the order of slots.
 
-use super::{Hook, Step, applied, checked, in_tensors};
+use super::{Hook, Step, checked, in_tensors, pushed};
 use crate::{
     Floats, Result, Sampled, Status,
     field::origin,
@@ -11,12 +11,12 @@ use crate::{
     tracer::{
         fused,
         rows::{Rows, taken},
+        settling::{self, Slotted, StepSpan},
         stepper::Stepper,
-        tensor::State,
     },
 };
 use burn::tensor::{Bool, Device, Tensor, TensorData};
-use burntrace_kernels::{Displaced, POSITION, Particles, Real, Record, status::WAITING};
+use burntrace_kernels::{POSITION, Particles, Real, Record, status::WAITING};
 use rayon::prelude::*;
 
 /// Advances particles by a chunk on the fused engine, one step per launch, with the operation after each.
@@ -45,16 +45,22 @@ pub(super) fn advance(
         let step = Step { before, after, dt, active, times, first_slot, index };
         let (after, active) = (step.after.clone(), step.active.clone());
         let to = checked((hook.operation)(step), &after)?;
-        if to.device().is_autodiff() {
+        let segment = settling::displacement(stepper, &StepSpan { index, times });
+        let slotted = Slotted { first: first_slot as u32, following: None };
+        let is_tracked = to.device().is_autodiff();
+        if is_tracked {
             // A parameter of the operation tracks gradients.
-            let particles = rows.in_slot_order().into_particles(&device);
-            let state = State::unpack(first_slot as u32, particles);
-            let state = applied(stepper, hook, state, [to, after], active, index)?;
-            let (rest, launch) = (chunk.part(j + 1..chunk.steps(), false), state.pack());
-            let launch = (first_slot as u32, launch);
+            rows = rows.in_slot_order();
+        }
+        let particles = rows.into_particles(&device);
+        let free = pushed(hook, &particles, [to, after], active);
+        let settled = slotted.settle(stepper, (particles, free), segment, &mut Vec::new())?;
+        if is_tracked {
+            let rest = chunk.part(j + 1..chunk.steps(), false);
+            let launch = (first_slot as u32, settled);
             return in_tensors(stepper, field, launch, &rest, None).map(|(moved, _)| moved);
         }
-        displace(stepper, hook, &mut rows, Floats::from_tensor(to)?, index)?;
+        rows = Rows::read(settled, true)?;
     }
     Ok(rows.into_particles(&device))
 }
@@ -114,25 +120,4 @@ impl InSlots<'_> {
         let active = Tensor::from_data(TensorData::new(active, shape), self.device);
         (active, lengths.into_tensor(shape, self.device))
     }
-}
-
-/// Moves active particles to the positions `to` of their slots.
-fn displace(stepper: &Stepper, hook: &Hook, rows: &mut Rows, to: Floats, index: u64) -> Result<()> {
-    let paths = stepper.paths()?;
-    let Rows { position, record, fraction, slots, .. } = rows;
-    let (record, slots) = (Record::from_numbers_mut(record), slots.as_deref());
-    let (flat, step, origin) = (hook.flat, index as i32, origin(stepper.field));
-    match (position, fraction, &to) {
-        (Floats::F32(position), Floats::F32(fraction), Floats::F32(to)) => {
-            let (position, to) = (position.as_chunks_mut().0, to.as_chunks().0);
-            let origin = origin.map(|x| x as f32);
-            paths.displace(Displaced { position, record, fraction, slots, to, origin, flat, step });
-        }
-        (Floats::F64(position), Floats::F64(fraction), Floats::F64(to)) => {
-            let (position, to) = (position.as_chunks_mut().0, to.as_chunks().0);
-            paths.displace(Displaced { position, record, fraction, slots, to, origin, flat, step });
-        }
-        _ => unreachable!("a run has one precision"),
-    }
-    Ok(())
 }

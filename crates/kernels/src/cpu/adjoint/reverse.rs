@@ -11,7 +11,7 @@ use crate::{
     cpu::{
         Real, four,
         lanes::{Four, Lanes, Task, Vector},
-        paths::PathEnd,
+        settle::by_ends,
         three,
     },
     scheme::MAX_STAGES,
@@ -244,19 +244,4 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
         }
         (gradients, by_drift)
     }
-}
-
-/// The gradients by the ends of a path that met something, from those by its end and by the fraction of the path
-/// there.
-fn by_ends<F: Real>(end: &PathEnd, by_position: [F; 3], by_fraction: f64) -> [[F; 3]; 2] {
-    let Some(jacobians) = &end.jacobians else { return [[F::zero(); 3], by_position] };
-    [0, 1].map(|which| {
-        let mut by = transposed(&jacobians[which], by_position);
-        if by_fraction != 0.0 && end.end.is_some() {
-            for (by, slope) in by.iter_mut().zip(end.fraction_slopes[which]) {
-                *by += F::of(by_fraction * slope);
-            }
-        }
-        by
-    })
 }

@@ -62,7 +62,7 @@ impl<V: Copy, const G: usize> Stages<V, G> {
 }
 
 /// The product of a transposed Jacobian and a gradient.
-pub(super) fn transposed<F: Real>(jacobian: &Jacobian, gradient: [F; 3]) -> [F; 3] {
+pub(in crate::cpu) fn transposed<F: Real>(jacobian: &Jacobian, gradient: [F; 3]) -> [F; 3] {
     [0, 1, 2].map(|d| F::of((0..3).map(|c| jacobian[c][d] * gradient[c].exact()).sum()))
 }
 

@@ -11,12 +11,13 @@ mod searches;
 pub(crate) mod shapes;
 
 use crate::{
-    Allowed, Boundary, BoundaryCondition, ClosedSurface, Obstacle, PathEnd, Paths, Shape, Status,
+    Allowed, Boundary, BoundaryCondition, ClosedSurface, Obstacle, Shape, Status,
     cpu::{
         Real,
         launch::LaunchData,
-        paths::{follow, geometry},
+        paths::{follow, free_end, replayed},
     },
+    functions,
     physics::{
         facets::host as surfaces, features::Features, obstacles::host as obstacles,
         prelude::host::Vec3, region::host::known, tables::Tables,
@@ -24,6 +25,16 @@ use crate::{
     status::{ACTIVE, STUCK},
 };
 use burn::backend::DType;
+
+/// The rows and numbers of the surfaces among obstacles, as in
+/// [`GeometryTensors`](crate::GeometryTensors).
+fn geometry<F: Real>(obstacles: &[Obstacle]) -> (Vec<[F; 3]>, Vec<i32>) {
+    let rows = functions::surfaces(obstacles)
+        .flat_map(|surface| surface.rows.iter().map(|row| row.map(F::of)));
+    let numbers =
+        functions::surfaces(obstacles).flat_map(|surface| surface.numbers.iter().copied());
+    (rows.collect(), numbers.collect())
+}
 
 /// Obstacles in a box, with the functions of the event loop.
 struct Obstacles<F: Real> {
@@ -161,15 +172,31 @@ fn obstacle_passages(
     from: &[[f64; 3]],
     to: &[[f64; 3]],
 ) -> Vec<ObstaclePassage> {
-    let ends = Paths::new(boundary, obstacles, None, dtype).follow(from, to, &vec![0; from.len()]);
-    let passage = |end: PathEnd| {
-        let at_one = matches!(end.end, Some((Status::Stuck | Status::HitObstacle, _)));
-        ObstaclePassage {
-            position: end.position,
-            image: end.image,
-            end: end.end,
-            obstacle: usize::try_from(end.location).ok().filter(|_| at_one),
-        }
-    };
-    ends.into_iter().map(passage).collect()
+    match dtype {
+        DType::F32 => Obstacles::<f32>::new(obstacles, boundary).passages(from, to),
+        _ => Obstacles::<f64>::new(obstacles, boundary).passages(from, to),
+    }
+}
+
+impl<F: Real> Obstacles<F> {
+    fn passages(&self, from: &[[f64; 3]], to: &[[f64; 3]]) -> Vec<ObstaclePassage> {
+        let data = self.data();
+        let (launch, exact) = (data.launch(None), data.launch_dual(None));
+        let passage = |(from, to): (&[f64; 3], &[f64; 3])| {
+            let (from, to) = (from.map(F::of), to.map(F::of));
+            if free_end(&launch, from, to, 0).is_some() {
+                let (position, image) = (to.map(F::exact), [0; 3]);
+                return ObstaclePassage { position, image, end: None, obstacle: None };
+            }
+            let end = replayed(&exact, from, to, 0);
+            let at_one = matches!(end.end, Some((Status::Stuck | Status::HitObstacle, _)));
+            ObstaclePassage {
+                position: end.position,
+                image: end.image,
+                end: end.end,
+                obstacle: usize::try_from(end.location).ok().filter(|_| at_one),
+            }
+        };
+        from.iter().zip(to).map(passage).collect()
+    }
 }

@@ -1,0 +1,106 @@
+//! Settling on the CPU backends.
+
+use super::{HostTensor, logged, slots, with_arrays, with_taken};
+use crate::{
+    MOTION, POSITION, Segment,
+    cpu::{
+        Arrays, Real,
+        settle::{self, EndGradient, Ends as Borrowed},
+    },
+    ops::{Advanced, Ends, Geometry, OUTCOME, PulledBackEnds, Sampled, State},
+};
+use burn::backend::Backend;
+use bytemuck::{cast_slice, cast_slice_mut};
+
+/// `TraceBackend::settle` on a CPU backend.
+pub(super) fn settle<F, B, T>(
+    (state, ends): (State<B>, Ends<B>),
+    field: Sampled<B>,
+    geometry: Geometry<B>,
+    segment: &Segment,
+) -> Advanced<B>
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let (mut position, mut record) = (state.position.contiguous(), state.record.contiguous());
+    let mut fraction = state.fraction.contiguous();
+    let arrays = Arrays::<F> {
+        position: cast_slice_mut(position.values_mut::<F>()),
+        record: cast_slice_mut(record.values_mut::<i32>()),
+        fraction: fraction.values_mut(),
+        slots: slots(segment),
+    };
+    let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
+    let geometry = (cast_slice(rows.values::<F>()), numbers.values::<i32>());
+    let mut log = Vec::new();
+    with_arrays::<F, B, T>(field, |field| {
+        with_ends::<F, B, T>(ends, |ends| {
+            log = settle::settle(arrays, ends, field, geometry, segment);
+        });
+    });
+    let [log_index, log_position, log_count] = logged::<F, T>(&log);
+    Advanced { position, record, fraction, log_index, log_position, log_count }
+}
+
+/// `TraceAdjoint::pull_back_settling` on a CPU backend.
+pub(super) fn pull_back_settling<F, B, T>(
+    launch: (State<B>, Sampled<B>, Geometry<B>),
+    ends: Ends<B>,
+    gradient: T,
+    segment: &Segment,
+) -> PulledBackEnds<B>
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let gradient = gradient.contiguous();
+    let by: &[[F; OUTCOME]] = cast_slice(gradient.values::<F>());
+    let mut gradients = Vec::new();
+    let mut spreads = 1;
+    with_taken::<F, B, T>(launch, segment, |taken| {
+        with_ends::<F, B, T>(ends, |ends| {
+            spreads = ends.spread.len();
+            gradients = settle::pull_back(taken, ends, by);
+        });
+    });
+    let count = gradients.len();
+    // Rests are too small to have gradients of their own.
+    let by_position = |by: &EndGradient<F>| [by.position, [F::zero(); 3]];
+    let by_position: Vec<_> = gradients.iter().flat_map(by_position).collect();
+    let by_displacement: Vec<_> = gradients.iter().map(|by| by.displacement).collect();
+    let mut by_motion = [0.0; MOTION];
+    for by in &gradients {
+        for (sum, by) in by_motion[3..].iter_mut().zip(by.diffusivity) {
+            *sum += by.exact();
+        }
+    }
+    let mut by_spread: Vec<_> = gradients.iter().map(|by| by.spread).collect();
+    by_spread.truncate(spreads);
+    PulledBackEnds {
+        position: T::of(by_position.into_flattened(), &[count, POSITION]),
+        fraction: T::of(gradients.iter().map(|by| by.fraction).collect(), &[count]),
+        displacement: T::of(by_displacement.into_flattened(), &[count, 3]),
+        spread: T::of(by_spread.into_flattened(), &[spreads, 4]),
+        motion: T::of(by_motion.map(F::of).to_vec(), &[MOTION]),
+    }
+}
+
+/// Borrows free ends as slices for the duration of a call.
+fn with_ends<F, B, T>(ends: Ends<B>, work: impl FnOnce(Borrowed<F>))
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let (displacement, span) = (ends.displacement.contiguous(), ends.span.contiguous());
+    let (spread, flags) = (ends.spread.contiguous(), ends.flags.contiguous());
+    work(Borrowed {
+        displacement: cast_slice(displacement.values::<F>()),
+        span: cast_slice(span.values::<F>()),
+        spread: cast_slice(spread.values::<F>()),
+        flags: flags.values::<i32>(),
+    });
+}
