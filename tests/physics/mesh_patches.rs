@@ -278,7 +278,7 @@ fn invalid_patches_are_rejected() {
     let grid = GridField::load(&mut grid, &machine.device, &options).unwrap();
     rejected(
         Tracer::new(&grid).mesh_patch(at_x("end", 0.0, 1.0)),
-        &["patches", "a field without a mesh"],
+        &["patches (`end`)", "a field without a mesh"],
     );
 }
 

@@ -125,15 +125,18 @@ table! {
     }
 }
 
-/// Refuses a run with two features that exclude each other.
+/// Refuses a run with two features that exclude each other. `given` says what was given of a feature, if its name does not.
 ///
 /// # Errors
 ///
 /// [`Error::Combination`], for the first such rule of the table.
-pub(crate) fn check(has: impl Fn(Feature) -> bool) -> Result<()> {
+pub(crate) fn check(
+    has: impl Fn(Feature) -> bool,
+    given: impl Fn(Feature) -> Option<String>,
+) -> Result<()> {
     match RULES.iter().find(|rule| has(rule.this) && has(rule.that)) {
         None => Ok(()),
-        Some(rule) => Err(rule.error()),
+        Some(rule) => Err(rule.error(given)),
     }
 }
 
@@ -142,12 +145,16 @@ pub(crate) fn refusal(this: Feature, that: Feature) -> Error {
     let pair = [this, that];
     let rule = RULES.iter().find(|rule| pair == [rule.this, rule.that]);
     rule.unwrap_or(&Rule { this, that, why: "they exclude each other", instead: "omit one" })
-        .error()
+        .error(|_| None)
 }
 
 impl Rule {
-    fn error(&self) -> Error {
-        let (this, that) = (self.this.name(), self.that.name());
+    fn error(&self, given: impl Fn(Feature) -> Option<String>) -> Error {
+        let named = |feature: Feature| match given(feature) {
+            Some(given) => format!("{} ({given})", feature.name()),
+            None => feature.name().into(),
+        };
+        let (this, that) = (named(self.this), named(self.that));
         Error::Combination { this, that, why: self.why, instead: self.instead }
     }
 }
@@ -199,7 +206,7 @@ this reason. Steps are taken in *tensor operations* for a field of your own, and
                 [other.this, other.that] == [rule.this, rule.that]
                     || [other.that, other.this] == [rule.this, rule.that]
             };
-            assert_eq!(RULES.iter().position(is_same), Some(i), "{}", rule.error());
+            assert_eq!(RULES.iter().position(is_same), Some(i), "{}", rule.error(|_| None));
         }
     }
 }

@@ -292,10 +292,10 @@ pub enum Error {
     /// Two features of a run exclude each other (docs/guide/combinations.md).
     #[error("{this} cannot be combined with {that}: {why}; {instead}")]
     Combination {
-        /// One of them.
-        this: &'static str,
-        /// The other one.
-        that: &'static str,
+        /// One of them, with what was given.
+        this: String,
+        /// The other one, with what was given.
+        that: String,
         /// Why they exclude each other.
         why: &'static str,
         /// What to do instead.

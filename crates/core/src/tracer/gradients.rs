@@ -88,12 +88,13 @@ impl Tracer<'_> {
 
     /// Refuses segments where they are not possible.
     pub(super) fn check_segments(&self, in_segments: bool) -> Result<()> {
-        combinations::check(|feature| match feature {
+        let has = |feature| match feature {
             Feature::Segments => matches!(self.execution.adjoint, Adjoint::Segments { .. }),
             Feature::Tracks => !in_segments,
             Feature::TrackedValues => self.has_tracked_values(),
             _ => false,
-        })
+        };
+        combinations::check(has, |_| None)
     }
 
     /// Whether the field is sampled, and its values are in a graph.

@@ -329,14 +329,25 @@ impl<'a> Tracer<'a> {
         let requested = self.requested_engine(is_tracked)?;
         let is_fused = self.field.sampled().is_some() && !self.has_card_gradients(is_tracked);
         let engine = requested.unwrap_or(if is_fused { Engine::Fused } else { Engine::Tensor });
-        combinations::check(|feature| match feature {
+        let has = |feature| match feature {
             Feature::FusedEngine => requested == Some(Engine::Fused),
             Feature::TensorSteps => engine == Engine::Tensor,
             Feature::Gradients => is_tracked,
             Feature::CardGradients => self.has_card_gradients(is_tracked),
             _ => self.has(feature),
-        })?;
+        };
+        combinations::check(has, |feature| self.given(feature))?;
         Ok(engine)
+    }
+
+    /// What was given of a feature, for the error of a run that may not have it.
+    fn given(&self, feature: Feature) -> Option<String> {
+        let names = || self.surroundings.patches.iter().map(|patch| format!("`{}`", patch.name()));
+        match feature {
+            Feature::OtherScheme => Some(format!("`{}`", self.solver.scheme.name())),
+            Feature::Patches => Some(names().collect::<Vec<_>>().join(", ")),
+            _ => None,
+        }
     }
 
     /// Whether gradients go through re-used slots on a graphics card.
