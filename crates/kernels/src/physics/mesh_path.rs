@@ -132,7 +132,7 @@ pub(crate) mod mesh_path {
                     }
                 }
             }
-            // After so many searches in vain, the particle waits for its next step.
+            // Without searches left, the particle waits for its next step.
             is_whole = is_whole || (has_restarted && cursor.searches >= MAX_SEARCHES);
             continues = continues && cursor.searches < MAX_SEARCHES;
             part = beyond;
