@@ -27,6 +27,7 @@ impl<V: Copy, const G: usize> Positions<V, G> {
         let zero = V::splat(F::zero());
         let mut positions = Positions { at: [zero; G], rest: [zero; G] };
         // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
         for g in 0..G {
             positions.at[g] = super::four::<F, L>(&of[g][0]);
             positions.rest[g] = super::four::<F, L>(&of[g][1]);
@@ -52,6 +53,7 @@ impl<V: Copy, const G: usize> Positions<V, G> {
     {
         let mut moved = *self;
         // By index: an iterator call might not be inlined and unrolled.
+        #[allow(clippy::needless_range_loop)]
         for g in 0..G {
             moved.at[g] = self.at[g] + displacements[g];
             moved.rest[g] = displacements[g] - (moved.at[g] - self.at[g]);
@@ -261,6 +263,7 @@ where
         let h = L::Four::splat(self.h);
         let mut displacements = self.from.rest;
         // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
         for g in 0..G {
             displacements[g] = self.mean_velocity(g).fma(h, self.from.rest[g]);
         }

@@ -64,6 +64,7 @@ impl<F: Real, S: Differentiable<F>> Forward<'_, F, S> {
         let timed = replay.timed(&step, &mut part);
         let (h, pairs) = timed;
         let mut free = replay.sample::<L, G>(step.row, timed, stages);
+        #[allow(clippy::needless_range_loop)]
         for g in 0..G {
             let step = step.of(members[g], g);
             let Some(to) = replay.end::<L, G>(&step, &mut free, timed, g) else { continue };
