@@ -17,26 +17,29 @@ pub(super) struct StepStart {
 pub(super) enum StepTimes {
     /// The same for all.
     Common { time: f64, h: f64 },
-    /// One for each particle; lengths `[n, 1]`.
-    Each { trials: Vec<Trial>, h: Box<Tensor<2>> },
+    /// Those of a trial for each particle.
+    Each(Vec<Trial>),
 }
 
 impl StepTimes {
-    /// The times of steps of particles that start at positions.
-    pub fn of(trials: &[Trial], beside: &Tensor<2>) -> Self {
+    /// The times of trials.
+    pub fn of(trials: &[Trial]) -> Self {
         let Trial { time, h, .. } = trials[0];
         if trials.iter().all(|trial| trial.time == time && trial.h == h) {
             return StepTimes::Common { time, h };
         }
-        let h = column_of(trials.iter().map(|trial| trial.h), beside);
-        StepTimes::Each { trials: trials.to_vec(), h: Box::new(h) }
+        StepTimes::Each(trials.to_vec())
     }
 
-    /// Velocities times a part of each step.
+    /// Velocities times a part of each step. The factor is rounded once, so that the other particles do not change the
+    /// displacement of one.
     fn displacement(&self, velocity: Tensor<2>, part: f64) -> Tensor<2> {
         match self {
             StepTimes::Common { h, .. } => velocity.mul_scalar(part * h),
-            StepTimes::Each { h, .. } => velocity * h.as_ref().clone().mul_scalar(part),
+            StepTimes::Each(trials) => {
+                let factors = column_of(trials.iter().map(|trial| part * trial.h), &velocity);
+                velocity * factors
+            }
         }
     }
 
@@ -44,7 +47,7 @@ impl StepTimes {
     fn velocity(&self, field: &dyn Field, position: Tensor<2>, part: f64) -> Result<Tensor<2>> {
         match self {
             StepTimes::Common { time, h } => evaluate::velocity(field, position, time + part * h),
-            StepTimes::Each { trials, .. } => {
+            StepTimes::Each(trials) => {
                 let times = trials.iter().map(|trial| trial.time + part * trial.h);
                 evaluate::velocity_at(field, position, &times.collect::<Vec<_>>())
             }

@@ -157,7 +157,7 @@ impl<'a> TensorRun<'a> {
             position: rows.take(&self.particles.coordinates()),
             locations: rows.rows().iter().map(|row| self.records[*row].location).collect(),
         };
-        let result = rk_step(stepper, &start, &StepTimes::of(trials, &start.position))?;
+        let result = rk_step(stepper, &start, &StepTimes::of(trials))?;
         let times: Vec<f64> = trials.iter().map(|trial| trial.time).collect();
         let walk = stepper.walk.as_ref().filter(|walk| walk.varies);
         let spread = walk.map(|walk| walk::spread(walk, stepper, &start.position, &times));
