@@ -138,22 +138,36 @@ where
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
-    let mut state = State::<B> {
-        position: state.position.contiguous(),
-        record: state.record.contiguous(),
-        fraction: state.fraction.contiguous(),
-    };
+    in_place::<F, B, T>(state, field, geometry, segment, |arrays, field, geometry| {
+        cpu::advance(arrays, field, geometry, segment)
+    })
+}
+
+/// Borrows the tensors of particles for a call that changes them, and returns the instances that have ended.
+fn in_place<F, B, T>(
+    state: State<B>,
+    field: Sampled<B>,
+    geometry: Geometry<B>,
+    segment: &Segment,
+    work: impl FnOnce(Arrays<F>, &FieldArrays<F>, (&[[F; 3]], &[i32])) -> Vec<Ended<F>>,
+) -> Advanced<B>
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let (mut position, mut record) = (state.position.contiguous(), state.record.contiguous());
+    let mut fraction = state.fraction.contiguous();
     let arrays = Arrays::<F> {
-        position: cast_slice_mut(state.position.values_mut::<F>()),
-        record: cast_slice_mut(state.record.values_mut::<i32>()),
-        fraction: state.fraction.values_mut(),
+        position: cast_slice_mut(position.values_mut::<F>()),
+        record: cast_slice_mut(record.values_mut::<i32>()),
+        fraction: fraction.values_mut(),
         slots: slots(segment),
     };
     let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
     let geometry = (cast_slice(rows.values::<F>()), numbers.values::<i32>());
     let mut log = Vec::new();
-    with_arrays::<F, B, T>(field, |field| log = cpu::advance(arrays, field, geometry, segment));
-    let State { position, record, fraction } = state;
+    with_arrays::<F, B, T>(field, |field| log = work(arrays, field, geometry));
     let [log_index, log_position, log_count] = logged::<F, T>(&log);
     Advanced { position, record, fraction, log_index, log_position, log_count }
 }

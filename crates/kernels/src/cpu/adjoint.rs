@@ -23,6 +23,7 @@ use super::{
     Arrays, Position, Real, Sampler, Slots,
     arrays::chunks,
     dual::Dual,
+    follow::{TakeSteps, take_steps},
     frame_pair::FramePair,
     lanes::{self, Lanes},
     launch::{Launch, LaunchData},
@@ -30,7 +31,7 @@ use super::{
     order::Order,
     sampler::{FieldArrays, WithSampler},
     segment::SegmentContext,
-    tile::{TakeSteps, Tile, Trail, take_steps},
+    tile::{Tile, Trail},
 };
 use crate::{Record, Segment};
 use forward::Forward;

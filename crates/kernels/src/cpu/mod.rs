@@ -5,12 +5,14 @@ mod adapt;
 pub(crate) mod adjoint;
 mod arrays;
 pub(crate) mod dual;
+mod follow;
 mod formula;
 mod frame_pair;
 mod grid;
 pub(crate) mod lanes;
 pub(crate) mod launch;
 pub(crate) mod mesh;
+mod method;
 pub(crate) mod order;
 pub(crate) mod paths;
 mod points;
@@ -33,12 +35,12 @@ pub(crate) use reinjection::Ended;
 pub(crate) use sampler::{FieldArrays, Sampler, WithSampler};
 
 use crate::{
-    FieldShape, Record, Scheme, Segment,
+    FieldShape, Record, Segment,
     functions::triangle_rows,
     physics::{features::Features, tables::Tables},
-    scheme::{MAX_STAGES, Tableau},
 };
 use adjoint::Differentiable;
+use follow::{TakeSteps, take_steps};
 use frame_pair::{FramePair, frame_pair, from_value};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task};
@@ -48,7 +50,7 @@ use rayon::prelude::*;
 use reinjection::EndLog;
 use segment::SegmentContext;
 use std::ops::Range;
-use tile::{TakeSteps, Tile, take_steps};
+use tile::Tile;
 use walls::Walls;
 
 /// Number of particles in a tile, the unit of work of a thread.
@@ -111,98 +113,6 @@ impl<F: Real> Advance<'_, F> {
             }
         }
         *self.log = context.into_log();
-    }
-}
-
-/// A scheme as a type, so that its coefficients are constants in the compiled loop.
-pub(crate) trait Method {
-    /// The scheme's coefficients; `None` if they are known at run time only.
-    const TABLEAU: Option<&'static Tableau>;
-    /// An element per stage, without unused ones, because all are written in every step.
-    type Stages<T: Copy>: AsMut<[T]> + AsRef<[T]>;
-    /// The same value for all stages.
-    fn all<T: Copy>(value: T) -> Self::Stages<T>;
-
-    /// Runs a loop over steps of this scheme with the vectors that it is compiled for.
-    fn run<F: Real>(task: impl Task<F>) {
-        F::run_widest(task);
-    }
-
-    /// The scheme's coefficients, where `known` are those of the run.
-    #[inline(always)]
-    fn tableau(known: &'static Tableau) -> &'static Tableau {
-        Self::TABLEAU.unwrap_or(known)
-    }
-
-    /// As [`Tableau::solution_stages`].
-    #[inline(always)]
-    fn solution_stages(known: &'static Tableau) -> usize {
-        let constant = const {
-            match Self::TABLEAU {
-                Some(tableau) => Some(tableau.solution_stages()),
-                None => None,
-            }
-        };
-        constant.unwrap_or_else(|| known.solution_stages())
-    }
-}
-
-/// Evaluates an expression with a scheme as a type: one that is compiled for the scheme, unless the sampler is not worth
-/// it or the processor lacks the widest vectors.
-macro_rules! with_method {
-    ($sampler:ty, $scheme:expr, $method:ident => $body:expr) => {{
-        macro_rules! with {
-            ($type:ident) => {{
-                type $method = $crate::cpu::$type;
-                $body
-            }};
-        }
-        if const { !<$sampler>::IS_FAST } || !$crate::cpu::lanes::are_widest() {
-            with!(AnyScheme)
-        } else {
-            match $scheme {
-                $crate::Scheme::Euler => with!(Euler),
-                $crate::Scheme::Midpoint => with!(Midpoint),
-                $crate::Scheme::Heun => with!(Heun),
-                $crate::Scheme::Rk4 => with!(Rk4),
-                $crate::Scheme::DormandPrince => with!(DormandPrince),
-            }
-        }
-    }};
-}
-use with_method;
-
-macro_rules! methods {
-    ($($name:ident)*) => {$(
-        struct $name;
-        impl Method for $name {
-            const TABLEAU: Option<&'static Tableau> = Some(Scheme::$name.tableau());
-            type Stages<T: Copy> = [T; Scheme::$name.tableau().stages];
-            #[inline(always)]
-            fn all<T: Copy>(value: T) -> Self::Stages<T> {
-                [value; Scheme::$name.tableau().stages]
-            }
-        }
-    )*};
-}
-methods!(Euler Midpoint Heun Rk4 DormandPrince);
-
-/// Any scheme, with coefficients that are read at run time. What is rare or slow in itself is compiled for it alone:
-/// particles that take steps alone, samplers that take long, and processors without the widest vectors of their
-/// architecture.
-struct AnyScheme;
-
-impl Method for AnyScheme {
-    const TABLEAU: Option<&'static Tableau> = None;
-    type Stages<T: Copy> = [T; MAX_STAGES];
-
-    #[inline(always)]
-    fn all<T: Copy>(value: T) -> Self::Stages<T> {
-        [value; MAX_STAGES]
-    }
-
-    fn run<F: Real>(task: impl Task<F>) {
-        lanes::dispatch(task);
     }
 }
 

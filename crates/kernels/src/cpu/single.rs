@@ -1,9 +1,10 @@
 //! Steps of a single particle of a tile: boundary events, and the rest of a step after a release.
 
 use super::{
-    AnyScheme, Arrays, Ended, Position, Real, four,
+    Arrays, Ended, Position, Real, four,
     frame_pair::frame_pair,
     lanes::{Four, Portable},
+    method::AnyScheme,
     padded,
     paths::follow,
     probe::{Probe, Width},

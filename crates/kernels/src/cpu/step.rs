@@ -1,9 +1,10 @@
 //! One Runge-Kutta step of a few particles at once.
 
 use super::{
-    AnyScheme, Method, Position, Real, Sampler,
+    Position, Real, Sampler,
     frame_pair::FramePair,
     lanes::{Four, Lanes, Vector},
+    method::{AnyScheme, Method},
     probe::{Probe, Width},
     segment::{FramePairs, SegmentContext},
     three,

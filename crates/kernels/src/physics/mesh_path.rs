@@ -40,6 +40,42 @@ pub(crate) mod mesh_path {
     const MIDDLE: i32 = 1;
     const CELL: i32 = 2;
 
+    /// A search along a path for its last point in the mesh.
+    pub(crate) struct PathSearch<F: Float> {
+        /// Fractions of its length: the last point that is known to be in the mesh, one outside, and the next one to try.
+        pub reached: F,
+        pub beyond: F,
+        pub part: F,
+        /// What the next round looks for.
+        pub target: i32,
+        /// The boundary face that the walk to `beyond` has reached, or -1.
+        pub face: i32,
+        /// Number of rounds since the start in a cell.
+        pub rounds: i32,
+        /// Whether the path is followed in its cell only, and whether it ever was.
+        pub in_cell: bool,
+        pub has_restarted: bool,
+        pub is_whole: bool,
+        pub continues: bool,
+    }
+
+    fn begin<F: Float>(is_known: bool) -> PathSearch<F> {
+        let zero = F::new(0.0_f32);
+        let one = F::new(1.0_f32);
+        PathSearch::<F> {
+            reached: zero,
+            beyond: select(is_known, one, zero),
+            part: select(is_known, one, zero),
+            target: select(is_known, ALL, CELL),
+            face: i32::new(-1),
+            rounds: 0i32,
+            in_cell: false,
+            has_restarted: false,
+            is_whole: false,
+            continues: true,
+        }
+    }
+
     /// Follows a path in a mesh, up to the fraction `length` of the straight line `from -> to`, to
     /// its last point in the mesh. A walk may fail where the path continues: around a reentrant
     /// corner, and between neighbours with faces that do not match. The path resumes there if some
@@ -60,97 +96,123 @@ pub(crate) mod mesh_path {
         length: F,
         hint: &mut CellHint<F>,
     ) -> Found<F> {
-        let zero = F::new(0.0_f32);
-        let one = F::new(1.0_f32);
-        let end = from + Vec3::<F>::new(length) * (to - from);
-        let is_known = hint.base > 0;
-        let mut reached = zero;
-        let mut beyond = select(is_known, one, zero);
-        let mut part = beyond;
-        let mut target = select(is_known, ALL, CELL);
-        let mut is_whole = false;
-        // The boundary face that the walk to `beyond` has reached, and the number of rounds since the start in a cell.
-        let mut face = i32::new(-1);
-        let mut rounds = 0i32;
-        // Whether the path is followed in its cell only.
-        let mut in_cell = false;
-        let mut has_restarted = false;
-        let mut continues = true;
-        while continues {
-            let mut position = along::<F>(launch, from, to, part * length);
-            if target == ALL {
+        let mut search = begin::<F>(hint.base > 0);
+        while search.continues {
+            let mut position = along::<F>(launch, from, to, search.part * length);
+            if search.target == ALL {
                 position = cursor.next;
             }
-            let cell = select(target == CELL, 0i32, hint.base);
-            let examines = in_cell && target != CELL;
-            let next = launch.examine_or_find(position, examines, cell, face, target == MIDDLE);
+            let cell = select(search.target == CELL, 0i32, hint.base);
+            let examines = search.in_cell && search.target != CELL;
+            let is_rough = search.target == MIDDLE;
+            let next = launch.examine_or_find(position, examines, cell, search.face, is_rough);
             // A cell is examined in a fraction of the time of a search.
-            cursor.searches += select(examines && rounds % 4i32 != 3i32, 0i32, 1i32);
-            let is_found = next.is_found && (target == CELL || cell > 0);
+            cursor.searches += select(examines && search.rounds % 4i32 != 3i32, 0i32, 1i32);
+            let is_found = next.is_found && (search.target == CELL || cell > 0);
             let mut restarts = false;
-            if is_found && target != CELL {
-                let start = along::<F>(launch, from, to, reached * length);
+            if is_found && search.target != CELL {
+                let start = along::<F>(launch, from, to, search.reached * length);
                 restarts = launch.may_leave(start, position, cell, next.cell);
             }
             if restarts {
-                in_cell = true;
-                has_restarted = true;
-                beyond = one;
-                face = i32::new(-1);
-                rounds = 0i32;
-                target = i32::new(0);
+                restart::<F>(&mut search);
             } else if is_found {
                 hint.cell = next.cell;
                 hint.base = next.cell;
                 hint.from = position;
-                reached = part;
-                if target == ALL {
-                    is_whole = true;
-                    continues = false;
-                } else if target == CELL {
-                    cursor.interruptions += select(beyond > zero && !in_cell, 1i32, 0i32);
-                    in_cell = false;
-                    continues = cursor.interruptions < MAX_INTERRUPTIONS;
-                    beyond = select(continues, one, reached);
-                    face = i32::new(-1);
-                    rounds = 0i32;
-                }
+                enter::<F>(cursor, &mut search);
             } else {
-                beyond = part;
-                face = next.face;
-                continues = target != CELL;
-                if target == ALL && reached == zero && !in_cell {
-                    let meeting = launch.meeting(from, end, face);
-                    let met = along::<F>(launch, from, to, meeting.reached * length);
-                    if meeting.is_known && !launch.may_leave(from, met, cell, meeting.cell) {
-                        hint.cell = meeting.cell;
-                        hint.base = meeting.cell;
-                        hint.from = met;
-                        reached = meeting.reached;
-                        beyond = meeting.beyond;
-                        continues = false;
-                    }
-                }
+                miss::<F>(launch, from, to, length, hint, &mut search, next.face);
             }
             // Without searches left, the particle waits for its next step.
-            is_whole = is_whole || (has_restarted && cursor.searches >= MAX_SEARCHES);
-            continues = continues && cursor.searches < MAX_SEARCHES;
-            part = beyond;
-            if target == CELL {
-                target = i32::new(0);
-            } else if continues && !restarts {
-                let guide = select(rounds < MAX_GUIDED, face, -1i32);
-                let probe = launch.probe(from, end, reached, beyond, guide);
-                rounds += 1;
-                target = i32::new(2);
-                let shortest = shortest_part::<F>(from, to) / length;
-                if !probe.is_closed && is_between::<F>(probe.part, reached, beyond, shortest) {
-                    target = i32::new(1);
-                    part = probe.part;
-                }
+            let is_over = cursor.searches >= MAX_SEARCHES;
+            search.is_whole = search.is_whole || (search.has_restarted && is_over);
+            search.continues = search.continues && !is_over;
+            search.part = search.beyond;
+            if search.target == CELL {
+                search.target = i32::new(0);
+            } else if search.continues && !restarts {
+                aim::<F>(launch, from, to, length, &mut search);
             }
         }
-        Found::<F> { reached, beyond, is_whole }
+        Found::<F> { reached: search.reached, beyond: search.beyond, is_whole: search.is_whole }
+    }
+
+    /// Follows the path in its cell only from now on.
+    fn restart<F: Float>(search: &mut PathSearch<F>) {
+        search.in_cell = true;
+        search.has_restarted = true;
+        search.beyond = F::new(1.0_f32);
+        search.face = i32::new(-1);
+        search.rounds = 0i32;
+        search.target = i32::new(0);
+    }
+
+    /// Moves on from a point that is in the mesh.
+    fn enter<F: Float>(cursor: &mut Cursor<F>, search: &mut PathSearch<F>) {
+        search.reached = search.part;
+        if search.target == ALL {
+            search.is_whole = true;
+            search.continues = false;
+        } else if search.target == CELL {
+            let is_new = search.beyond > F::new(0.0_f32) && !search.in_cell;
+            cursor.interruptions += select(is_new, 1i32, 0i32);
+            search.in_cell = false;
+            search.continues = cursor.interruptions < MAX_INTERRUPTIONS;
+            search.beyond = select(search.continues, F::new(1.0_f32), search.reached);
+            search.face = i32::new(-1);
+            search.rounds = 0i32;
+        }
+    }
+
+    /// Moves on from a point that is not in the mesh, where a walk has reached a boundary face: to the point where the path
+    /// meets it, if that is known.
+    fn miss<F: Float>(
+        launch: &Launch<F>,
+        from: Vec3<F>,
+        to: Vec3<F>,
+        length: F,
+        hint: &mut CellHint<F>,
+        search: &mut PathSearch<F>,
+        face: i32,
+    ) {
+        search.beyond = search.part;
+        search.face = face;
+        search.continues = search.target != CELL;
+        if search.target == ALL && search.reached == F::new(0.0_f32) && !search.in_cell {
+            let end = from + Vec3::<F>::new(length) * (to - from);
+            let meeting = launch.meeting(from, end, face);
+            let met = along::<F>(launch, from, to, meeting.reached * length);
+            if meeting.is_known && !launch.may_leave(from, met, hint.base, meeting.cell) {
+                hint.cell = meeting.cell;
+                hint.base = meeting.cell;
+                hint.from = met;
+                search.reached = meeting.reached;
+                search.beyond = meeting.beyond;
+                search.continues = false;
+            }
+        }
+    }
+
+    /// Chooses the next point to try.
+    fn aim<F: Float>(
+        launch: &Launch<F>,
+        from: Vec3<F>,
+        to: Vec3<F>,
+        length: F,
+        search: &mut PathSearch<F>,
+    ) {
+        let end = from + Vec3::<F>::new(length) * (to - from);
+        let guide = select(search.rounds < MAX_GUIDED, search.face, -1i32);
+        let probe = launch.probe(from, end, search.reached, search.beyond, guide);
+        search.rounds += 1;
+        search.target = i32::new(2);
+        let shortest = shortest_part::<F>(from, to) / length;
+        if !probe.is_closed && is_between::<F>(probe.part, search.reached, search.beyond, shortest)
+        {
+            search.target = i32::new(1);
+            search.part = probe.part;
+        }
     }
 
     /// Applies the condition at the boundary of a mesh, which the path towards `to` has reached at

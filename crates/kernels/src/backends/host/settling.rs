@@ -1,16 +1,16 @@
 //! Settling on the CPU backends.
 
-use super::{HostTensor, logged, slots, with_arrays, with_taken};
+use super::{HostTensor, in_place, with_taken};
 use crate::{
     MOTION, POSITION, Segment,
     cpu::{
-        Arrays, Real,
+        Real,
         settle::{self, EndGradient, Ends as Borrowed},
     },
     ops::{Advanced, Ends, Geometry, OUTCOME, PulledBackEnds, Sampled, State},
 };
 use burn::backend::Backend;
-use bytemuck::{cast_slice, cast_slice_mut};
+use bytemuck::cast_slice;
 
 /// `TraceBackend::settle` on a CPU backend.
 pub(super) fn settle<F, B, T>(
@@ -24,24 +24,13 @@ where
     B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
     T: HostTensor,
 {
-    let (mut position, mut record) = (state.position.contiguous(), state.record.contiguous());
-    let mut fraction = state.fraction.contiguous();
-    let arrays = Arrays::<F> {
-        position: cast_slice_mut(position.values_mut::<F>()),
-        record: cast_slice_mut(record.values_mut::<i32>()),
-        fraction: fraction.values_mut(),
-        slots: slots(segment),
-    };
-    let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
-    let geometry = (cast_slice(rows.values::<F>()), numbers.values::<i32>());
-    let mut log = Vec::new();
-    with_arrays::<F, B, T>(field, |field| {
+    in_place::<F, B, T>(state, field, geometry, segment, |arrays, field, geometry| {
+        let mut log = Vec::new();
         with_ends::<F, B, T>(ends, |ends| {
             log = settle::settle(arrays, ends, field, geometry, segment);
         });
-    });
-    let [log_index, log_position, log_count] = logged::<F, T>(&log);
-    Advanced { position, record, fraction, log_index, log_position, log_count }
+        log
+    })
 }
 
 /// `TraceAdjoint::pull_back_settling` on a CPU backend.

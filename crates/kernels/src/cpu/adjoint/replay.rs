@@ -7,9 +7,10 @@ use super::{
 };
 use crate::{
     cpu::{
-        AnyScheme, Real, Slots, four,
+        Real, Slots, four,
         frame_pair::FramePair,
         lanes::{Four, Lanes},
+        method::AnyScheme,
         paths::{Jacobian, PathEnd, clipped, pulled_in, replayed},
         probe::Hinted,
         segment::FramePairs,
