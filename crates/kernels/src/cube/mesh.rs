@@ -139,10 +139,9 @@ pub(super) fn may_leave<F: Float>(
     first: i32,
     last: i32,
 ) -> bool {
-    let bits_at = launch.int(NEAR_REENTRANT_AT);
     let mut may_leave = false;
-    if bits_at > 0 && first != last {
-        let bits = launch.index[(bits_at + (first - 1) / 32) as usize];
+    if comptime!(launch.features.reentrant) && first != last {
+        let bits = launch.index[(launch.int(NEAR_REENTRANT_AT) + (first - 1) / 32) as usize];
         may_leave = ((bits >> ((first - 1) % 32)) & 1i32) == 1i32;
         #[unroll]
         for d in 0..3usize {

@@ -13,6 +13,8 @@ pub(crate) struct Features {
     pub surfaces: bool,
     /// Whether the field is on a mesh.
     pub mesh: bool,
+    /// Whether a walk from cell to cell may lead around a part of a straight path that is outside the mesh.
+    pub reentrant: bool,
     /// Whether the field is a formula.
     pub formula: bool,
     /// Whether the field has a single frame.
@@ -43,6 +45,7 @@ impl Features {
     pub fn new(shape: &FieldShape, segment: &Segment) -> Self {
         Features {
             mesh: matches!(shape, FieldShape::Mesh(_)),
+            reentrant: matches!(shape, FieldShape::Mesh(mesh) if mesh.near_reentrant > 0),
             formula: matches!(shape, FieldShape::Formula(_)),
             steady: segment.clock.frame_intervals.is_empty(),
             outside: segment.clock.outside,

@@ -110,7 +110,7 @@ pub(crate) mod mesh_path {
             cursor.searches += select(examines && search.rounds % 4i32 != 3i32, 0i32, 1i32);
             let is_found = next.is_found && (search.target == CELL || cell > 0);
             let mut restarts = false;
-            if is_found && search.target != CELL {
+            if comptime!(launch.features.reentrant) && is_found && search.target != CELL {
                 let start = along::<F>(launch, from, to, search.reached * length);
                 restarts = launch.may_leave(start, position, cell, next.cell);
             }
@@ -183,7 +183,11 @@ pub(crate) mod mesh_path {
             let end = from + Vec3::<F>::new(length) * (to - from);
             let meeting = launch.meeting(from, end, face);
             let met = along::<F>(launch, from, to, meeting.reached * length);
-            if meeting.is_known && !launch.may_leave(from, met, hint.base, meeting.cell) {
+            let mut leaves = false;
+            if comptime!(launch.features.reentrant) && meeting.is_known {
+                leaves = launch.may_leave(from, met, hint.base, meeting.cell);
+            }
+            if meeting.is_known && !leaves {
                 hint.cell = meeting.cell;
                 hint.base = meeting.cell;
                 hint.from = met;

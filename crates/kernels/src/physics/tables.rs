@@ -317,8 +317,7 @@ impl Tables {
             put(NEIGHBOURS_AT, &[mesh.neighbours_at()]);
             put(BINS_AT, &[mesh.bins_at()]);
             put(ENTRIES_AT, &[mesh.entries_at()]);
-            let has_bits = mesh.near_reentrant > 0;
-            put(NEAR_REENTRANT_AT, &[if has_bits { mesh.near_reentrant_at() } else { 0 }]);
+            put(NEAR_REENTRANT_AT, &[mesh.near_reentrant_at()]);
         }
         Tables { floats, ints }
     }
