@@ -2,9 +2,9 @@
 
 use super::common::*;
 use burntrace::{
-    Analytic, BoundaryCondition, Domain, Engine, Face, Field, FieldFn, Flow, GridField, Inlet,
-    InletShape, Pattern, Placement, RandomWalk, SaveAt, Scheme, Seeds, Span, Status, Tolerance,
-    Tracer,
+    Analytic, BoundaryCondition, Domain, Engine, Face, Field, FieldFn, Flow, Formula, GridField,
+    Inlet, InletShape, Pattern, Placement, RandomWalk, SaveAt, Scheme, Seeds, Span, Status,
+    Tolerance, Tracer,
     burn::tensor::{Device, Tensor},
 };
 use std::{
@@ -295,6 +295,56 @@ fn errors_name_the_invalid_option() {
     let reversed = Tolerance::new(1e-3, 1e-3).steps_between(2.0, 1.0);
     let reversed = adaptive(Tracer::new(&field), 1e-3).tolerance(reversed);
     assert!(message(reversed).contains("limits are 2 and 1"));
+}
+
+/// The flow into a sink grows beyond bounds: the last steps would be shorter than the time can resolve.
+#[test]
+fn particles_whose_steps_become_too_short_end_where_they_are() {
+    let unit = Domain::new([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]).unwrap();
+    let sink = Formula::parse(["-x/(x*x+y*y)", "-y/(x*x+y*y)", "0"], &[]).unwrap();
+    let rotation = Formula::parse(["-y", "x", "0"], &[]).unwrap();
+    for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
+        let field = |flow: &Formula| {
+            let field =
+                Analytic::new(Flow::Formula(flow.clone()), &machine.device, machine.precision);
+            field.with_domain(unit)
+        };
+        let (sink, rotation) = (field(&sink), field(&rotation));
+        // It reaches the sink at 0.5 r^2.
+        let cases = [
+            (&sink, Tolerance::new(1e-6, 0.0), 0.02),
+            (&rotation, Tolerance::new(0.0, 1e-300), 0.0),
+        ];
+        for (field, tolerance, until) in cases {
+            for &engine in machine.engines() {
+                // Below the range of single precision, a tolerance is 0.
+                if engine == Engine::Tensor && machine.is_double() {
+                    continue;
+                }
+                let tracer = Tracer::new(field).engine(engine).scheme(Scheme::DormandPrince);
+                let run = trace(
+                    &tracer.tolerance(tolerance).span(steps(0.0, 2.0, 4)),
+                    &one([0.2, 0.0, 0.0]),
+                );
+                let what = format!("{machine}, {engine}, {tolerance:?}");
+                assert_eq!(run.status, [Status::StepTooSmall], "{what}");
+                assert!(run.last()[0].iter().all(|x| x.is_finite()), "{what}");
+                assert!((run.end_time[0] - until).abs() < 1e-3, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn maximum_step_that_needs_too_many_steps_is_refused() {
+    let field = rotation(&machines()[0]);
+    let tolerance = Tolerance::new(1e-3, 1e-3).steps_between(0.0, 1e-17);
+    let tracer = adaptive(Tracer::new(&field), 1e-3).tolerance(tolerance).span(steps(0.0, 1.0, 1));
+    let error = tracer.trace(&one([0.0, 0.0, 0.5])).unwrap_err().to_string();
+    assert!(
+        error.contains("maximum step is 0.00000000000000001") && error.contains("give 0.0001"),
+        "{error}"
+    );
 }
 
 /// Without an absolute tolerance, a coordinate of 0 has a tolerance of 0, which no motion meets.

@@ -140,18 +140,99 @@ fn late_times_lose_nothing_in_single_precision_on_cpus() {
     }
 }
 
+/// Late times and far domains: the exact motion is that of f64.
+#[test]
+fn sums_that_single_precision_would_lose_are_kept() {
+    let near = ([-10.0, -10.0, 0.0], [10.0, 10.0, 0.0], [0.5, 0.25, 0.0]);
+    let utm = ([5e5, 5e6, 0.0], [5.1e5, 5.01e6, 100.0], [505000.3, 5005000.3, 50.0]);
+    let far = ([1e8, 0.0, 0.0], [1e8 + 10.0, 1.0, 1.0], [1e8 + 1.0, 0.5, 0.5]);
+    let cases = [
+        (["0", "cos(x - t)", "0"], near, 1e7),
+        (["0", "sin(2*x - 3*(t + y)) + tan(0.1*(x - t))^2", "0"], near, 1e7),
+        (["0.3*(x - t - floor(x - t))", "min(t - x, 10000001) - 1e7", "0"], near, 1e7),
+        (["if(x + t < 10000000.6, 0.2, -0.1)", "abs(x - (t - 1e7))", "0"], near, 1e7),
+        (["0.001", "0.002", "0"], utm, 0.0),
+        (["0.1*sin(0.01*x)", "0.1*hypot((x - 505000)/100, (y - 5005000)/50)", "0"], utm, 0.0),
+        (
+            ["0.1*exp(-((x - 505000 - 0.1*t)/10)^2)", "0.01*(y - 5005000 + x - 505000)", "0"],
+            utm,
+            0.0,
+        ),
+        (["0.1", "0.01", "0"], far, 0.0),
+    ];
+    for (velocity, (low, high, seed), t0) in cases {
+        let flow = Flow::Formula(Formula::parse(velocity, &[]).unwrap());
+        let of = |machine: &Machine, engine| {
+            let field = Analytic::new(flow.clone(), &machine.device, machine.precision);
+            let field = field.with_domain(Domain::new(low, high).unwrap());
+            let tracer = Tracer::new(&field).engine(engine).span(steps(t0, t0 + 2.0, 40));
+            let tracks = tracer.trace(&Seeds::list(vec![seed]).unwrap()).unwrap();
+            tracks.saves().last().unwrap().exact_positions().unwrap()[0]
+        };
+        let exact = of(&exact_machines()[0], Engine::Fused);
+        for machine in machines() {
+            let is_late = t0 > 0.0;
+            if !machine.is_cpu() && (machine.is_double() || is_late) {
+                continue;
+            }
+            for engine in [Engine::Fused, Engine::Tensor] {
+                let moved = |p: [f64; 3]| [0, 1, 2].map(|d| p[d] - seed[d]);
+                let off = distance(&[moved(of(&machine, engine))], &[moved(exact)]);
+                // Of rounding of the position relative to the origin.
+                let size =
+                    (0..3).map(|d| (seed[d] - 0.5 * (low[d] + high[d])).abs()).fold(1.0, f64::max);
+                assert_below(
+                    &format!("{machine}, {engine}, {velocity:?}"),
+                    off,
+                    20.0 * size * machine.eps(),
+                );
+            }
+        }
+    }
+}
+
 /// Where a formula has no value, particles end.
 #[test]
 fn particles_end_where_a_formula_is_not_a_number() {
-    let flow = Flow::Formula(Formula::parse(["1", "sqrt(0.5 - x)", "0"], &[]).unwrap());
+    let root = "sqrt(0.5 - x)";
+    let compared =
+        ["min(1, s)", "min(s, 1)", "max(0, s)", "if(s < 0.1, 1, 2)", "if(0.1 <= s, 1, 2)"];
+    for v in [root].into_iter().chain(compared) {
+        let flow = Flow::Formula(Formula::parse(["1", v, "0"], &[("s", root)]).unwrap());
+        for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
+            let field = Analytic::new(flow.clone(), &machine.device, machine.precision);
+            let field = field.with_domain(Domain::new([0.0; 3], [9.0; 3]).unwrap());
+            let seeds = vec![[0.0, 1.0, 0.0], [0.4, 1.0, 0.0], [-0.0, 2.0, 1.0]];
+            let seeds = Seeds::list(seeds).unwrap();
+            for &engine in machine.engines() {
+                let tracer = Tracer::new(&field).engine(engine).span(steps(0.0, 0.9, 9));
+                let run = trace(&tracer, &seeds);
+                assert_eq!(run.status, [Status::NonFinite; 3], "{machine}, {engine}, {v}");
+                assert!(run.last().as_flattened().iter().all(|x| x.is_finite()), "{machine}, {v}");
+            }
+        }
+    }
+}
+
+#[test]
+fn hypot_has_the_size_of_its_larger_number() {
+    let flow = Flow::Formula(
+        Formula::parse(
+            ["hypot(3e-30*x, 4e-30*x)*1e30", "hypot(3e25, 4e25*y)*1e-25", "hypot(0*x, 0)"],
+            &[],
+        )
+        .unwrap(),
+    );
     for machine in machines().into_iter().filter(|m| m.is_cpu() || !m.is_double()) {
         let field = Analytic::new(flow.clone(), &machine.device, machine.precision);
         let field = field.with_domain(Domain::new([0.0; 3], [9.0; 3]).unwrap());
-        let seeds = Seeds::list(vec![[0.0, 1.0, 0.0], [0.4, 1.0, 0.0], [-0.0, 2.0, 1.0]]).unwrap();
-        let tracer = Tracer::new(&field).span(steps(0.0, 0.9, 9));
-        let run = trace(&tracer, &seeds);
-        assert_eq!(run.status, [Status::NonFinite; 3], "{machine}");
-        assert!(run.last().as_flattened().iter().all(|x| x.is_finite()), "{machine}");
+        let tracer = Tracer::new(&field).scheme(Scheme::Euler).span(steps(0.0, 0.1, 1));
+        let run = trace(&tracer, &Seeds::list(vec![[1.0, 1.0, 1.0]]).unwrap());
+        assert_below(
+            &machine.to_string(),
+            distance(run.last(), &[[1.5, 1.5, 1.0]]),
+            8.0 * machine.eps(),
+        );
     }
 }
 

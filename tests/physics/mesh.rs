@@ -4,8 +4,8 @@ use super::{common::*, meshes::*};
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     BoundaryCondition, CellKind, CellVelocity, Engine, Field, FieldOptions, Floats, FrameData,
-    FrameSource, MeshField, MeshSource, Placement, SaveAt, Scheme, Seeds, SourceError, Tracer, io,
-    mesh::Cells,
+    FrameSource, MeshField, MeshSource, Placement, SaveAt, Scheme, Seeds, SourceError, Status,
+    Tracer, io, mesh::Cells,
 };
 
 /// Meshes on which a linear velocity is exact.
@@ -73,6 +73,50 @@ fn tracks_in_a_linear_velocity_are_exact_on_every_mesh() {
             let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
             let error = distance(run.last(), &expected);
             assert_below(&format!("{name}, {machine}"), error, 100.0 * machine.eps());
+        }
+    }
+}
+
+/// Six frusta around a cube of some size in the middle of the unit cube; without it, six pyramids.
+fn frusta(size: f64) -> MeshFrames {
+    let faces =
+        [[0, 1, 2, 3], [4, 7, 6, 5], [0, 3, 7, 4], [1, 5, 6, 2], [0, 4, 5, 1], [3, 2, 6, 7]];
+    let corner =
+        |k: usize| [k % 4 == 1 || k % 4 == 2, k % 4 >= 2, k >= 4].map(|x| f64::from(u8::from(x)));
+    let inner = |k: usize| corner(k).map(|x| 0.5 + size * (x - 0.5));
+    let points: Vec<[f64; 3]> = (0..8).map(corner).chain((0..8).map(inner)).collect();
+    let mut connectivity = faces.map(|face| [face, face.map(|node| node + 8)].concat()).concat();
+    if size > 0.0 {
+        connectivity.extend(8..16);
+    }
+    let count = connectivity.len() / 8;
+    let cells = Cells {
+        kinds: vec![CellKind::Hexahedron; count],
+        offsets: (0..=count as u32).map(|k| 8 * k).collect(),
+        connectivity,
+    };
+    let values = vec![points.iter().flat_map(|p| linear(*p, 0.0)).collect()];
+    MeshFrames { points, cells, placement: Placement::Nodes, times: vec![0.0], values }
+}
+
+#[test]
+fn tracks_are_exact_in_tapered_and_collapsed_hexahedra() {
+    let mut seeds = Dice(5).points([0.3, 0.3, 0.3], [0.7, 0.7, 0.7], 60);
+    seeds.extend([1e-1, 1e-3, 1e-5, 1e-7].map(|x| [0.5 + x, 0.5 - 0.3 * x, 0.5 + 0.7 * x]));
+    let expected: Vec<_> =
+        seeds.iter().map(|p| follow(|p, _| linear(p, 0.0), *p, (0.0, 0.05, 40), 3)).collect();
+    for size in [0.0, 1e-10, 1e-6, 1e-3, 0.2] {
+        for machine in machines_for(CellKind::Hexahedron) {
+            let field = frusta(size).field(&machine);
+            let tracer = Tracer::new(&field).span(steps(0.0, 2.0, 40));
+            let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
+            let what = format!("{size}, {machine}");
+            assert!(
+                run.status.iter().all(|status| *status == Status::Active),
+                "{what}: {:?}",
+                run.status
+            );
+            assert_below(&what, distance(run.last(), &expected), 100.0 * machine.eps());
         }
     }
 }

@@ -4,6 +4,7 @@
 //! and its [`Locator`]. [`Mesh::locate`] is the reference for their search.
 
 mod bounds;
+mod collapsed;
 mod faces;
 mod groups;
 mod input;

@@ -23,6 +23,17 @@ pub struct Adaptive {
     pub max_step: f64,
 }
 
+/// What becomes of a trial step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialOutcome {
+    /// The particle takes it.
+    Accepted,
+    /// A shorter one follows.
+    Rejected,
+    /// No step that the time resolves meets the tolerance.
+    Hopeless,
+}
+
 impl Adaptive {
     /// Safety factor applied to the step that the error estimate allows.
     pub const SAFETY: f64 = 0.9;
@@ -30,8 +41,13 @@ impl Adaptive {
     pub const SHRINK: f64 = 0.2;
     /// Maximum ratio of a step to the previous one.
     pub const GROW: f64 = 5.0;
-    /// Minimum length of an adaptive step, in units of rounding of the segment's step.
+    /// Length of an adaptive step that is not divided, in units of rounding of the segment's step.
     pub const ROUNDINGS: f64 = 64.0;
+    /// The error in tolerances with which such a step is not accepted; with less, as at a jump of the velocity, it is.
+    pub const HOPELESS: f64 = 1e4;
+    /// Maximum number of trial steps of an instance within a step of the segment. Software rasterisers end a loop
+    /// after 65,535 rounds.
+    pub const MAX_TRIALS: usize = 10_000;
 
     /// Length of a trial step within the remainder `left` of a step, given the suggestion of the
     /// last one (0 for none); both have the sign of the step.
@@ -39,21 +55,26 @@ impl Adaptive {
         step_size::length(self.max_step, suggested, left)
     }
 
-    /// Whether a trial step `from -> to` of length `h` is accepted despite its error, and the length
-    /// suggested for the next one, as the fused operation decides. `is_last` tells whether it ends
-    /// with the whole step; steps up to `slack` are accepted whatever their error.
+    /// What becomes of a trial step `from -> to` of length `h`, and the length suggested for the next one, as the
+    /// fused operation decides. `is_last` tells whether it ends with the whole step; steps up to `slack` are not
+    /// divided.
     pub fn judge(
         &self,
         [from, to, error]: [[f64; 3]; 3],
         (suggested, h): (f64, f64),
         is_last: bool,
         slack: f64,
-    ) -> (bool, f64) {
+    ) -> (TrialOutcome, f64) {
         let Adaptive { relative, absolute, min_step, .. } = *self;
         let control = Control { relative, absolute, min_step };
         let trial = TrialStep { suggested, h, is_last, slack };
-        let Verdict { is_accepted, next_dt } =
+        let Verdict { is_accepted, is_hopeless, next_dt } =
             step_size::judge(&control, Vec3(from), Vec3(to), Vec3(error), &trial);
-        (is_accepted, next_dt)
+        let trial = match is_accepted {
+            true => TrialOutcome::Accepted,
+            false if is_hopeless => TrialOutcome::Hopeless,
+            false => TrialOutcome::Rejected,
+        };
+        (trial, next_dt)
     }
 }

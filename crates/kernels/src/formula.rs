@@ -48,9 +48,9 @@ pub enum Operator {
     Mul,
     /// Quotient.
     Div,
-    /// The smaller number.
+    /// The smaller number; not a number if one of them is not.
     Min,
-    /// The larger number.
+    /// The larger number; not a number if one of them is not.
     Max,
     /// The first number to the power of the second.
     Pow,
@@ -65,7 +65,8 @@ pub enum Instruction {
     Unary(Function, u16),
     /// An operation on two values.
     Binary(Operator, u16, u16),
-    /// The third value where the first is less than the second, the fourth elsewhere.
+    /// The third value where the first is less than the second, the fourth where it is not, and not a number where one
+    /// of the two is not.
     ChooseLess([u16; 4]),
 }
 
@@ -93,7 +94,7 @@ pub trait FormulaNumber: Clone {
     fn sin_cos(&self) -> [Self; 2] {
         [Function::Sin, Function::Cos].map(|function| self.apply(function))
     }
-    /// `yes` where the number is less than a bound, `no` elsewhere.
+    /// `yes` where the number is less than a bound, `no` where it is not, and not a number where one of them is not.
     fn choose_less(&self, bound: &Self, yes: &Self, no: &Self) -> Self;
 }
 
@@ -214,7 +215,8 @@ macro_rules! scalar {
 
             #[inline(always)]
             fn choose_less(&self, bound: &Self, yes: &Self, no: &Self) -> Self {
-                if self < bound { *yes } else { *no }
+                // The sum is not a number.
+                if self < bound { *yes } else if self >= bound { *no } else { self + bound }
             }
         }
     )*};
@@ -249,8 +251,11 @@ mod tests {
     }
 
     #[test]
-    fn minimum_of_nan_is_the_second_number() {
-        assert_eq!(f64::NAN.combine(Operator::Min, &1.0), 1.0);
-        assert!(1.0_f64.combine(Operator::Max, &f64::NAN) == 1.0);
+    fn comparisons_with_nan_have_no_value() {
+        for [a, b] in [[f64::NAN, 1.0], [1.0, f64::NAN]] {
+            assert!(a.combine(Operator::Min, &b).is_nan() && a.combine(Operator::Max, &b).is_nan());
+            assert!(a.choose_less(&b, &1.0, &2.0).is_nan());
+        }
+        assert_eq!(f64::INFINITY.combine(Operator::Min, &1.0), 1.0);
     }
 }

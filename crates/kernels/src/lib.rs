@@ -43,7 +43,7 @@ mod walk;
 #[path = "../../../tests/support/requirements.rs"]
 mod requirements;
 
-pub use adaptive::Adaptive;
+pub use adaptive::{Adaptive, TrialOutcome};
 pub use boundary::{Boundary, BoundaryCondition, MeshPatch};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, Outside, Step, TimeInterpolation};

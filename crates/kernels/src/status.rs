@@ -29,11 +29,14 @@ pub enum Status {
     /// It came to a hole of the field: hidden points or cells, or values that are not finite. It keeps
     /// its last position, from which no step is possible.
     LeftField,
+    /// Its adaptive steps became too short: no step that the time resolves met the tolerance, or it took
+    /// [`MAX_TRIALS`](crate::Adaptive::MAX_TRIALS) of them in a step of the run. It keeps the position that it reached.
+    StepTooSmall,
 }
 
 impl Status {
     /// All statuses, in order of code.
-    pub const ALL: [Status; 15] = [
+    pub const ALL: [Status; 16] = [
         Status::Waiting,
         Status::Active,
         Status::NonFinite,
@@ -49,11 +52,12 @@ impl Status {
         Status::Exited(Face::ZLow),
         Status::Exited(Face::ZHigh),
         Status::LeftField,
+        Status::StepTooSmall,
     ];
 
     /// The integer code used on devices and in files: waiting 0, active 1, non-finite 2, not
     /// located 3, stagnant 4, left the mesh 5, stuck 6, hit an obstacle 7, exited through face `f`
-    /// [`EXITED`]` + f`, left the field 14.
+    /// [`EXITED`]` + f`, left the field 14, step too small 15.
     pub const fn code(self) -> i32 {
         match self {
             Status::Waiting => WAITING,
@@ -66,6 +70,7 @@ impl Status {
             Status::HitObstacle => HIT,
             Status::Exited(face) => EXITED + face as i32,
             Status::LeftField => LEFT_FIELD,
+            Status::StepTooSmall => STEP_TOO_SMALL,
         }
     }
 
@@ -98,6 +103,7 @@ impl std::fmt::Display for Status {
             Status::HitObstacle => f.write_str("hit an obstacle"),
             Status::Exited(face) => write!(f, "exited {face}"),
             Status::LeftField => f.write_str("left the field"),
+            Status::StepTooSmall => f.write_str("step too small"),
         }
     }
 }
@@ -124,6 +130,8 @@ pub const HIT: i32 = 7;
 pub const EXITED: i32 = 8;
 /// Code of [`Status::LeftField`].
 pub const LEFT_FIELD: i32 = 14;
+/// Code of [`Status::StepTooSmall`].
+pub const STEP_TOO_SMALL: i32 = 15;
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 #[derive(Clone, Debug)]
 pub struct Analytic {
     flow: Flow,
-    /// The flow's formula, without the components along flat axes.
+    /// The flow's formula at positions measured from the origin, without the components along flat axes.
     formula: Formula,
     sampled: Sampled,
 }
@@ -42,8 +42,13 @@ impl Analytic {
     }
 
     fn of(flow: Flow, domain: Domain, device: &Device, precision: Precision) -> Self {
-        let formula = flow.formula().without([0, 1, 2].map(|d| domain.is_flat(d)));
-        let sampled = formula.sampled(domain, device, precision);
+        let plain = flow.formula().without([0, 1, 2].map(|d| domain.is_flat(d)));
+        let origin = domain.origin();
+        let (formula, origin) = match plain.measured_from(origin) {
+            Some(measured) => (measured, origin),
+            None => (plain, [0.0; 3]),
+        };
+        let sampled = formula.sampled((domain, origin), device, precision);
         Analytic { flow, formula, sampled }
     }
 
@@ -75,11 +80,11 @@ impl Analytic {
 
 impl Field for Analytic {
     fn velocity(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
-        self.formula.velocity_at(&position, &[time])
+        self.formula.velocity_at(&self.sampled.measured(position), &[time])
     }
 
     fn velocity_at(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>> {
-        Some(self.formula.velocity_at(&position, times))
+        Some(self.formula.velocity_at(&self.sampled.measured(position), times))
     }
 
     fn domain(&self) -> Domain {
@@ -95,7 +100,11 @@ impl Field for Analytic {
     }
 
     fn internals(&self, _: Sealed) -> Internals<'_> {
-        Internals { sampled: Some(&self.sampled), ..Internals::default() }
+        Internals {
+            sampled: Some(&self.sampled),
+            formula: Some(&self.formula),
+            ..Internals::default()
+        }
     }
 
     fn to_device(&self, device: &Device) -> Result<Box<dyn Field>> {

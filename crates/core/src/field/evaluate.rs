@@ -18,10 +18,9 @@ use burntrace_kernels::{Particles, Segment};
 /// if a frame cannot be read.
 pub(crate) fn velocity(field: &dyn Field, position: Tensor<2>, time: f64) -> Result<Tensor<2>> {
     let [count, _] = position.dims();
-    let found = match field.origin_view() {
-        Some(field) => field.velocity_from_origin(position, &[time]),
-        None => field.velocity(plain(field, position), time),
-    };
+    let found = field
+        .velocity_from_origin(&position, &[time])
+        .unwrap_or_else(|| field.velocity(plain(field, position), time));
     validated(field, "velocity", found, [count, 3])
 }
 
@@ -98,10 +97,9 @@ pub(crate) fn velocity_at(
     if times.windows(2).all(|pair| pair[0] == pair[1]) {
         return velocity(field, position, times[0]);
     }
-    let found = match field.origin_view() {
-        Some(field) => Some(field.velocity_from_origin(position.clone(), times)),
-        None => field.velocity_at(plain(field, position.clone()), times),
-    };
+    let found = field
+        .velocity_from_origin(&position, times)
+        .or_else(|| field.velocity_at(plain(field, position.clone()), times));
     if let Some(found) = found {
         return validated(field, "velocity", found, [times.len(), 3]);
     }

@@ -1,6 +1,6 @@
 //! The trait of velocity fields.
 
-use super::{arrays::Samples, domain::Domain, sampled::Sampled};
+use super::{arrays::Samples, domain::Domain, formula::Formula, sampled::Sampled};
 use crate::{Error, Precision, Result, mesh::Mesh};
 use burn::tensor::{Bool, Device, Tensor};
 
@@ -115,6 +115,8 @@ pub struct Internals<'a> {
     pub sampled: Option<&'a Sampled>,
     /// The values of a sampled field at positions measured from its origin.
     pub from_origin: Option<&'a dyn FromOrigin>,
+    /// The formula of the velocity at positions measured from the field's origin.
+    pub formula: Option<&'a Formula>,
     /// The mesh of the field, if it does not fill the domain.
     pub mesh: Option<&'a Mesh>,
     /// The index that the field's source gives to each cell of the mesh.
@@ -133,6 +135,18 @@ impl dyn Field + '_ {
 
     pub(crate) fn origin_view(&self) -> Option<&dyn FromOrigin> {
         self.internals(Sealed).from_origin
+    }
+
+    /// Velocity `[n, 3]` at positions `[n, 3]` measured from the field's origin, and one time, or a time for each
+    /// position; `None` if the field knows the data's coordinates only.
+    pub(crate) fn velocity_from_origin(
+        &self,
+        position: &Tensor<2>,
+        times: &[f64],
+    ) -> Option<Tensor<2>> {
+        let Internals { from_origin, formula, .. } = self.internals(Sealed);
+        let sampled = || Some(from_origin?.velocity_from_origin(position.clone(), times));
+        formula.map(|formula| formula.velocity_at(position, times)).or_else(sampled)
     }
 
     pub(crate) fn source_cell(&self, cell: usize) -> usize {

@@ -89,6 +89,7 @@ impl Mesh {
         for node in &mut cells.connectivity {
             *node = merged.map[*node as usize];
         }
+        let cells = cells.reduced();
         let neighbours = neighbours::neighbours(&cells, merged.points.len());
         tracing::debug!(open = neighbours.open, "neighbours");
         let survey = survey::survey(&merged.points, &cells, flat, precision);

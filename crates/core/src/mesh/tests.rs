@@ -1,3 +1,4 @@
+mod collapsed;
 mod damaged;
 mod face_positions;
 mod groups;

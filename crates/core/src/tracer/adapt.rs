@@ -3,7 +3,7 @@
 use super::{Tracer, rows::on_host, runge_kutta::StepResult};
 use crate::{Error, Result, Span, Tolerance};
 use burn::tensor::Tensor;
-use burntrace_kernels::Adaptive;
+use burntrace_kernels::{Adaptive, TrialOutcome};
 
 /// Number of maximum steps in a run that sets neither `dt` nor `steps`.
 const PARTS: u64 = 100;
@@ -50,6 +50,21 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
     Ok(Some(Adaptive { relative, absolute, min_step, max_step: max_step.min(1e30) }))
 }
 
+/// Checks that a step of the run has room for its adaptive steps.
+pub(super) fn check_max_step(tracer: &Tracer, dt: f64) -> Result<()> {
+    let Some(Tolerance { max_step, .. }) = tracer.solver.tolerance else { return Ok(()) };
+    let shortest = dt.abs() / Adaptive::MAX_TRIALS as f64;
+    if max_step >= shortest {
+        return Ok(());
+    }
+    Err(Error::Tolerance(format!(
+        "the maximum step is {max_step}, of which a step of the run, {}, has room for {}; give {shortest} or more, or \
+         a smaller step of the run",
+        dt.abs(),
+        Adaptive::MAX_TRIALS
+    )))
+}
+
 /// Progress of a particle through a step.
 #[derive(Clone, Copy, Default)]
 pub(super) struct StepCursor {
@@ -57,6 +72,8 @@ pub(super) struct StepCursor {
     pub start: f64,
     /// Length suggested for the next trial, with the sign of the step; 0 for none.
     pub next_dt: f64,
+    /// Number of trials of the instance in the step.
+    pub trials: usize,
     /// Number of instances that have started in its slot in the step.
     pub instances: usize,
 }
@@ -74,6 +91,11 @@ pub(super) struct Trial {
 }
 
 impl StepCursor {
+    /// Whether the instance ends, as it takes too many steps.
+    pub fn gives_up(&self) -> bool {
+        self.trials > Adaptive::MAX_TRIALS
+    }
+
     /// The next step of a particle within a step of the run.
     pub fn trial(&self, row: usize, control: Option<&Adaptive>, [t, end]: [f64; 2]) -> Trial {
         let (start, whole) = (self.start, end - t);
@@ -85,7 +107,7 @@ impl StepCursor {
 }
 
 /// Which trials are accepted; the cursors get the lengths suggested for the next ones. `from` are the positions before
-/// the steps, and trials as short as the rounding of the step of the run are accepted.
+/// the steps, and trials as short as the rounding of the step of the run are not divided.
 pub(super) fn judge(
     control: &Adaptive,
     (trials, rounding): (&[Trial], f64),
@@ -99,9 +121,13 @@ pub(super) fn judge(
     let verdict = |(i, trial): (usize, &Trial)| {
         let (cursor, positions) = (&mut cursors[trial.row], [from[i], to[i], error[i]]);
         let lengths = (cursor.next_dt, trial.h);
-        let (is_accepted, next_dt) = control.judge(positions, lengths, trial.until == 1.0, slack);
+        let (outcome, next_dt) = control.judge(positions, lengths, trial.until == 1.0, slack);
         cursor.next_dt = next_dt;
-        is_accepted
+        if outcome == TrialOutcome::Hopeless {
+            // The next round ends it.
+            cursor.trials = Adaptive::MAX_TRIALS;
+        }
+        outcome == TrialOutcome::Accepted
     };
     Ok(trials.iter().enumerate().map(verdict).collect())
 }

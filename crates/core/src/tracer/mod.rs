@@ -320,6 +320,7 @@ impl<'a> Tracer<'a> {
             sampled.time.check_step(span.dt)?;
         }
         check_known(self.field, &span)?;
+        adapt::check_max_step(self, span.dt)?;
         Schedule::new(span, self.save.at.clone())
     }
 

@@ -19,7 +19,7 @@ use crate::{Result, Status, schedule::Chunk};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
     FreeEnds, MAX_INSTANCES_PER_STEP, Particles, Record,
-    settling::{DEFERS, MOVES, REJECTED, SLOW, UNKNOWN},
+    settling::{DEFERS, GIVES_UP, MOVES, REJECTED, SLOW, UNKNOWN},
     status::{ACTIVE, WAITING},
 };
 
@@ -115,10 +115,11 @@ impl<'a> TensorRun<'a> {
         let mut trials = Vec::new();
         for (row, (record, cursor)) in self.records.iter().zip(&mut self.cursors).enumerate() {
             if is_released(record) {
-                (cursor.start, cursor.next_dt) = (released[row], 0.0);
+                (cursor.start, cursor.next_dt, cursor.trials) = (released[row], 0.0, 0);
             } else if record.status != ACTIVE || cursor.start >= 1.0 {
                 continue;
             }
+            cursor.trials += usize::from(self.stepper.adaptive.is_some());
             trials.push(cursor.trial(row, self.stepper.adaptive.as_ref(), step.times));
         }
         Ok(trials)
@@ -217,7 +218,11 @@ impl<'a> TensorRun<'a> {
         for (trial, is_accepted) in trials.iter().zip(accepted) {
             let is_last = self.cursors[trial.row].instances >= MAX_INSTANCES_PER_STEP;
             let defers = if is_last { DEFERS } else { 0 };
-            numbers[trial.row] = if *is_accepted { MOVES | defers } else { REJECTED };
+            numbers[trial.row] = match *is_accepted {
+                _ if self.cursors[trial.row].gives_up() => GIVES_UP | defers,
+                true => MOVES | defers,
+                false => REJECTED,
+            };
         }
         let (device, dtype) = (displacement.device(), displacement.dtype());
         let flags = TensorData::new(numbers, [count]);
@@ -262,7 +267,7 @@ impl<'a> TensorRun<'a> {
         for ((cursor, before), now) in self.cursors.iter_mut().zip(before).zip(&self.records) {
             if now.generation != before.generation {
                 // One that is active starts at the end of the step.
-                (cursor.start, cursor.next_dt) = (1.0, 0.0);
+                (cursor.start, cursor.next_dt, cursor.trials) = (1.0, 0.0, 0);
                 cursor.instances += 1;
             }
         }

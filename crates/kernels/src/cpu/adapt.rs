@@ -9,13 +9,13 @@ use super::{
     tile::{AcceptedStep, Member, PartOfStep, Tile},
 };
 use crate::{
-    MAX_INSTANCES_PER_STEP,
+    Adaptive, MAX_INSTANCES_PER_STEP,
     physics::{
         prelude::host::Vec3,
         step_size::host::{TrialStep, control, judge, length, slack},
         tables::CONTROL_MAX,
     },
-    status::{ACTIVE, WAITING},
+    status::{ACTIVE, STEP_TOO_SMALL, WAITING},
 };
 
 /// Takes all particles of a tile through its steps, in as many adaptive ones as needed.
@@ -54,7 +54,7 @@ impl<F: Real> Adapt<'_, '_, F> {
     fn step<L: Lanes<F>>(&mut self, (i, j): (usize, usize), next_dt: &mut F) {
         let number = self.tile.context.segment.first_step + j as i32;
         let full_dt = F::of(self.tile.context.segment.steps[j].h);
-        let mut instances = 0;
+        let (mut instances, mut trials) = (0, 0);
         let mut start_fraction = F::zero();
         loop {
             let record = self.tile.arrays.record[i];
@@ -64,15 +64,28 @@ impl<F: Real> Adapt<'_, '_, F> {
                     break;
                 }
                 (start_fraction, *next_dt) = (self.tile.arrays.fraction[i], F::zero());
+                trials = 0;
             } else if record.status != ACTIVE {
                 break;
             }
             self.tile.arrays.record[i].status = ACTIVE;
+            trials += 1;
+            if trials > Adaptive::MAX_TRIALS {
+                let step = PartOfStep { j, start: start_fraction, until: F::one() };
+                self.tile.end((i, STEP_TOO_SMALL), step, self.probe);
+                instances += 1;
+                continue;
+            }
             let left = (F::one() - start_fraction) * full_dt;
             let h = length(self.tile.context.launch.float(CONTROL_MAX), *next_dt, left);
             let until = if h == left { F::one() } else { start_fraction + h / full_dt };
             let is_accepted =
                 self.attempt::<L>((i, j), [start_fraction, until], (h, full_dt), next_dt);
+            let is_accepted = is_accepted.unwrap_or_else(|| {
+                // The next round ends it.
+                trials = Adaptive::MAX_TRIALS;
+                false
+            });
             if is_accepted {
                 start_fraction = until;
                 let is_active = self.tile.arrays.record[i].status == ACTIVE;
@@ -84,7 +97,7 @@ impl<F: Real> Adapt<'_, '_, F> {
         }
     }
 
-    /// Tries a step, and takes it if its error is small enough.
+    /// Tries a step, and takes it if its error is small enough; `None` if no step has a small error.
     #[inline(always)]
     fn attempt<L: Lanes<F>>(
         &mut self,
@@ -92,7 +105,7 @@ impl<F: Real> Adapt<'_, '_, F> {
         [start_fraction, until]: [F; 2],
         (h, full_dt): (F, F),
         next_dt: &mut F,
-    ) -> bool {
+    ) -> Option<bool> {
         let context = self.tile.context;
         let pairs = context.part(j, start_fraction * full_dt, h);
         self.probe.recall(self.tile.arrays.record[i].location);
@@ -107,7 +120,7 @@ impl<F: Real> Adapt<'_, '_, F> {
         let record = &mut self.tile.arrays.record[i];
         if !verdict.is_accepted {
             record.rejected = record.rejected.saturating_add(1);
-            return false;
+            return (!verdict.is_hopeless).then_some(false);
         }
         record.accepted = record.accepted.saturating_add(1);
         self.keep((i, j), (start_fraction, h));
@@ -115,7 +128,7 @@ impl<F: Real> Adapt<'_, '_, F> {
         let member = Member { i, to, slow, probe: &mut *self.probe };
         let step = PartOfStep { j, start: start_fraction, until };
         self.tile.finish_step(member, step, Width::of::<F, L>());
-        true
+        Some(true)
     }
 
     /// Keeps a step that is accepted, if it is wanted.

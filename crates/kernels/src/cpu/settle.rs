@@ -22,8 +22,8 @@ use crate::{
         settle::host::{FreeEnd, arrive, await_release, end},
         slots::host::{is_followed, succeed},
     },
-    settling::{DEFERS, MOVES, PUSHED, REJECTED, SLOW, UNKNOWN, WAKES},
-    status::{ACTIVE, STAGNANT},
+    settling::{DEFERS, GIVES_UP, MOVES, PUSHED, REJECTED, SLOW, UNKNOWN, WAKES},
+    status::{ACTIVE, STAGNANT, STEP_TOO_SMALL},
 };
 use rayon::prelude::*;
 
@@ -116,7 +116,7 @@ impl<F: Real> Settling<'_, '_, F> {
         if flags & WAKES != 0 {
             slot.assign_first_release(self.launch);
         }
-        if flags & (MOVES | PUSHED | REJECTED) == 0 {
+        if flags & (MOVES | PUSHED | REJECTED | GIVES_UP) == 0 {
             return None;
         }
         let mut particle = slot.particle();
@@ -152,6 +152,11 @@ impl<F: Real> Settling<'_, '_, F> {
         particle.status = ACTIVE;
         if flags & REJECTED != 0 {
             particle.rejected = particle.rejected.saturating_add(1);
+            return Move::None;
+        }
+        if flags & GIVES_UP != 0 {
+            let [start, _] = self.of(self.ends.span, slot);
+            end(particle, STEP_TOO_SMALL, self.number, start);
             return Move::None;
         }
         particle.accepted = particle.accepted.saturating_add(i32::from(adapts));

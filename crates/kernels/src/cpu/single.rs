@@ -48,6 +48,17 @@ impl<F: Real> Single<'_, '_, F> {
     /// that is re-injected in the same step takes the rest of it.
     pub fn finish_step(&mut self, result: (Position<F>, bool), start: F) {
         self.land(result, start);
+        self.follow();
+    }
+
+    /// Ends the instance where it is, at a fraction of the step.
+    pub fn end_step(&mut self, status: i32, fraction: F) {
+        self.end(status, fraction);
+        self.follow();
+    }
+
+    /// Re-injects the slot for as long as instances end in the step.
+    fn follow(&mut self) {
         let number = self.number();
         for _ in 0..MAX_INSTANCES_PER_STEP {
             if !self.reinject() {

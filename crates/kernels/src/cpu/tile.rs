@@ -116,11 +116,29 @@ impl<'a, F: Real> Tile<'a, F> {
             self.arrays.record[i].location = probe.note();
             return;
         }
-        let PartOfStep { j, start, until } = step;
+        self.single(i, probe, step).finish_step((to, slow), step.start);
+    }
+
+    /// Ends a particle where it is, at the start of a part of a step.
+    #[cold]
+    pub fn end(
+        &mut self,
+        (i, status): (usize, i32),
+        step: PartOfStep<F>,
+        probe: &mut dyn Probe<F>,
+    ) {
+        self.single(i, probe, step).end_step(status, step.start);
+    }
+
+    fn single<'s>(
+        &'s mut self,
+        i: usize,
+        probe: &'s mut dyn Probe<F>,
+        PartOfStep { j, until, .. }: PartOfStep<F>,
+    ) -> Single<'s, 'a, F> {
         let trail = self.trail.as_deref_mut();
         let (tile, log, context) = (&mut self.arrays, &mut self.log, self.context);
-        let mut single = Single { tile, log, trail, i, context, probe, j, until };
-        single.finish_step((to, slow), start);
+        Single { tile, log, trail, i, context, probe, j, until }
     }
 }
 

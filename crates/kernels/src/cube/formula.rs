@@ -66,8 +66,14 @@ fn result<F: Float>(values: &Sequence<F>, #[comptime] instruction: Instruction) 
     } else if comptime!(matches!(instruction, Instruction::Binary(..))) {
         combine::<F>(a, b, comptime!(operator(instruction)))
     } else {
-        select(a < b, value::<F>(values, yes), value::<F>(values, no))
+        choose_less::<F>(a, b, value::<F>(values, yes), value::<F>(values, no))
     }
+}
+
+#[cube]
+fn choose_less<F: Float>(a: F, b: F, yes: F, no: F) -> F {
+    // The sum is not a number.
+    select(a < b, yes, select(a >= b, no, a + b))
 }
 
 /// The operands of an instruction; those that it lacks repeat the first.
@@ -148,9 +154,9 @@ fn combine<F: Float>(a: F, b: F, #[comptime] operator: Operator) -> F {
     } else if comptime!(operator == Operator::Div) {
         a / b
     } else if comptime!(operator == Operator::Min) {
-        select(a < b, a, b)
+        choose_less::<F>(a, b, a, b)
     } else if comptime!(operator == Operator::Max) {
-        select(a < b, b, a)
+        choose_less::<F>(a, b, b, a)
     } else if comptime!(operator == Operator::Pow) {
         a.powf(b)
     } else {

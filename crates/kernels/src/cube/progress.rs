@@ -19,6 +19,8 @@ pub(super) struct StepProgress<F: Float> {
     pub start_fraction: F,
     /// The suggested length of the next adaptive step.
     pub next_dt: F,
+    /// Number of trial steps of the instance in the step.
+    pub trials: i32,
     /// Number of instances that started in the step.
     pub instances: i32,
     /// Ends logged in this launch; one more than the capacity of the log if the last one waits.
@@ -35,6 +37,7 @@ pub(super) fn start<F: Float>(particle: &Particle<F>) -> StepProgress<F> {
         j: 0usize,
         start_fraction: zero,
         next_dt: select(particle.status == ACTIVE, particle.fraction, zero),
+        trials: 0i32,
         instances: 0i32,
         logged: 0i32,
         repeats: false,
@@ -46,6 +49,7 @@ pub(super) fn start<F: Float>(particle: &Particle<F>) -> StepProgress<F> {
 pub(super) fn move_on<F: Float>(progress: &mut StepProgress<F>, waits: bool) {
     if !progress.repeats {
         progress.j += 1;
+        progress.trials = 0i32;
         progress.instances = select(waits, progress.instances, 0i32);
         progress.start_fraction = F::new(0.0_f32);
     }
@@ -105,6 +109,7 @@ pub(super) fn begin<F: Float>(
 #[cube]
 fn start_next<F: Float>(particle: &mut Particle<F>, progress: &mut StepProgress<F>, number: i32) {
     progress.start_fraction = F::new(0.0_f32);
+    progress.trials = 0i32;
     progress.instances += 1;
     progress.repeats = particle.step == number;
     if progress.repeats && progress.instances > comptime!(MAX_INSTANCES_PER_STEP as i32) {

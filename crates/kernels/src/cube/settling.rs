@@ -24,8 +24,8 @@ use crate::{
         slots::device::assign_first_release,
         tables::{FIRST_SLOT, FIRST_STEP, FRAME_INTERVALS, INTERVAL_COUNT, Tables},
     },
-    settling::{DEFERS, MOVES, PUSHED, REJECTED, SLOW, UNKNOWN, WAKES},
-    status::{ACTIVE, STAGNANT},
+    settling::{DEFERS, GIVES_UP, MOVES, PUSHED, REJECTED, SLOW, UNKNOWN, WAKES},
+    status::{ACTIVE, STAGNANT, STEP_TOO_SMALL},
 };
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::{
@@ -103,7 +103,7 @@ fn settle_kernel<F: Float>(
             assign_first_release::<F>(launch, &mut particle, slot);
         }
     }
-    if flags & (MOVES | PUSHED | REJECTED) != 0i32 {
+    if flags & (MOVES | PUSHED | REJECTED | GIVES_UP) != 0i32 {
         particle.status = i32::new(ACTIVE as i64);
         if flags & REJECTED != 0i32 {
             particle.rejected += 1;
@@ -145,9 +145,12 @@ fn take<F: Float>(
 ) {
     let flags = ends.flags[i];
     let number = launch.int(FIRST_STEP);
-    particle.accepted += 1;
+    let gives_up = flags & GIVES_UP != 0i32;
+    particle.accepted += select(gives_up, 0i32, 1i32);
     let free = free_end::<F>(launch, particle, ends, i, slot);
-    if !finite::<F>(free.to) {
+    if gives_up {
+        end::<F>(particle, STEP_TOO_SMALL, number, free.start);
+    } else if !finite::<F>(free.to) {
         let is_first = particle.step == number && particle.fraction == free.start;
         let is_in_field = flags & UNKNOWN == 0i32;
         let status = lost_status(is_first, is_in_field, comptime!(launch.features.holes));

@@ -13,9 +13,11 @@ use super::{
 };
 use crate::physics::particle::device::Particle;
 use crate::{
+    Adaptive,
     functions::POSITION,
     physics::{
         region::device::restore,
+        settle::device::end,
         step_size::device::{TrialStep, control, judge, length, slack},
         tables::{
             CONTROL_MAX, FIRST_SLOT, FIRST_STEP, FRAME_INTERVALS, FRAME_SIZE, GROUP_SIZE,
@@ -23,7 +25,7 @@ use crate::{
         },
     },
     record::{LOCATION, RECORD, STATUS},
-    status::{ACTIVE, BROKEN_OFF, WAITING},
+    status::{ACTIVE, BROKEN_OFF, STEP_TOO_SMALL, WAITING},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -57,7 +59,16 @@ pub(super) fn advance_kernel<F: Float>(
         if progress.j == steps {
             is_done = true;
         } else if takes_part && (released || particle.status == ACTIVE) {
-            take_step::<F>(launch, &mut particle, &mut hint, &mut progress, slot);
+            let mut gives_up = false;
+            if comptime!(launch.features.adaptive) {
+                progress.trials += 1;
+                gives_up = progress.trials > comptime!(Adaptive::MAX_TRIALS as i32);
+            }
+            if gives_up {
+                end::<F>(&mut particle, STEP_TOO_SMALL, number, progress.start_fraction);
+            } else {
+                take_step::<F>(launch, &mut particle, &mut hint, &mut progress, slot);
+            }
             let mut is_new = false;
             if comptime!(launch.features.reuses_slots) {
                 is_new = follow::<F>(launch, &mut particle, &mut progress, log, slot);
@@ -138,6 +149,10 @@ fn accepts<F: Float>(
     let verdict = judge::<F>(&control, particle.position, result.to, result.error, &trial);
     let is_accepted = verdict.is_accepted;
     progress.next_dt = verdict.next_dt;
+    if verdict.is_hopeless {
+        // The next round ends it.
+        progress.trials = i32::new(Adaptive::MAX_TRIALS as i64);
+    }
     progress.start_fraction = select(is_accepted, part.until, part.start);
     particle.accepted += select(is_accepted, 1i32, 0i32);
     particle.rejected += select(is_accepted, 0i32, 1i32);

@@ -155,8 +155,9 @@ pub(crate) mod cells {
     pub(crate) fn containment<F: Float>(newton: &Newton<F>, margin: F) -> i32 {
         // NaN compares false with every side.
         let is_sound = newton.is_sound && is_within::<F>(newton.at, F::max_value());
-        let is_inside = is_sound && margin >= newton.tolerance;
-        let is_near = is_sound && margin >= -newton.tolerance;
+        let tolerance = newton.tolerance * newton.stretch;
+        let is_inside = is_sound && margin >= tolerance;
+        let is_near = is_sound && margin >= -tolerance;
         select(is_inside, INSIDE, select(is_near, BORDER, OUTSIDE))
     }
 
@@ -206,6 +207,8 @@ pub(crate) mod cells {
         pub at: Vec3<F>,
         /// Whether they were found.
         pub is_sound: bool,
+        /// What a rounding of the position counts as in the coordinates, if that is more than usual: where a cell tapers.
+        pub stretch: F,
         pub continues: bool,
         pub steps: i32,
     }
@@ -220,7 +223,8 @@ pub(crate) mod cells {
     ) -> Newton<F> {
         let guess = centre + linear;
         let (is_sound, continues, steps) = (true, is_curved, 0i32);
-        Newton::<F> { linear, tolerance, guess, at: guess, is_sound, continues, steps }
+        let stretch = F::new(1.0_f32);
+        Newton::<F> { linear, tolerance, guess, at: guess, is_sound, stretch, continues, steps }
     }
 
     /// A step of Newton's method, given a cell's polynomial there. Without success it ends at the
@@ -243,7 +247,13 @@ pub(crate) mod cells {
         if r.abs() + s.abs() + t.abs() <= F::max_value() {
             newton.at += vec3::<F>(r, s, t);
             let scale = scale::<F>(kind, newton.at, mesh);
-            newton.is_sound = max(r.abs(), s.abs()) <= short * scale && t.abs() <= short;
+            let is_short = max(r.abs(), s.abs()) <= short * scale && t.abs() <= short;
+            // Where a cell tapers, rounding alone makes long steps.
+            newton.is_sound = is_short || is_within::<F>(rest, F::new(8.0_f32) * rounding::<F>());
+            let (by_r, by_s) = (largest::<F>(inverse.r), largest::<F>(inverse.s));
+            let size =
+                max(max(by_r, by_s), largest::<F>(inverse.t)) * inverse.per_determinant.abs();
+            newton.stretch = max(F::new(1.0_f32), F::new(0.125_f32) * size / scale);
             let is_near = is_within::<F>(newton.at, F::new(FAR) * scale);
             newton.continues = !newton.is_sound && newton.steps < STEPS && is_near;
             if !newton.is_sound && !newton.continues {

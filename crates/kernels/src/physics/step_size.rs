@@ -5,7 +5,10 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod step_size {
     use crate::Adaptive;
-    use crate::physics::tables::{CONTROL, CONTROL_MIN};
+    use crate::physics::{
+        tables::{CONTROL, CONTROL_MIN},
+        vector::both::is_within,
+    };
 
     /// What decides on a trial step; see [`Adaptive`].
     pub(crate) struct Control<F: Float> {
@@ -17,6 +20,8 @@ pub(crate) mod step_size {
     /// Result of a trial step.
     pub(crate) struct Verdict<F: Float> {
         pub is_accepted: bool,
+        /// Whether no step that the time resolves meets the tolerance.
+        pub is_hopeless: bool,
         /// Length suggested for the next trial step.
         pub next_dt: F,
     }
@@ -28,7 +33,7 @@ pub(crate) mod step_size {
         pub h: F,
         /// Whether it ends with the whole step.
         pub is_last: bool,
-        /// The length below which steps are accepted whatever their error.
+        /// The length below which steps are not divided.
         pub slack: F,
     }
 
@@ -57,7 +62,7 @@ pub(crate) mod step_size {
         select(left < zero, -length, length)
     }
 
-    /// The length below which a trial step within a step of length `full_dt` is accepted.
+    /// The length below which a trial step within a step of length `full_dt` is not divided.
     #[inline(always)]
     pub(crate) fn slack<F: Float>(full_dt: F) -> F {
         F::new(Adaptive::ROUNDINGS as f32) * rounding::<F>() * full_dt.abs()
@@ -84,7 +89,13 @@ pub(crate) mod step_size {
             is_number = is_number && part <= F::max_value();
             norm = max(norm, part);
         }
-        let is_minimum = trial.h.abs() <= control.min_step || trial.h.abs() <= trial.slack;
+        let is_short = trial.h.abs() <= trial.slack;
+        let is_minimum = trial.h.abs() <= control.min_step || is_short;
+        // A particle that is lost ends for another reason.
+        let is_hopeless = is_short
+            && trial.h.abs() > control.min_step
+            && norm > constant::<F>(Adaptive::HOPELESS)
+            && is_within::<F>(to, F::max_value());
         let shrink = constant::<F>(Adaptive::SHRINK);
         let grow = constant::<F>(Adaptive::GROW);
         let mut factor = grow;
@@ -94,10 +105,11 @@ pub(crate) mod step_size {
             let ideal = constant::<F>(Adaptive::SAFETY) * inverse_fifth_root::<F>(norm);
             factor = clamp(ideal, shrink, grow);
         }
-        let is_accepted = is_minimum || (is_number && norm <= F::new(1.0_f32));
+        let is_accepted = (is_minimum && !is_hopeless) || (is_number && norm <= F::new(1.0_f32));
         let next = trial.h * factor;
         // A step shortened to end with the whole step says little about the next one.
         let is_cut = is_accepted && trial.is_last && trial.suggested.abs() > next.abs();
-        Verdict::<F> { is_accepted, next_dt: select(is_cut, trial.suggested, next) }
+        let next_dt = select(is_cut, trial.suggested, next);
+        Verdict::<F> { is_accepted, is_hopeless, next_dt }
     }
 }

@@ -32,6 +32,14 @@ impl Expression {
         &self.0
     }
 
+    /// The value of an expression that is a number.
+    pub(super) fn number(&self) -> Option<f64> {
+        match **self.node() {
+            Node::Number(x) => Some(x),
+            _ => None,
+        }
+    }
+
     /// The coordinate x.
     pub fn x() -> Self {
         Expression::new(Node::Coordinate(0))
@@ -52,7 +60,7 @@ impl Expression {
         Expression::new(Node::Time)
     }
 
-    /// `yes` where `a < b`, `no` elsewhere.
+    /// `yes` where `a < b`, `no` where it is not. It has no value where `a` or `b` has none.
     pub fn choose_less(
         a: impl Into<Expression>,
         b: impl Into<Expression>,
@@ -76,9 +84,9 @@ impl Expression {
     /// on all devices.
     pub fn pow(self, exponent: impl Into<Expression>) -> Self {
         let exponent = exponent.into();
-        match **exponent.node() {
-            Node::Number(n) if n.fract() == 0.0 && n.abs() <= 16.0 => self.integer_power(n as i32),
-            Node::Number(0.5) => self.sqrt(),
+        match exponent.number() {
+            Some(n) if n.fract() == 0.0 && n.abs() <= 16.0 => self.integer_power(n as i32),
+            Some(0.5) => self.sqrt(),
             _ => self.combine(Operator::Pow, exponent),
         }
     }
@@ -108,6 +116,15 @@ impl Expression {
     /// The larger of two numbers.
     pub fn max(self, other: impl Into<Expression>) -> Self {
         self.combine(Operator::Max, other)
+    }
+
+    /// The root of the sum of two squares, which are not computed: they might be too large or too small.
+    pub fn hypot(self, other: impl Into<Expression>) -> Self {
+        let (a, b) = (self.abs(), other.into().abs());
+        let (large, small) = (a.clone().max(b.clone()), a.min(b));
+        let ratio = small / large.clone();
+        let root = large.clone() * (ratio.square() + 1.0).sqrt();
+        Expression::choose_less(0.0, large.clone(), root, large)
     }
 }
 

@@ -328,7 +328,7 @@ const FUNCTIONS: [(&str, Call); 20] = [
     ("min", Call::Two(Expression::min)),
     ("max", Call::Two(Expression::max)),
     ("pow", Call::Two(Expression::pow)),
-    ("hypot", Call::Two(|a, b| (a.square() + b.square()).sqrt())),
+    ("hypot", Call::Two(Expression::hypot)),
 ];
 
 fn function_named(name: &str) -> Option<Call> {

@@ -114,7 +114,7 @@ impl FormulaNumber for Column {
             return Column::Number(a.choose_less(&b, &yes, &no));
         };
         let [a, b, yes, no] = columns.map(|column| column.rows(&rows));
-        Column::Rows(no.mask_where(a.lower(b), yes))
+        Column::Rows(choose_less([a, b, yes, no]))
     }
 }
 
@@ -140,8 +140,13 @@ fn both(operator: Operator, a: Tensor<2>, b: Tensor<2>) -> Tensor<2> {
         Operator::Div => a / b,
         Operator::Pow => a.powf(b),
         Operator::Atan2 => a.atan2(b),
-        // By masks, for the same number as in the fused operation where one is NaN.
-        Operator::Min => b.clone().mask_where(a.clone().lower(b), a),
-        Operator::Max => a.clone().mask_where(a.lower(b.clone()), b),
+        Operator::Min => choose_less([a.clone(), b.clone(), a, b]),
+        Operator::Max => choose_less([a.clone(), b.clone(), b, a]),
     }
+}
+
+/// The third where the first is less than the second, the fourth where it is not, NaN where one of the two is NaN.
+fn choose_less([a, b, yes, no]: [Tensor<2>; 4]) -> Tensor<2> {
+    let is_nan = a.clone().is_nan().bool_or(b.clone().is_nan());
+    no.mask_where(a.lower(b), yes).mask_fill(is_nan, f64::NAN)
 }

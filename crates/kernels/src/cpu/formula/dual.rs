@@ -31,7 +31,15 @@ impl<F: Real> FormulaNumber for Dual<F> {
     }
 
     fn choose_less(&self, bound: &Self, yes: &Self, no: &Self) -> Self {
-        if self.value < bound.value { *yes } else { *no }
+        let (a, b) = (self.value, bound.value);
+        // The sum is not a number.
+        if a < b {
+            *yes
+        } else if a >= b {
+            *no
+        } else {
+            Dual::constant(a + b)
+        }
     }
 }
 

@@ -79,8 +79,8 @@ impl<F: Real, const FUSES: bool> FormulaNumber for Quad<F, FUSES> {
             Operator::Sub => self.zip(other, |a, b| a - b),
             Operator::Mul => self.zip(other, |a, b| a * b),
             Operator::Div => self.zip(other, |a, b| a / b),
-            Operator::Min => self.zip(other, |a, b| if a < b { a } else { b }),
-            Operator::Max => self.zip(other, |a, b| if a < b { b } else { a }),
+            Operator::Min => self.choose_less(other, self, other),
+            Operator::Max => self.choose_less(other, other, self),
             Operator::Pow | Operator::Atan2 => Quad(each_pair(&self.0, operator, &other.0)),
         }
     }
@@ -89,8 +89,10 @@ impl<F: Real, const FUSES: bool> FormulaNumber for Quad<F, FUSES> {
     fn choose_less(&self, bound: &Self, yes: &Self, no: &Self) -> Self {
         let mut result = *no;
         for lane in 0..4 {
-            let is_less = self.0[lane] < bound.0[lane];
-            result.0[lane] = if is_less { yes.0[lane] } else { no.0[lane] };
+            let (a, b) = (self.0[lane], bound.0[lane]);
+            // The sum is not a number.
+            let other = if a >= b { no.0[lane] } else { a + b };
+            result.0[lane] = if a < b { yes.0[lane] } else { other };
         }
         result
     }
@@ -141,8 +143,10 @@ mod tests {
     fn lanes_are_independent() {
         let a = Quad::<f64, true>([1.0, 2.0, f64::NAN, -4.0]);
         let (b, one, zero) = (Quad([2.0, 2.0, 1.0, 2.0]), Quad([1.0; 4]), Quad([0.0; 4]));
-        assert_eq!(a.choose_less(&b, &one, &zero).0, [1.0, 0.0, 0.0, 1.0]);
-        assert_eq!(a.combine(Operator::Min, &b).0, [1.0, 2.0, 1.0, -4.0]);
+        let [chosen, lower] = [a.choose_less(&b, &one, &zero).0, a.combine(Operator::Min, &b).0];
+        assert_eq!((chosen[0], chosen[1], chosen[3]), (1.0, 0.0, 1.0));
+        assert_eq!((lower[0], lower[1], lower[3]), (1.0, 2.0, -4.0));
+        assert!(chosen[2].is_nan() && lower[2].is_nan());
         let power = b.combine(Operator::Pow, &a).0;
         assert_eq!((power[0], power[1], power[3]), (2.0, 4.0, 0.0625));
         assert_eq!(b.apply(Function::Exp).0[0], 2.0_f64.exp());
