@@ -38,6 +38,12 @@ impl Layout {
         let mut unknown = Vec::new();
         for (d, dimension) in variable.dimensions.iter().enumerate() {
             let coordinate = coordinate_of(store, variable, d);
+            if dimension.len == 0 {
+                return Err(fail(format!(
+                    "its dimension `{}` has length 0, so that it has no values; check how the file was written",
+                    dimension.name
+                )));
+            }
             let role = coordinate.and_then(role_of).or_else(|| match coordinate {
                 None => role_of_name(&dimension.name),
                 Some(_) => None,
@@ -103,6 +109,11 @@ impl Layout {
         }
     }
 
+    /// Number of axes, and of those with the time: the grid is that of the variable with the most.
+    pub fn rank(&self) -> usize {
+        self.coordinates.iter().flatten().count() + usize::from(self.time.is_some())
+    }
+
     /// Number of components.
     pub fn components(&self, variable: &Variable) -> usize {
         let mut roles = self.roles.iter().zip(&variable.dimensions);
@@ -150,12 +161,11 @@ fn role_of(coordinate: &Variable) -> Option<Role> {
     match standard {
         "projection_x_coordinate" | "longitude" | "grid_longitude" => return Some(Role::Space(0)),
         "projection_y_coordinate" | "latitude" | "grid_latitude" => return Some(Role::Space(1)),
-        "height"
-        | "altitude"
-        | "depth"
-        | "height_above_mean_sea_level"
-        | "height_above_reference_ellipsoid" => return Some(Role::Space(2)),
         "time" => return Some(Role::Time),
+        _ if is_depth(coordinate) => return Some(Role::Space(2)),
+        _ if standard.starts_with("height") || standard.starts_with("altitude") => {
+            return Some(Role::Space(2));
+        }
         _ => {}
     }
     if units.to_ascii_lowercase().contains(" since ") {
@@ -184,6 +194,28 @@ fn role_of_name(name: &str) -> Option<Role> {
         "t" | "time" => Role::Time,
         _ => return None,
     })
+}
+
+/// Whether a coordinate is a depth by its standard name, or by its name if it has none.
+pub(crate) fn is_depth(coordinate: &Variable) -> bool {
+    let name = coordinate.name.to_ascii_lowercase();
+    match coordinate.text("standard_name") {
+        Some(standard) if !standard.is_empty() => standard.starts_with("depth"),
+        _ => name == "depth",
+    }
+}
+
+/// Whether a coordinate is a longitude or a latitude by its standard name or its name.
+pub(crate) fn is_on_the_sphere(coordinate: &Variable) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.to_ascii_lowercase().split(|c: char| !c.is_alphabetic()).map(str::to_owned).collect()
+    };
+    let known = ["lon", "lat", "lons", "lats", "longitude", "latitude"];
+    let is_known = |text: &str| words(text).iter().any(|word| known.contains(&word.as_str()));
+    match coordinate.text("standard_name") {
+        Some(standard) if !standard.is_empty() => is_known(standard),
+        _ => is_known(&coordinate.name),
+    }
 }
 
 /// The axis of a coordinate variable, if it is one of space.

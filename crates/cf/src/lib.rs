@@ -22,6 +22,7 @@ mod calendar;
 mod choose;
 mod error;
 mod grid;
+mod kinds;
 mod layout;
 mod netcdf;
 mod open;
@@ -36,7 +37,7 @@ mod values;
 mod zarr;
 
 pub use calendar::Calendar;
-pub use choose::{Field, fields};
+pub use choose::{Field, fields, velocity};
 pub use error::{Error, Result};
 pub use grid::{CfFrame, CfGrid, Request};
 pub use netcdf::cache_bytes;

@@ -97,7 +97,7 @@ fn read_times(store: &dyn Store, coordinate: &Variable, units: &mut UnitCheck) -
         false => units.unit(store, coordinate, Quantity::Time)?,
     };
     let packing = Packing::of(store, coordinate).map_err(fail)?;
-    let values = packing.decode(store.read_all(coordinate)?, unit).into_f64();
+    let values = packing.decode(store.read_all(coordinate)?, unit).map_err(fail)?.values.into_f64();
     if let Some(index) = values.iter().position(|time| !time.is_finite()) {
         return Err(fail(format!("its value {index} is {}, which is not a time", values[index])));
     }
