@@ -1,7 +1,7 @@
 //! Axes of a grid: coordinates in metres.
 
 use crate::calendar::Reference;
-use crate::layout::{Layout, axis_of, is_depth, is_on_the_sphere};
+use crate::layout::{Layout, axis_of, dimensionless, is_depth, is_on_the_sphere};
 use crate::packing::Packing;
 use crate::store::{Store, Variable};
 use crate::units::{Quantity, Unit, is_angle};
@@ -129,13 +129,6 @@ fn nodes(
     Ok(nodes)
 }
 
-/// The standard name of a vertical coordinate without a unit of length.
-fn dimensionless(coordinate: &Variable) -> Option<&str> {
-    let standard = coordinate.text("standard_name")?;
-    let is_of_model = standard.starts_with("ocean_") || standard.starts_with("atmosphere_");
-    (is_of_model && standard.contains("_coordinate")).then_some(standard)
-}
-
 /// Whether a vertical coordinate is positive downward: by its attribute `positive`, or as a depth.
 fn points_downward(
     coordinate: &Variable,
@@ -157,9 +150,11 @@ fn points_downward(
             ));
         }
         None if is_depth && nodes.iter().all(|z| *z <= 0.0) && nodes.iter().any(|z| *z < 0.0) => {
-            return Err("it is a depth without the attribute `positive`, and its values are negative; set \
+            return Err(
+                "it is a depth without the attribute `positive`, and its values are negative; set \
                         `positive` to \"up\" or \"down\""
-                .into());
+                    .into(),
+            );
         }
         None if is_depth => note(format!(
             "`{name}` is a depth without the attribute `positive`, and taken as positive downward: z = -{name}"

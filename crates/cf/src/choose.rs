@@ -47,7 +47,10 @@ fn with_third(
     numbers: &[&Variable],
 ) -> std::result::Result<Vec<String>, String> {
     let components = |name: &String| {
-        on_grid.iter().find(|field| field.variable.name == *name).map_or(1, |field| field.components)
+        on_grid
+            .iter()
+            .find(|field| field.variable.name == *name)
+            .map_or(1, |field| field.components)
     };
     if names.iter().map(components).sum::<usize>() != 2 {
         return Ok(names);
@@ -59,9 +62,7 @@ fn with_third(
             NAMES.iter().any(|names| names[2] == name) || VERTICAL.contains(&name.as_str())
         }
     };
-    let is_coordinate = |variable: &Variable| {
-        matches!(variable.dimensions.as_slice(), [only] if only.name == variable.name)
-    };
+    let is_coordinate = |variable: &Variable| matches!(variable.dimensions.as_slice(), [only] if only.name == variable.name);
     let found = numbers.iter().filter(is_vertical).filter(|variable| !is_coordinate(variable));
     let found: Vec<&str> = found.map(|variable| variable.name.as_str()).collect();
     match (found.as_slice(), names.as_slice()) {
@@ -73,7 +74,9 @@ fn with_third(
             let (first, with) = (quoted(&given), quoted(&[&given[..], &several[..1]].concat()));
             let remedy = match given.len() {
                 1 => format!("name the variable, as in `velocity = {first}`"),
-                _ => format!("name the variables, as in `velocity = {with}`, or {first} for a flat field"),
+                _ => format!(
+                    "name the variables, as in `velocity = {with}`, or {first} for a flat field"
+                ),
             };
             return Err(format!(
                 "its velocity is `{}`, and its third component could be {}; {remedy}",

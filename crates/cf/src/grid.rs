@@ -155,9 +155,8 @@ impl CfGrid {
     /// If the time or a range does not exist, or the data cannot be read.
     pub fn read(&self, time: usize, ranges: [Span; 3]) -> Result<CfFrame> {
         let Decoded { values: velocity, missing } = self.read_velocity(time, ranges)?;
-        let numbers = |part: &Part| {
-            Ok(self.read_parts(std::slice::from_ref(part), time, ranges)?.values)
-        };
+        let numbers =
+            |part: &Part| Ok(self.read_parts(std::slice::from_ref(part), time, ranges)?.values);
         Ok(CfFrame {
             missing,
             velocity,
@@ -342,7 +341,9 @@ impl Part {
         }
         if !lacks.is_empty() {
             let lacks = lacks.join(", ");
-            units.notes.push(format!("`{name}` does not depend on {lacks}: it is the same everywhere along it"));
+            units.notes.push(format!(
+                "`{name}` does not depend on {lacks}: it is the same everywhere along it"
+            ));
         }
         Ok(())
     }

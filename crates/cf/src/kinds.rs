@@ -68,7 +68,9 @@ pub(crate) fn counted(store: &dyn Store, axes: [Option<&Variable>; 2]) -> Option
         ["", "1", "-", "none"].contains(&units.to_ascii_lowercase().as_str())
     };
     let of_both = |variable: &&Variable| {
-        let has = |name: &Option<String>| variable.dimensions.iter().any(|of| Some(&of.name) == name.as_ref());
+        let has = |name: &Option<String>| {
+            variable.dimensions.iter().any(|of| Some(&of.name) == name.as_ref())
+        };
         has(&x) && has(&y)
     };
     let positions = store.variables().iter().filter(|of| is_position(of)).find(of_both)?;
@@ -103,8 +105,7 @@ fn curvilinear(store: &dyn Store) -> Option<String> {
 /// Whether a variable holds longitudes, latitudes or horizontal lengths on two dimensions.
 fn is_position(variable: &Variable) -> bool {
     let standard = variable.text("standard_name").unwrap_or_default();
-    let standards =
-        ["longitude", "latitude", "projection_x_coordinate", "projection_y_coordinate"];
+    let standards = ["longitude", "latitude", "projection_x_coordinate", "projection_y_coordinate"];
     let is_east_or_north = |units: &str| {
         let ends = ["east", "north", "_e", "_n", "E", "N"];
         is_angle(units) && ends.iter().any(|end| units.ends_with(end))

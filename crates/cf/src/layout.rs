@@ -162,8 +162,11 @@ fn role_of(coordinate: &Variable) -> Option<Role> {
         "projection_x_coordinate" | "longitude" | "grid_longitude" => return Some(Role::Space(0)),
         "projection_y_coordinate" | "latitude" | "grid_latitude" => return Some(Role::Space(1)),
         "time" => return Some(Role::Time),
-        _ if is_depth(coordinate) => return Some(Role::Space(2)),
-        _ if standard.starts_with("height") || standard.starts_with("altitude") => {
+        _ if is_depth(coordinate)
+            || dimensionless(coordinate).is_some()
+            || standard.starts_with("height")
+            || standard.starts_with("altitude") =>
+        {
             return Some(Role::Space(2));
         }
         _ => {}
@@ -194,6 +197,13 @@ fn role_of_name(name: &str) -> Option<Role> {
         "t" | "time" => Role::Time,
         _ => return None,
     })
+}
+
+/// The standard name of a vertical coordinate without a unit of length.
+pub(crate) fn dimensionless(coordinate: &Variable) -> Option<&str> {
+    let standard = coordinate.text("standard_name")?;
+    let is_of_model = standard.starts_with("ocean_") || standard.starts_with("atmosphere_");
+    (is_of_model && standard.contains("_coordinate")).then_some(standard)
 }
 
 /// Whether a coordinate is a depth by its standard name, or by its name if it has none.

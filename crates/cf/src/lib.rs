@@ -43,6 +43,6 @@ pub use grid::{CfFrame, CfGrid, Request};
 pub use netcdf::cache_bytes;
 pub use open::{is_cf, open};
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable};
-pub use time::{TimeAxis, Times};
+pub use time::{Clock, DatedTimes, TimeAxis, Times};
 pub use values::Values;
 pub use zarr::blosc;

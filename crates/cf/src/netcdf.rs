@@ -185,9 +185,7 @@ fn describe(path: &Path, variable: &NcVariable) -> Result<Variable> {
     Ok(Variable {
         dimensions: dimensions.map_err(too_long)?,
         scalar: scalar(variable.dtype()),
-        attributes: attributes
-            .map(|given| (given.name.clone(), attribute(&given.value)))
-            .collect(),
+        attributes: attributes.map(|given| (given.name.clone(), attribute(&given.value))).collect(),
         name,
     })
 }

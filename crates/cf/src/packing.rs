@@ -301,11 +301,7 @@ fn factor(variable: &Variable, name: &str) -> Result<Factor, String> {
 }
 
 /// The steps of unpacking numbers of a type, and the type of the result, as NumPy promotes types.
-fn steps(
-    of: ScalarType,
-    scale: Factor,
-    offset: Factor,
-) -> Result<(Vec<Step>, ScalarType), String> {
+fn steps(of: ScalarType, scale: Factor, offset: Factor) -> Result<(Vec<Step>, ScalarType), String> {
     let mut unpacked = Unpacked { of, range: of.range(), steps: Vec::new() };
     match (scale, offset) {
         // Only the type changes, and no number where the new one holds them all.

@@ -1,7 +1,7 @@
 //! Variables with dimensions and attributes, whatever the file format.
 
-use crate::values::Values;
 use crate::Error;
+use crate::values::Values;
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -124,11 +124,14 @@ impl ScalarType {
         let is_signed = |of: ScalarType| of.unsigned() != of;
         // Of two types of one size, the unsigned one counts as the larger.
         let rank = |of: ScalarType| (of.size(), !is_signed(of));
-        let (small, large) =
-            if rank(self) <= rank(other) { (self, other) } else { (other, self) };
+        let (small, large) = if rank(self) <= rank(other) { (self, other) } else { (other, self) };
         match large {
             _ if self.is_float() || other.is_float() => {
-                if self.fits_f32() && other.fits_f32() { F32 } else { F64 }
+                if self.fits_f32() && other.fits_f32() {
+                    F32
+                } else {
+                    F64
+                }
             }
             _ if small == large || is_signed(large) || !is_signed(small) => large,
             U8 => I16,
@@ -190,9 +193,9 @@ impl Variable {
         match self.attribute(name) {
             None => Ok(None),
             Some(Attribute::Numbers(scalar, numbers)) => Ok(Some((*scalar, numbers))),
-            Some(Attribute::Text(text)) => {
-                Err(format!("its attribute `{name}` is the text {text:?}, and not a number; correct it"))
-            }
+            Some(Attribute::Text(text)) => Err(format!(
+                "its attribute `{name}` is the text {text:?}, and not a number; correct it"
+            )),
         }
     }
 

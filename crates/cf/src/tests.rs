@@ -7,6 +7,7 @@ use crate::{
 use std::path::{Path, PathBuf};
 
 mod attributes;
+mod axes;
 
 const NODES: [usize; 3] = [5, 4, 3];
 const TIMES: usize = 3;
@@ -80,8 +81,8 @@ fn all_encodings_have_the_same_bits() {
         assert_eq!(grid.velocity(), ["u", "v", "w"]);
         let time = grid.time().unwrap();
         let Times::Dated(times) = &time.times else { panic!("{name}: times from a date") };
-        assert_eq!(times.seconds_from(times).unwrap(), [0.0, 0.5, 1.0], "{name}");
-        assert_eq!(times.first_date(), "2000-01-01T06:00:00");
+        assert_eq!(times.seconds_from(&times.clock()).unwrap(), [0.0, 0.5, 1.0], "{name}");
+        assert_eq!(times.clock().date(), "2000-01-01T06:00:00");
         let part = [
             Span { start: 1, count: 2, step: 3 },
             Span { start: 0, count: 2, step: 2 },
@@ -104,8 +105,8 @@ fn units_packing_order_and_direction_are_converted() {
     // z = -depth; easting in km and northing in cm.
     assert_eq!(grid.axes(), &[X.to_vec(), reversed(&Y), reversed(&Z)]);
     let Times::Dated(times) = &grid.time().unwrap().times else { panic!("times from a date") };
-    assert_eq!(times.seconds_from(times).unwrap(), [0.0, 0.5, 1.0]);
-    assert_eq!(times.calendar().name(), "360_day");
+    assert_eq!(times.seconds_from(&times.clock()).unwrap(), [0.0, 0.5, 1.0]);
+    assert_eq!(times.clock().calendar().name(), "360_day");
     let notes = grid.notes().join("\n");
     for note in ["`easting` is converted from km to m", "`depth` is positive downward", "cm s-1"] {
         assert!(notes.contains(note), "{notes}");

@@ -43,8 +43,7 @@ fn numbers_are_those_of_netcdf4_python() {
         return requirements::skip("netcdf4", "no Python with the package netCDF4");
     }
     let folder = tempfile::tempdir().unwrap();
-    let script =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/cf_attributes.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/cf_attributes.py");
     let output = Command::new(python).arg(script).arg(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let (mut read, mut refused, mut wrong) = (0, 0, Vec::new());
@@ -59,7 +58,12 @@ fn numbers_are_those_of_netcdf4_python() {
             other => wrong.push(format!("{line}\n{other:?}")),
         }
     }
-    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(5)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} are wrong:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(5)].join("\n")
+    );
     assert!(read > 2500 && refused > 100, "{read} were read, {refused} refused");
 }
 
@@ -135,7 +139,8 @@ fn packed_numbers_are_scaled_in_the_precision_of_the_factors() {
     let expected = 12_345.0_f32 * 0.01 + 273.15;
     assert_eq!(decode(I16, &[single, offset], &[12_345.0]), Ok(Values::F32(vec![expected])));
     // Factors of another precision than the variable tell that of the result.
-    let [one, zero] = [("scale_factor", 1.0), ("add_offset", 0.0)].map(|(name, x)| (name, of(F32, &[x])));
+    let [one, zero] =
+        [("scale_factor", 1.0), ("add_offset", 0.0)].map(|(name, x)| (name, of(F32, &[x])));
     let rounded = decode(I32, &[one, zero], &[16_777_217.0]);
     assert_eq!(rounded, Ok(Values::F64(vec![16_777_216.0])));
     let wide = decode(F32, &[("add_offset", of(F64, &[0.1]))], &[1.0]);

@@ -65,7 +65,8 @@ fn version_2(json: &Value, attributes: &Value, folder: &Path, name: String) -> F
     // As xarray does, except for 0: the default of arrays, and a velocity.
     let marks_missing = fill.is_some_and(|fill| fill != 0.0);
     if marks_missing && !attributes.iter().any(|(name, _)| name == "_FillValue") {
-        let fill = Attribute::Numbers(scalar.unwrap_or(ScalarType::F64), fill.into_iter().collect());
+        let fill =
+            Attribute::Numbers(scalar.unwrap_or(ScalarType::F64), fill.into_iter().collect());
         attributes.push(("_FillValue".into(), fill));
     }
     let mut order: Vec<usize> = (0..shape.len()).collect();
