@@ -98,12 +98,11 @@ def variable(file, name: str, classic: bool, kinds: list) -> bool:
     is_byte = kind[1] == "1"
     created = file.createVariable(name, kind, ("x",), fill_value=fill)
     created.set_auto_maskandscale(False)
-    plain = kind[1] != "8" or kind[0] == "f"
-    plain &= not is_byte or fill is not None and fill is not False or file.data_model.startswith("NETCDF3")
+    plain = not is_byte or fill is not None and fill is not False or file.data_model.startswith("NETCDF3")
     attributes, special = {}, [] if fill is None or fill is False else [fill]
     if kind[0] == "i" and random.integers(3) == 0:
         attributes["_Unsigned"] = pick("true", "True", "false", "False", "true", "TRUE", "1")
-        plain &= attributes["_Unsigned"] not in ("TRUE", "1")
+        plain &= attributes["_Unsigned"] not in ("TRUE", "1") and kind != "i8"
     for key, given in (("scale_factor", (0.01, 0.1, 0.25, 1.0, 3.0)), ("add_offset", (0.0, 0.1, 273.15, -5.0))):
         value, is_plain = factor(kind, given)
         plain &= is_plain
@@ -114,7 +113,9 @@ def variable(file, name: str, classic: bool, kinds: list) -> bool:
     if value is not None:
         attributes["missing_value"] = value
         if not isinstance(value, str):
-            special += [number for number in np.atleast_1d(value) if kind[0] == "f" or abs(number) < 2**31]
+            # Numbers of 64 bits near their ends are rounded to doubles first.
+            low = 0 if kind[0] == "u" else -(2**31)
+            special += [number for number in np.atleast_1d(value) if kind[0] == "f" or low <= number < 2**31]
     of_limits, is_plain = limits(kind, name, classic)
     plain &= is_plain
     attributes |= of_limits

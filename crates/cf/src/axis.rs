@@ -14,6 +14,8 @@ pub(crate) struct UnitCheck {
     missing: Vec<(String, Quantity)>,
     /// The first variable that is converted, with its units.
     converted: Option<(String, String)>,
+    /// Whether z is the opposite of the vertical coordinate.
+    pub is_turned: bool,
     /// What is converted or assumed.
     pub notes: Vec<String>,
 }
@@ -60,10 +62,19 @@ impl UnitCheck {
     }
 
     /// Refuses variables without units beside variables that are converted, and notes the others.
-    pub fn check(mut self, store: &dyn Store) -> Result<Vec<String>> {
-        let Some((first, quantity)) = self.missing.first() else { return Ok(self.notes) };
-        if let Some((converted, units)) = &self.converted {
-            return Err(Error::variable(
+    pub fn check(&mut self, store: &dyn Store) -> Result<()> {
+        self.check_with(store, self)?;
+        let names: Vec<String> = self.missing.iter().map(|(name, _)| format!("`{name}`")).collect();
+        if !names.is_empty() {
+            self.notes.push(format!("no units, and nothing converted: {}", names.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// Refuses variables without units beside variables of this or another file that are converted.
+    pub fn check_with(&self, store: &dyn Store, other: &UnitCheck) -> Result<()> {
+        match (self.missing.first(), &other.converted) {
+            (Some((first, quantity)), Some((converted, units))) => Err(Error::variable(
                 store.path(),
                 first,
                 format!(
@@ -71,11 +82,9 @@ impl UnitCheck {
                      `units = \"{}\"`",
                     quantity.si()
                 ),
-            ));
+            )),
+            _ => Ok(()),
         }
-        let names: Vec<String> = self.missing.iter().map(|(name, _)| format!("`{name}`")).collect();
-        self.notes.push(format!("no units, and nothing converted: {}", names.join(", ")));
-        Ok(self.notes)
     }
 }
 
@@ -129,6 +138,15 @@ fn nodes(
     Ok(nodes)
 }
 
+/// Whether a coordinate is known to point upward by its standard name or its name.
+fn is_upward(coordinate: &Variable) -> bool {
+    let starts = |name: &str| {
+        let known = ["height", "altitude", "elevation", "z"];
+        known.iter().any(|start| name.to_ascii_lowercase().starts_with(start))
+    };
+    coordinate.text("standard_name").is_some_and(starts) || starts(&coordinate.name)
+}
+
 /// Whether a vertical coordinate is positive downward: by its attribute `positive`, or as a depth.
 fn points_downward(
     coordinate: &Variable,
@@ -159,9 +177,13 @@ fn points_downward(
         None if is_depth => note(format!(
             "`{name}` is a depth without the attribute `positive`, and taken as positive downward: z = -{name}"
         )),
+        None if !is_upward(coordinate) => note(format!(
+            "`{name}` has no attribute `positive`, and is taken as positive upward: z = {name}"
+        )),
         None => {}
     }
-    Ok(positive.map_or(is_depth, |positive| positive == "down"))
+    units.is_turned = positive.map_or(is_depth, |positive| positive == "down");
+    Ok(units.is_turned)
 }
 
 /// A coordinate without dimensions that the variable lists, such as the height of a plane.

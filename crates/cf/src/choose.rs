@@ -160,6 +160,12 @@ pub(crate) fn is_downward(variable: &Variable) -> bool {
         || variable.text("positive").is_some_and(|positive| positive.eq_ignore_ascii_case("down"))
 }
 
+/// Whether the values of a variable are velocities upward, by its standard name or its attribute `positive`.
+pub(crate) fn is_upward(variable: &Variable) -> bool {
+    variable.text("standard_name").is_some_and(|name| name.contains("upward_"))
+        || variable.text("positive").is_some_and(|positive| positive.eq_ignore_ascii_case("up"))
+}
+
 /// Whether a variable is a component of a velocity along another axis than the one at an index.
 pub(crate) fn is_along_other(variable: &Variable, axis: usize) -> bool {
     let standard = variable.text("standard_name").unwrap_or_default();

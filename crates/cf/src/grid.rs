@@ -1,7 +1,7 @@
 //! A velocity on a grid with axes.
 
 use crate::axis::{self, UnitCheck};
-use crate::choose::{choice, is_along_other, is_downward, velocity};
+use crate::choose::{choice, is_along_other, is_downward, is_upward, velocity};
 use crate::kinds;
 use crate::layout::{Layout, Role};
 use crate::packing::{Decoded, Packing};
@@ -59,7 +59,7 @@ pub struct CfGrid {
     velocity: Vec<Part>,
     diffusivity: Option<Part>,
     arrays: Vec<Part>,
-    notes: Vec<String>,
+    units: UnitCheck,
 }
 
 impl CfGrid {
@@ -108,8 +108,38 @@ impl CfGrid {
         }
         let axes = axis::read(file, &first.variable, &first.layout, &mut units)?;
         let time = TimeAxis::read(file, &first.variable, &first.layout, &mut units)?;
-        let notes = units.check(file)?;
-        Ok(CfGrid { axes, time, velocity, diffusivity, arrays, notes, store })
+        if let Some(third) = velocity.get(2).filter(|third| units.is_turned && !third.is_negated)
+            && !is_upward(&third.variable)
+        {
+            let name = &third.variable.name;
+            units.notes.push(format!("`{name}` is taken as the velocity upward, as z"));
+        }
+        units.check(file)?;
+        Ok(CfGrid { axes, time, velocity, diffusivity, arrays, units, store })
+    }
+
+    /// Refuses another file of the series in which a variable would be converted otherwise: without units, or with
+    /// the opposite sign.
+    ///
+    /// # Errors
+    ///
+    /// That of the file that lacks an attribute.
+    pub fn check_conversions(&self, other: &CfGrid) -> Result<()> {
+        self.units.check_with(self.store(), &other.units)?;
+        other.units.check_with(other.store(), &self.units)?;
+        let mut parts = self.velocity.iter().zip(&other.velocity);
+        match parts.find(|(own, others)| own.is_negated != others.is_negated) {
+            None => Ok(()),
+            Some((own, _)) => Err(Error::variable(
+                other.store().path(),
+                &own.variable.name,
+                format!(
+                    "it is downward in one of this file and `{}`, and upward in the other, by their attributes \
+                     `standard_name` and `positive`; correct them",
+                    self.store().path().display()
+                ),
+            )),
+        }
     }
 
     /// The file.
@@ -145,7 +175,7 @@ impl CfGrid {
 
     /// What is converted or assumed, for example `` `x` is converted from km to m ``.
     pub fn notes(&self) -> &[String] {
-        &self.notes
+        &self.units.notes
     }
 
     /// Reads the values of one time in a box of nodes, by ranges along x, y and z in the order of the file.

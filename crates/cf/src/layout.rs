@@ -206,12 +206,12 @@ pub(crate) fn dimensionless(coordinate: &Variable) -> Option<&str> {
     (is_of_model && standard.contains("_coordinate")).then_some(standard)
 }
 
-/// Whether a coordinate is a depth by its standard name, or by its name if it has none.
+/// Whether a coordinate is a depth by its standard name, or by its other names if it has none.
 pub(crate) fn is_depth(coordinate: &Variable) -> bool {
-    let name = coordinate.name.to_ascii_lowercase();
+    let starts = |name: &str| name.to_ascii_lowercase().starts_with("depth");
     match coordinate.text("standard_name") {
         Some(standard) if !standard.is_empty() => standard.starts_with("depth"),
-        _ => name == "depth",
+        _ => starts(&coordinate.name) || coordinate.text("long_name").is_some_and(starts),
     }
 }
 

@@ -46,8 +46,6 @@ enum Bound {
     Below(f64),
     /// Unpacked numbers above are missing.
     Above(f64),
-    /// Whole numbers that double precision does not hold are not exact.
-    Exact,
 }
 
 /// Decoded numbers, NaN where they are missing.
@@ -77,11 +75,6 @@ impl Packing {
             steps,
             doubts: Vec::new(),
         };
-        if scalar.size() == 8 && !scalar.is_float() {
-            let reason = "whole numbers are exact up to 2^53; write the variable in another type";
-            let reason = reason.into();
-            packing.doubts.push(Doubt { other: Bound::Exact, limit: None, reason });
-        }
         packing.add_missing(variable, scalar, "missing_value")?;
         if !packing.add_missing(variable, scalar, "_FillValue")? && !is_unsigned {
             packing.add_default_fill(store, scalar);
@@ -260,7 +253,6 @@ impl Doubt {
             Bound::Equal(number) => (stored == number || seen == number, false),
             Bound::Below(low) => (unpacked < low, self.limit.is_some_and(|low| seen < low)),
             Bound::Above(high) => (unpacked > high, self.limit.is_some_and(|high| seen > high)),
-            Bound::Exact => (seen.abs() > 2_f64.powi(53), false),
         };
         by_other != by_limit
     }
@@ -280,6 +272,10 @@ fn is_unsigned(variable: &Variable, scalar: ScalarType) -> Result<bool, String> 
         return Ok(false);
     }
     match variable.text("_Unsigned") {
+        // Doubles do not tell their ends apart.
+        Some("true" | "True") if scalar == ScalarType::I64 => {
+            Err("its attribute `_Unsigned` is not supported for 64 bits; write it as uint64".into())
+        }
         Some("true" | "True") => Ok(true),
         Some("false" | "False") => Ok(false),
         _ => Err("its attribute `_Unsigned` is neither \"true\" nor \"false\"; correct it".into()),

@@ -222,6 +222,33 @@ fn no_component_is_left_out_without_a_word() {
     assert!(error.contains("variable `v`") && error.contains("x-z plane"), "{error}");
 }
 
+/// The direction of a vertical velocity beside a depth, which has its own.
+#[test]
+fn directions_that_no_attribute_tells_are_said() {
+    let notes = |z: &str, w: &str| {
+        let on = "lev 3 y 4 x 5";
+        let [u, v] = ["u", "v"].map(|name| (name, on, "units=m s-1"));
+        let grid = in_memory(&[("lev", "lev 3", z), u, v, ("w", on, w)]).unwrap();
+        grid.notes().join("\n")
+    };
+    assert_eq!(notes("units=m, axis=Z, positive=up", "units=m s-1"), "");
+    let upward = notes("units=m, axis=Z", "units=m s-1");
+    assert_eq!(
+        upward,
+        "`lev` has no attribute `positive`, and is taken as positive upward: z = lev"
+    );
+    let depth = "units=m, axis=Z, long_name=Depth of the cell centre";
+    let said = notes(depth, "units=m s-1");
+    assert!(
+        said.contains("z = -lev") && said.contains("`w` is taken as the velocity upward"),
+        "{said}"
+    );
+    for w in ["standard_name=upward_sea_water_velocity", "positive=up"] {
+        assert!(!notes(depth, &format!("units=m s-1, {w}")).contains("taken as the velocity"));
+    }
+    assert!(notes(depth, "units=m s-1, positive=down").contains("w = -w"));
+}
+
 #[test]
 fn components_on_fewer_dimensions_are_the_same_along_the_others() {
     let grid = in_memory(&[

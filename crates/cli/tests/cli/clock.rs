@@ -188,3 +188,28 @@ fn files_with_other_components_are_refused() {
     let output = run(path, "[\"a.zarr\", \"b.zarr\"]", [0.0, 3.0], &plane);
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
+
+/// A file without units or with the opposite sign is not read like the others.
+#[test]
+fn files_that_would_be_converted_otherwise_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    for (name, times) in [("a.zarr", [0.0, 1.0]), ("b.zarr", [2.0, 3.0])] {
+        write_flow(&path.join(name), &times, "s", 1.0);
+    }
+    let refused = |words: &[&str]| {
+        assert_refused(&run(path, "[\"a.zarr\", \"b.zarr\"]", [0.0, 3.0], &[]), 2, words);
+    };
+    for (file, name) in [("a.zarr", "b.zarr"), ("b.zarr", "a.zarr")] {
+        write_uniform(&path.join(name), "u", &[1.0, 1.0], json!({}));
+        write_uniform(&path.join(file), "u", &[100.0, 100.0], json!({ "units": "cm s-1" }));
+        refused(&[name, "variable `u`", "no attribute `units`", "converted from cm s-1"]);
+    }
+    for (name, direction) in [("a.zarr", "upward"), ("b.zarr", "downward")] {
+        let standard = format!("{direction}_air_velocity");
+        let attributes = json!({ "units": "m s-1", "standard_name": standard });
+        write_uniform(&path.join(name), "u", &[1.0, 1.0], json!({ "units": "m s-1" }));
+        write_uniform(&path.join(name), "w", &[1.0, 1.0], attributes);
+    }
+    refused(&["b.zarr", "variable `w`", "downward in one"]);
+}

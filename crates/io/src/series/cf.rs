@@ -88,6 +88,7 @@ impl Survey {
             if options.velocity == VelocityName::Auto {
                 check_same_velocity(&first, &other)?;
             }
+            first.check_conversions(&other)?;
             if let Some(difference) = difference(&first, &grid, &other)? {
                 return Err(frame_differs(&paths, index, "grid", difference));
             }
