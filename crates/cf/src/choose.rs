@@ -58,8 +58,8 @@ fn with_third(
     let is_vertical = |variable: &&&Variable| match variable.text("standard_name") {
         Some(standard) if !standard.is_empty() => component(standard) == Some(2),
         _ => {
-            let name = variable.name.to_ascii_lowercase();
-            NAMES.iter().any(|names| names[2] == name) || VERTICAL.contains(&name.as_str())
+            component_by_name(&variable.name) == Some(2)
+                || VERTICAL.contains(&variable.name.to_ascii_lowercase().as_str())
         }
     };
     let is_coordinate = |variable: &Variable| matches!(variable.dimensions.as_slice(), [only] if only.name == variable.name);
@@ -144,7 +144,7 @@ impl<'a> Field<'a> {
 }
 
 /// The component of a velocity with this standard name of CF.
-fn component(standard_name: &str) -> Option<usize> {
+pub(crate) fn component(standard_name: &str) -> Option<usize> {
     let is_velocity = standard_name.ends_with("velocity") || standard_name.ends_with("wind");
     let has = |words: [&str; 2]| words.iter().any(|word| standard_name.contains(word));
     let of = |component: usize, words| (is_velocity && has(words)).then_some(component);
@@ -154,24 +154,10 @@ fn component(standard_name: &str) -> Option<usize> {
         .or_else(|| of(1, ["northward_", "y_"]).filter(|_| vertical().is_none()).or_else(vertical))
 }
 
-/// Whether the values of a variable are velocities downward, by its standard name or its attribute `positive`.
-pub(crate) fn is_downward(variable: &Variable) -> bool {
-    variable.text("standard_name").is_some_and(|name| name.contains("downward_"))
-        || variable.text("positive").is_some_and(|positive| positive.eq_ignore_ascii_case("down"))
-}
-
-/// Whether the values of a variable are velocities upward, by its standard name or its attribute `positive`.
-pub(crate) fn is_upward(variable: &Variable) -> bool {
-    variable.text("standard_name").is_some_and(|name| name.contains("upward_"))
-        || variable.text("positive").is_some_and(|positive| positive.eq_ignore_ascii_case("up"))
-}
-
-/// Whether a variable is a component of a velocity along another axis than the one at an index.
-pub(crate) fn is_along_other(variable: &Variable, axis: usize) -> bool {
-    let standard = variable.text("standard_name").unwrap_or_default();
-    let name = variable.name.to_ascii_lowercase();
-    let named = || NAMES.iter().find_map(|names| names.iter().position(|known| *known == name));
-    component(standard).or_else(named).is_some_and(|of| of != axis)
+/// The component of a velocity with this usual name.
+pub(crate) fn component_by_name(name: &str) -> Option<usize> {
+    let name = name.to_ascii_lowercase();
+    NAMES.iter().find_map(|names| names.iter().position(|known| *known == name))
 }
 
 fn by_standard_name(fields: &[&Variable]) -> Option<Vec<String>> {

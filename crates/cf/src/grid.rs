@@ -1,7 +1,8 @@
 //! A velocity on a grid with axes.
 
 use crate::axis::{self, UnitCheck};
-use crate::choose::{choice, is_along_other, is_downward, is_upward, velocity};
+use crate::choose::{choice, velocity};
+use crate::directions::{self, DOWNWARD, points};
 use crate::kinds;
 use crate::layout::{Layout, Role};
 use crate::packing::{Decoded, Packing};
@@ -100,7 +101,6 @@ impl CfGrid {
             return Err(choice(file, "no variable of it is read"));
         };
         parts.try_for_each(|other| first.check_same_grid(file, other, &mut units))?;
-        check_plane(file, first, &velocity)?;
         let [x, y, _] = &first.layout.coordinates;
         let horizontal = [x, y].map(|name| name.as_deref().and_then(|name| file.find(name)));
         if let Some(error) = kinds::counted(file, horizontal) {
@@ -108,12 +108,8 @@ impl CfGrid {
         }
         let axes = axis::read(file, &first.variable, &first.layout, &mut units)?;
         let time = TimeAxis::read(file, &first.variable, &first.layout, &mut units)?;
-        if let Some(third) = velocity.get(2).filter(|third| units.is_turned && !third.is_negated)
-            && !is_upward(&third.variable)
-        {
-            let name = &third.variable.name;
-            units.notes.push(format!("`{name}` is taken as the velocity upward, as z"));
-        }
+        let variables: Vec<&Variable> = velocity.iter().map(|part| &part.variable).collect();
+        directions::check(file, &variables, (&first.layout, &axes), &mut units)?;
         units.check(file)?;
         Ok(CfGrid { axes, time, velocity, diffusivity, arrays, units, store })
     }
@@ -255,28 +251,6 @@ fn copy_from<T: Copy>(to: &mut [T], component: usize, from: &[T], runs: &[Run]) 
     copy(to.get_mut(component..)?, from, runs)
 }
 
-/// Refuses two components of which one is not along the plane of the grid.
-fn check_plane(store: &dyn Store, first: &Part, velocity: &[Part]) -> Result<()> {
-    let [x, y, z] = first.layout.coordinates.each_ref().map(Option::is_some);
-    let plane = match (velocity, [x, y, z]) {
-        ([_, _], [true, false, true]) => [0, 2],
-        ([_, _], [false, true, true]) => [1, 2],
-        _ => return Ok(()),
-    };
-    let mut parts = velocity.iter().zip(plane);
-    let Some((part, axis)) = parts.find(|(part, axis)| is_along_other(&part.variable, *axis))
-    else {
-        return Ok(());
-    };
-    let [a, b] = plane.map(|d| ['x', 'y', 'z'][d]);
-    let reason = format!(
-        "the grid is in the {a}-{b} plane, and it is the velocity along another axis than {}; name the \
-         components along {a} and {b}, as in `velocity = [\"u\", \"w\"]`, or three components",
-        ['x', 'y', 'z'][axis]
-    );
-    Err(Error::variable(store.path(), &part.variable.name, reason))
-}
-
 /// Refuses a velocity that has neither two nor three components.
 fn check_components(store: &dyn Store, velocity: &[Part]) -> Result<()> {
     let each: Vec<usize> =
@@ -306,6 +280,15 @@ fn with_third<T: Copy + Default>(pairs: &[T]) -> Vec<T> {
     pairs.chunks_exact(2).flat_map(|uv| [uv[0], uv[1], T::default()]).collect()
 }
 
+fn other_axis(axis: &str, found: Option<&String>, (first, own): (&str, Option<&String>)) -> String {
+    let [found, own] =
+        [found, own].map(|axis| axis.map_or("none".into(), |axis| format!("`{axis}`")));
+    format!(
+        "its {axis} axis is {found}, and that of `{first}` is {own}, as on a staggered grid; interpolate them to one \
+         grid first (in xarray with `ds.interp` or `xgcm`)"
+    )
+}
+
 impl Part {
     /// A variable that is converted to the unit of a quantity, if there is one.
     fn of(
@@ -328,7 +311,7 @@ impl Part {
         if quantity == Some(Quantity::Diffusivity) && layout.components(variable) != 1 {
             return Err(fail("it has components, and a diffusivity has 1".into()));
         }
-        let is_negated = quantity == Some(Quantity::Speed) && is_downward(variable);
+        let is_negated = quantity == Some(Quantity::Speed) && points(variable, DOWNWARD);
         if is_negated {
             units.notes.push(format!("`{name}` is downward: w = -{name}"));
         }
@@ -342,38 +325,29 @@ impl Part {
         other: &Part,
         units: &mut UnitCheck,
     ) -> Result<()> {
-        let name = &other.variable.name;
+        let (name, first) = (&other.variable.name, &self.variable.name);
         let fail = |reason: String| Err(Error::variable(store.path(), name, reason));
-        let first = &self.variable.name;
         let mut lacks = Vec::new();
-        for (d, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
+        for (d, axis) in ["x", "y", "z"].into_iter().enumerate() {
             match (&self.layout.coordinates[d], &other.layout.coordinates[d]) {
                 (own, others) if own == others => {}
-                (Some(_), None) => lacks.push(axis.to_string()),
+                (Some(_), None) => lacks.push(axis),
                 (own, others) => {
-                    let name = |axis: &Option<String>| {
-                        axis.as_deref().map_or("none".into(), |n| format!("`{n}`"))
-                    };
-                    let reason = format!(
-                        "its {axis} axis is {}, and that of `{first}` is {}; interpolate them to one grid \
-                         first (staggered grids: in xarray with `ds.interp` or `xgcm`)",
-                        name(others),
-                        name(own)
-                    );
+                    let reason = other_axis(axis, others.as_ref(), (first, own.as_ref()));
                     return kinds::error(store).map_or_else(|| fail(reason), Err);
                 }
             }
         }
         match (&self.layout.time, &other.layout.time) {
             (own, others) if own == others => {}
-            (Some(_), None) => lacks.push("time".into()),
+            (Some(_), None) => lacks.push("time"),
             _ => return fail(format!("its dimension of time is not that of `{first}`")),
         }
         if !lacks.is_empty() {
             let lacks = lacks.join(", ");
-            units.notes.push(format!(
-                "`{name}` does not depend on {lacks}: it is the same everywhere along it"
-            ));
+            units
+                .notes
+                .push(format!("`{name}` does not depend on {lacks}: it is the same along it"));
         }
         Ok(())
     }

@@ -44,6 +44,10 @@ impl Layout {
                     dimension.name
                 )));
             }
+            if let Some(coordinate) = coordinate {
+                check_marks(coordinate)
+                    .map_err(|reason| Error::variable(store.path(), &coordinate.name, reason))?;
+            }
             let role = coordinate.and_then(role_of).or_else(|| match coordinate {
                 None => role_of_name(&dimension.name),
                 Some(_) => None,
@@ -146,31 +150,50 @@ fn coordinate_of<'a>(
     })
 }
 
+/// Refuses a coordinate of which two attributes tell different axes.
+fn check_marks(coordinate: &Variable) -> std::result::Result<(), String> {
+    match [role_by_axis(coordinate), role_by_standard_name(coordinate)] {
+        [Some(a), Some(b)] if a != b => Err(format!(
+            "its attribute `axis` is {:?}, and its `standard_name` {:?}; correct one of them",
+            coordinate.text("axis").unwrap_or_default(),
+            coordinate.text("standard_name").unwrap_or_default()
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn role_by_axis(coordinate: &Variable) -> Option<Role> {
+    match coordinate.text("axis")?.to_ascii_uppercase().as_str() {
+        "X" => Some(Role::Space(0)),
+        "Y" => Some(Role::Space(1)),
+        "Z" => Some(Role::Space(2)),
+        "T" => Some(Role::Time),
+        _ => None,
+    }
+}
+
+fn role_by_standard_name(coordinate: &Variable) -> Option<Role> {
+    let standard = coordinate.text("standard_name")?;
+    let is_vertical = |start| standard.starts_with(start);
+    match standard {
+        "projection_x_coordinate" | "longitude" | "grid_longitude" => Some(Role::Space(0)),
+        "projection_y_coordinate" | "latitude" | "grid_latitude" => Some(Role::Space(1)),
+        "time" => Some(Role::Time),
+        _ if ["height", "altitude", "depth"].into_iter().any(is_vertical) => Some(Role::Space(2)),
+        _ => dimensionless(coordinate).map(|_| Role::Space(2)),
+    }
+}
+
 /// The role of a coordinate variable by its attributes and its name.
 fn role_of(coordinate: &Variable) -> Option<Role> {
-    let axis = coordinate.text("axis").map(str::to_ascii_uppercase);
-    match axis.as_deref() {
-        Some("X") => return Some(Role::Space(0)),
-        Some("Y") => return Some(Role::Space(1)),
-        Some("Z") => return Some(Role::Space(2)),
-        Some("T") => return Some(Role::Time),
-        _ => {}
+    let by_mark = role_by_axis(coordinate).or_else(|| role_by_standard_name(coordinate));
+    if by_mark.is_some() {
+        return by_mark;
+    }
+    if is_depth(coordinate) {
+        return Some(Role::Space(2));
     }
     let units = coordinate.text("units").unwrap_or_default();
-    let standard = coordinate.text("standard_name").unwrap_or_default();
-    match standard {
-        "projection_x_coordinate" | "longitude" | "grid_longitude" => return Some(Role::Space(0)),
-        "projection_y_coordinate" | "latitude" | "grid_latitude" => return Some(Role::Space(1)),
-        "time" => return Some(Role::Time),
-        _ if is_depth(coordinate)
-            || dimensionless(coordinate).is_some()
-            || standard.starts_with("height")
-            || standard.starts_with("altitude") =>
-        {
-            return Some(Role::Space(2));
-        }
-        _ => {}
-    }
     if units.to_ascii_lowercase().contains(" since ") {
         return Some(Role::Time);
     }

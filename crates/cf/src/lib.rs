@@ -20,6 +20,7 @@
 mod axis;
 mod calendar;
 mod choose;
+mod directions;
 mod error;
 mod grid;
 mod kinds;

@@ -204,14 +204,7 @@ impl Packing {
         let mut missing = self.has_missing().then(|| Vec::with_capacity(values.len()));
         let mut unclear = None;
         let values = values.map_to(self.is_single, |stored| {
-            let seen = self.seen(stored);
-            let number = self.steps.iter().fold(seen, |number, step| step.apply(number));
-            let is_fill = self.is_fill(stored);
-            let is_missing = is_fill || seen < self.valid[0] || seen > self.valid[1];
-            if !is_fill && unclear.is_none() {
-                let differs = |doubt: &&Doubt| doubt.differs(stored, seen, number);
-                unclear = self.doubts.iter().find(differs).map(|doubt| (stored, doubt));
-            }
+            let (number, is_missing) = self.decode_one(stored, &mut unclear);
             if let Some(missing) = &mut missing {
                 missing.push(is_missing);
             }
@@ -223,10 +216,24 @@ impl Packing {
         });
         match unclear {
             None => Ok(Decoded { values, missing }),
-            Some((stored, doubt)) => {
-                Err(format!("its stored number {stored} is unclear: {}", doubt.reason))
+            Some((stored, reason)) => {
+                Err(format!("its stored number {stored} is unclear: {reason}"))
             }
         }
+    }
+
+    /// An unpacked number, and whether it is missing. Keeps the first one of which that is unclear.
+    fn decode_one<'a>(&'a self, stored: f64, unclear: &mut Option<(f64, &'a str)>) -> (f64, bool) {
+        let seen = self.seen(stored);
+        let number = self.steps.iter().fold(seen, |number, step| step.apply(number));
+        if self.is_fill(stored) {
+            return (number, true);
+        }
+        if unclear.is_none() {
+            let found = self.doubts.iter().find(|doubt| doubt.differs(stored, seen, number));
+            *unclear = found.map(|doubt| (stored, doubt.reason.as_str()));
+        }
+        (number, seen < self.valid[0] || seen > self.valid[1])
     }
 
     /// Whether a number means a missing value, as stored: of 64 bits, unsigned ones are not exact.
@@ -301,11 +308,11 @@ fn steps(of: ScalarType, scale: Factor, offset: Factor) -> Result<(Vec<Step>, Sc
     let mut unpacked = Unpacked { of, range: of.range(), steps: Vec::new() };
     match (scale, offset) {
         // Only the type changes, and no number where the new one holds them all.
-        (Some((to, 1.0)), Some((_, 0.0))) => {
-            if !to.is_float() || !(of.fits_f32() || to == ScalarType::F64) {
-                unpacked.add(to, Step::Times, 1.0)?;
-            }
-        }
+        (Some((to, 1.0)), Some((_, 0.0))) => match to {
+            ScalarType::F64 => {}
+            ScalarType::F32 if of.fits_f32() => {}
+            _ => unpacked.add(to, Step::Times, 1.0)?,
+        },
         (Some((by, scale)), Some((and, offset))) => {
             unpacked.add(of.promoted(by), Step::Times, scale)?;
             unpacked.add(unpacked.of.promoted(and), Step::Plus, offset)?;

@@ -133,7 +133,7 @@ fn text(text: &str) -> Attribute {
 fn packed_numbers_are_scaled_in_the_precision_of_the_factors() {
     use ScalarType::{F32, F64, I16, I32};
     let scale = ("scale_factor", of(F64, &[0.01]));
-    assert_eq!(decode(I16, &[scale.clone()], &[3.0]), Ok(Values::F64(vec![0.03])));
+    assert_eq!(decode(I16, std::slice::from_ref(&scale), &[3.0]), Ok(Values::F64(vec![0.03])));
     let single = ("scale_factor", of(F32, &[f64::from(0.01_f32)]));
     let offset = ("add_offset", of(F32, &[f64::from(273.15_f32)]));
     let expected = 12_345.0_f32 * 0.01 + 273.15;
@@ -155,7 +155,7 @@ fn numbers_that_were_never_written_are_missing() {
     let scale = ("scale_factor", of(ScalarType::F64, &[0.01]));
     let never = [(I16, -32_767.0), (U16, 65_535.0), (I32, -2_147_483_647.0)];
     for (scalar, fill) in never {
-        let found = decode(scalar, &[scale.clone()], &[fill, 100.0]);
+        let found = decode(scalar, std::slice::from_ref(&scale), &[fill, 100.0]);
         assert_eq!(found, Ok(Values::F64(vec![-7.0, 1.0])), "{scalar}");
     }
     let float = 9.969_21e36_f32;
@@ -211,7 +211,7 @@ fn attributes_of_another_type_are_refused_where_they_matter() {
     let refused = limited(400.0).unwrap_err();
     assert!(refused.contains("`valid_max` has 5, which is float64 and not int16"), "{refused}");
     let large = ("missing_value", of(F64, &[1e20]));
-    assert_eq!(decode(F32, &[large.clone()], &[1.0]), Ok(Values::F32(vec![1.0])));
+    assert_eq!(decode(F32, std::slice::from_ref(&large), &[1.0]), Ok(Values::F32(vec![1.0])));
     let refused = decode(F32, &[large], &[1e20]).unwrap_err();
     assert!(refused.contains("`missing_value`") && refused.contains("ncatted"), "{refused}");
     let refused = decode(F32, &[("missing_value", text("-999"))], &[1.0]).unwrap_err();

@@ -250,6 +250,36 @@ fn directions_that_no_attribute_tells_are_said() {
 }
 
 #[test]
+fn directions_that_contradict_are_said() {
+    let map = |letter| format!("units=m, standard_name=projection_{letter}_coordinate");
+    let velocity = |u: &str, v: &str| {
+        let all = [
+            variable("x", "x 5", &map('x')),
+            variable("y", "y 4", &map('y')),
+            variable("u", "y 4 x 5", &format!("units=m s-1, standard_name={u}")),
+            variable("v", "y 4 x 5", &format!("units=m s-1, standard_name={v}")),
+        ];
+        let request = Request { velocity: vec!["u".into(), "v".into()], ..Request::default() };
+        CfGrid::of(Box::new(Memory(all.to_vec())), &request).unwrap().notes().join("\n")
+    };
+    assert_eq!(velocity("sea_water_x_velocity", "sea_water_y_velocity"), "");
+    let turned = velocity("sea_water_y_velocity", "sea_water_x_velocity");
+    assert!(
+        turned.contains("`u` is sea_water_y_velocity, and used as the velocity along x"),
+        "{turned}"
+    );
+    let east = velocity("eastward_wind", "northward_wind");
+    assert!(east.contains("`u` is eastward_wind, and taken as the velocity along `x`"), "{east}");
+    let error = in_memory(&[
+        ("a", "a 6", "units=m, axis=Y, standard_name=projection_x_coordinate"),
+        ("u", "y 4 a 6", "units=m s-1"),
+        ("v", "y 4 a 6", "units=m s-1"),
+    ]);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("variable `a`") && error.contains("`axis` is \"Y\""), "{error}");
+}
+
+#[test]
 fn components_on_fewer_dimensions_are_the_same_along_the_others() {
     let grid = in_memory(&[
         ("z", "z 3", "units=m"),
@@ -259,7 +289,7 @@ fn components_on_fewer_dimensions_are_the_same_along_the_others() {
     ]);
     let grid = grid.unwrap();
     let notes = grid.notes().join("\n");
-    assert!(notes.contains("`v` does not depend on x, z: it is the same"), "{notes}");
+    assert!(notes.contains("`v` does not depend on x, z: it is the same along it"), "{notes}");
     let values = grid.read(0, whole(&grid)).unwrap().velocity.into_f64();
     for (node, value) in values.chunks(3).enumerate() {
         let [j, k] = [node / 5 % 4, node / 20].map(|index| index as f64);

@@ -139,7 +139,7 @@ impl SharedClock {
         let (Some(dated), Some(undated)) = (&self.dated, &self.undated) else { return Ok(()) };
         Err(Misuse::error(format!(
             "the times of {} are from a date, and those of {} are not, so that they cannot be compared; give the \
-             times of all files with a date, or of none",
+             times of all files with a date, or of none (field.ignore_file_times ignores them)",
             dated.display(),
             undated.display()
         )))
