@@ -25,6 +25,7 @@ pub struct SampledInput {
     names: Vec<String>,
     /// The files of its frames.
     files: Vec<PathBuf>,
+    notes: Vec<String>,
     pub input: FieldInput,
 }
 
@@ -33,6 +34,8 @@ pub struct SampledField {
     names: Vec<String>,
     /// The files of its frames.
     pub files: Vec<PathBuf>,
+    /// What of the files is converted, assumed or not used.
+    pub notes: Vec<String>,
     pub field: Box<dyn Field>,
 }
 
@@ -44,17 +47,18 @@ impl SampledInput {
         options: &FieldOptions,
         tally: &Arc<Tally>,
     ) -> Result<SampledField> {
-        let SampledInput { names, files, input } = self;
+        let SampledInput { names, files, notes, input } = self;
         let (_, field) =
             input.load(device, options, tally).map_err(|error| named(error, &files))?;
-        Ok(SampledField { names, files, field })
+        Ok(SampledField { names, files, notes, field })
     }
 }
 
 impl SampledField {
     /// The same field on another device, as it is there.
     pub fn with_field(&self, field: Box<dyn Field>) -> Self {
-        SampledField { names: self.names.clone(), files: self.files.clone(), field }
+        let (names, files) = (self.names.clone(), self.files.clone());
+        SampledField { names, files, notes: self.notes.clone(), field }
     }
 }
 
@@ -194,7 +198,7 @@ impl Group {
         let (input, info) = files.open()?;
         clock.add(&info)?;
         let names = self.arrays.into_iter().map(|array| array.name).collect();
-        Ok(SampledInput { names, files: info.files, input })
+        Ok(SampledInput { names, files: info.files, notes: info.notes, input })
     }
 
     /// Whether the arrays are at the nodes of the grid of the velocity.

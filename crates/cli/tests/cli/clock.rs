@@ -57,6 +57,10 @@ fn frames_of_overlapping_files_are_chosen_by_a_key() {
         assert!(said.contains("2 frames of `") && said.contains("has those times"), "{said}");
         assert!((distance(path) - expected).abs() < 1e-9, "{which}: {}", distance(path));
     }
+    let of_case = ["field.ignore_file_times=true", "field.times={ start = 0.0, step = 1.0 }"];
+    let unused = run(path, files, [0.0, 5.0], &[&of_case[..], &["field.same_times=last"]].concat());
+    let said = text(&unused.stderr);
+    assert!(said.contains("`field.same_times` has no effect"), "{said}");
     // One common frame, at the end of one file and the start of the next.
     write_flow(&path.join("b.zarr"), &[3.0, 4.0, 5.0], since, 2.0);
     assert_refused(&run(path, files, [0.0, 5.0], &[]), 2, &["at 3", "same_times"]);
