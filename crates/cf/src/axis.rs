@@ -1,7 +1,7 @@
 //! Axes of a grid: coordinates in metres.
 
 use crate::calendar::Reference;
-use crate::layout::{Layout, axis_of};
+use crate::layout::{Layout, axis_of, dimensionless, is_depth, is_on_the_sphere};
 use crate::packing::Packing;
 use crate::store::{Store, Variable};
 use crate::units::{Quantity, Unit, is_angle};
@@ -14,6 +14,8 @@ pub(crate) struct UnitCheck {
     missing: Vec<(String, Quantity)>,
     /// The first variable that is converted, with its units.
     converted: Option<(String, String)>,
+    /// Whether z is the opposite of the vertical coordinate.
+    pub is_turned: bool,
     /// What is converted or assumed.
     pub notes: Vec<String>,
 }
@@ -28,6 +30,12 @@ impl UnitCheck {
     ) -> Result<Option<Unit>> {
         let fail = |reason: String| Error::variable(store.path(), &variable.name, reason);
         let Some(text) = variable.text("units").filter(|text| !text.is_empty()) else {
+            if quantity == Quantity::Length && is_on_the_sphere(variable) {
+                return Err(fail(format!(
+                    "{}; if its positions are lengths, add its attribute `units`, as in `units = \"m\"`",
+                    on_the_sphere("degrees by its name, without `units`")
+                )));
+            }
             self.missing.push((variable.name.clone(), quantity));
             return Ok(None);
         };
@@ -54,10 +62,19 @@ impl UnitCheck {
     }
 
     /// Refuses variables without units beside variables that are converted, and notes the others.
-    pub fn check(mut self, store: &dyn Store) -> Result<Vec<String>> {
-        let Some((first, quantity)) = self.missing.first() else { return Ok(self.notes) };
-        if let Some((converted, units)) = &self.converted {
-            return Err(Error::variable(
+    pub fn check(&mut self, store: &dyn Store) -> Result<()> {
+        self.check_with(store, self)?;
+        let names: Vec<String> = self.missing.iter().map(|(name, _)| format!("`{name}`")).collect();
+        if !names.is_empty() {
+            self.notes.push(format!("no units, and nothing converted: {}", names.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// Refuses variables without units beside variables of this or another file that are converted.
+    pub fn check_with(&self, store: &dyn Store, other: &UnitCheck) -> Result<()> {
+        match (self.missing.first(), &other.converted) {
+            (Some((first, quantity)), Some((converted, units))) => Err(Error::variable(
                 store.path(),
                 first,
                 format!(
@@ -65,11 +82,9 @@ impl UnitCheck {
                      `units = \"{}\"`",
                     quantity.si()
                 ),
-            ));
+            )),
+            _ => Ok(()),
         }
-        let names: Vec<String> = self.missing.iter().map(|(name, _)| format!("`{name}`")).collect();
-        self.notes.push(format!("no units, and nothing converted: {}", names.join(", ")));
-        Ok(self.notes)
     }
 }
 
@@ -107,15 +122,68 @@ fn nodes(
     units: &mut UnitCheck,
 ) -> Result<Vec<f64>> {
     let fail = |reason: String| Error::variable(store.path(), &coordinate.name, reason);
+    if let Some(standard) = dimensionless(coordinate) {
+        return Err(fail(format!(
+            "it is `{standard}`, which has no unit of length: the heights of its levels differ from place to \
+             place; interpolate the variables to heights or depths first (`xgcm`, `cdo ml2hl`)"
+        )));
+    }
     let unit = units.unit(store, coordinate, Quantity::Length)?;
     let packing = Packing::of(store, coordinate).map_err(fail)?;
-    let mut nodes = packing.decode(store.read_all(coordinate)?, unit).into_f64();
-    let positive = coordinate.text("positive").map(str::to_ascii_lowercase);
-    if axis == 2 && positive.as_deref() == Some("down") {
-        units.notes.push(format!("`{}` is positive downward: z = -{0}", coordinate.name));
+    let decoded = packing.decode(store.read_all(coordinate)?, unit).map_err(fail)?;
+    let mut nodes = decoded.values.into_f64();
+    if axis == 2 && points_downward(coordinate, &nodes, units).map_err(fail)? {
         nodes.iter_mut().for_each(|z| *z = -*z);
     }
     Ok(nodes)
+}
+
+/// Whether a coordinate is known to point upward by its standard name or its name.
+fn is_upward(coordinate: &Variable) -> bool {
+    let starts = |name: &str| {
+        let known = ["height", "altitude", "elevation", "z"];
+        known.iter().any(|start| name.to_ascii_lowercase().starts_with(start))
+    };
+    coordinate.text("standard_name").is_some_and(starts) || starts(&coordinate.name)
+}
+
+/// Whether a vertical coordinate is positive downward: by its attribute `positive`, or as a depth.
+fn points_downward(
+    coordinate: &Variable,
+    nodes: &[f64],
+    units: &mut UnitCheck,
+) -> std::result::Result<bool, String> {
+    let (name, is_depth) = (&coordinate.name, is_depth(coordinate));
+    let positive = coordinate.text("positive").map(str::to_ascii_lowercase);
+    let mut note = |text: String| units.notes.push(text);
+    match positive.as_deref() {
+        Some("down") => note(format!("`{name}` is positive downward: z = -{name}")),
+        Some("up") if is_depth => {
+            note(format!("`{name}` is a depth, and positive upward by its attribute: z = {name}"));
+        }
+        Some("up") => {}
+        Some(other) => {
+            return Err(format!(
+                "its attribute `positive` is {other:?}; correct it to \"up\" or \"down\""
+            ));
+        }
+        None if is_depth && nodes.iter().all(|z| *z <= 0.0) && nodes.iter().any(|z| *z < 0.0) => {
+            return Err(
+                "it is a depth without the attribute `positive`, and its values are negative; set \
+                        `positive` to \"up\" or \"down\""
+                    .into(),
+            );
+        }
+        None if is_depth => note(format!(
+            "`{name}` is a depth without the attribute `positive`, and taken as positive downward: z = -{name}"
+        )),
+        None if !is_upward(coordinate) => note(format!(
+            "`{name}` has no attribute `positive`, and is taken as positive upward: z = {name}"
+        )),
+        None => {}
+    }
+    units.is_turned = positive.map_or(is_depth, |positive| positive == "down");
+    Ok(units.is_turned)
 }
 
 /// A coordinate without dimensions that the variable lists, such as the height of a plane.

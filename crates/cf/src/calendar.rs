@@ -57,6 +57,13 @@ impl Calendar {
         }
     }
 
+    /// Whether a day has the same number in both: the rules of `standard` differ from `proleptic_gregorian` in the
+    /// names of days only.
+    pub(crate) fn counts_days_as(self, other: Calendar) -> bool {
+        let gregorian = [Calendar::Standard, Calendar::ProlepticGregorian];
+        self == other || [self, other].iter().all(|calendar| gregorian.contains(calendar))
+    }
+
     /// Days from the first day of year 0 to the first day of a year.
     fn days_before_year(self, year: i64) -> i64 {
         let leaps = |every: i64| (year - 1).div_euclid(every) + 1;
@@ -305,6 +312,16 @@ mod tests {
         assert_eq!(between("noleap", "2000-01-01", "2004-01-01"), 1460.0);
         assert_eq!(between("366_day", "2001-01-01", "2002-01-01"), 366.0);
         assert_eq!(between("360_day", "2000-01-30", "2000-03-01"), 31.0);
+    }
+
+    /// `cftime.date2num` of one date: 100 days from 2000-01-01.
+    #[test]
+    fn days_of_standard_and_proleptic_gregorian_are_the_same() {
+        let old = reference("days since 0001-01-01", "standard");
+        let new = reference("days since 2000-01-01", "proleptic_gregorian");
+        assert_eq!(old.seconds_from(730_221.0, &new, 0.0), 100.0 * 86_400.0);
+        assert!(Calendar::Standard.counts_days_as(Calendar::ProlepticGregorian));
+        assert!(!Calendar::Standard.counts_days_as(Calendar::NoLeap));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The variables of the velocity.
 
+use crate::kinds;
 use crate::layout::{Layout, Role};
 use crate::store::{Store, Variable};
 use crate::{Error, Result};
@@ -14,20 +15,77 @@ const NAMES: [[&str; 3]; 6] = [
     ["uo", "vo", "wo"],
 ];
 
+/// Other names of vertical velocities, in lower case.
+const VERTICAL: [&str; 4] = ["wvel", "w_velocity", "vertical_velocity", "wz"];
+
 /// Finds the velocity: by `standard_name`, by usual names of components, or as the only variable with
 /// components.
-pub(crate) fn velocity(store: &dyn Store) -> Result<Vec<String>> {
+///
+/// # Errors
+///
+/// If there is none, or several variables could be it or its third component.
+pub fn velocity(store: &dyn Store) -> Result<Vec<String>> {
     let on_grid: Vec<Field> = fields(store).into_iter().filter(|field| field.is_on_grid).collect();
     let variables: Vec<&Variable> = on_grid.iter().map(|field| field.variable).collect();
     let found = by_standard_name(&variables).or_else(|| by_name(&variables));
     let found = found.map_or_else(|| only_vector(&on_grid), Ok);
     // A velocity that is not on a grid: the error that follows says why.
-    let elsewhere = || {
-        let numbers = store.variables().iter().filter(|variable| variable.scalar.is_some());
-        let numbers: Vec<&Variable> = numbers.collect();
-        by_standard_name(&numbers).or_else(|| by_name(&numbers))
+    let numbers = store.variables().iter().filter(|variable| variable.scalar.is_some());
+    let numbers: Vec<&Variable> = numbers.collect();
+    let elsewhere = || by_standard_name(&numbers).or_else(|| by_name(&numbers));
+    let found = found.or_else(|reason| elsewhere().ok_or(reason));
+    found.and_then(|names| with_third(names, &on_grid, &numbers)).map_err(|reason| {
+        // The kind of a grid without usual names of components says more.
+        kinds::error(store).unwrap_or_else(|| choice(store, reason))
+    })
+}
+
+/// Adds the variable that is the vertical component by its standard name or its name, wherever it is.
+fn with_third(
+    mut names: Vec<String>,
+    on_grid: &[Field],
+    numbers: &[&Variable],
+) -> std::result::Result<Vec<String>, String> {
+    let components = |name: &String| {
+        on_grid
+            .iter()
+            .find(|field| field.variable.name == *name)
+            .map_or(1, |field| field.components)
     };
-    found.or_else(|reason| elsewhere().ok_or(reason)).map_err(|reason| choice(store, reason))
+    if names.iter().map(components).sum::<usize>() != 2 {
+        return Ok(names);
+    }
+    let is_vertical = |variable: &&&Variable| match variable.text("standard_name") {
+        Some(standard) if !standard.is_empty() => component(standard) == Some(2),
+        _ => {
+            component_by_name(&variable.name) == Some(2)
+                || VERTICAL.contains(&variable.name.to_ascii_lowercase().as_str())
+        }
+    };
+    let is_coordinate = |variable: &Variable| matches!(variable.dimensions.as_slice(), [only] if only.name == variable.name);
+    let found = numbers.iter().filter(is_vertical).filter(|variable| !is_coordinate(variable));
+    let found: Vec<&str> = found.map(|variable| variable.name.as_str()).collect();
+    match (found.as_slice(), names.as_slice()) {
+        ([], _) => {}
+        ([third], [_, _]) => names.push((*third).into()),
+        (several, names) => {
+            let quoted = |names: &[&str]| format!("[\"{}\"]", names.join("\", \""));
+            let given: Vec<&str> = names.iter().map(String::as_str).collect();
+            let (first, with) = (quoted(&given), quoted(&[&given[..], &several[..1]].concat()));
+            let remedy = match given.len() {
+                1 => format!("name the variable, as in `velocity = {first}`"),
+                _ => format!(
+                    "name the variables, as in `velocity = {with}`, or {first} for a flat field"
+                ),
+            };
+            return Err(format!(
+                "its velocity is `{}`, and its third component could be {}; {remedy}",
+                given.join("`, `"),
+                several.join(" or ")
+            ));
+        }
+    }
+    Ok(names)
 }
 
 /// The error of a missing or ambiguous variable, which lists those of the file.
@@ -86,7 +144,7 @@ impl<'a> Field<'a> {
 }
 
 /// The component of a velocity with this standard name of CF.
-fn component(standard_name: &str) -> Option<usize> {
+pub(crate) fn component(standard_name: &str) -> Option<usize> {
     let is_velocity = standard_name.ends_with("velocity") || standard_name.ends_with("wind");
     let has = |words: [&str; 2]| words.iter().any(|word| standard_name.contains(word));
     let of = |component: usize, words| (is_velocity && has(words)).then_some(component);
@@ -96,9 +154,10 @@ fn component(standard_name: &str) -> Option<usize> {
         .or_else(|| of(1, ["northward_", "y_"]).filter(|_| vertical().is_none()).or_else(vertical))
 }
 
-/// Whether the values of a variable are velocities downward.
-pub(crate) fn is_downward(variable: &Variable) -> bool {
-    variable.text("standard_name").is_some_and(|name| name.contains("downward_"))
+/// The component of a velocity with this usual name.
+pub(crate) fn component_by_name(name: &str) -> Option<usize> {
+    let name = name.to_ascii_lowercase();
+    NAMES.iter().find_map(|names| names.iter().position(|known| *known == name))
 }
 
 fn by_standard_name(fields: &[&Variable]) -> Option<Vec<String>> {

@@ -1,9 +1,11 @@
 //! A velocity on a grid with axes.
 
 use crate::axis::{self, UnitCheck};
-use crate::choose::{choice, is_downward, velocity};
+use crate::choose::{choice, velocity};
+use crate::directions::{self, DOWNWARD, points};
+use crate::kinds;
 use crate::layout::{Layout, Role};
-use crate::packing::Packing;
+use crate::packing::{Decoded, Packing};
 use crate::store::{Span, Store, Variable};
 use crate::strided::{Run, copy, strides};
 use crate::time::TimeAxis;
@@ -58,7 +60,7 @@ pub struct CfGrid {
     velocity: Vec<Part>,
     diffusivity: Option<Part>,
     arrays: Vec<Part>,
-    notes: Vec<String>,
+    units: UnitCheck,
 }
 
 impl CfGrid {
@@ -94,15 +96,46 @@ impl CfGrid {
         let arrays: Vec<Part> =
             request.arrays.iter().map(|name| part(name, None)).collect::<Result<_>>()?;
         check_components(file, &velocity)?;
-        let others = velocity.iter().chain(&diffusivity).chain(&arrays);
-        let Some(first) = others.clone().next() else {
+        let mut parts = velocity.iter().chain(&diffusivity).chain(&arrays);
+        let Some(first) = parts.clone().rev().max_by_key(|part| part.layout.rank()) else {
             return Err(choice(file, "no variable of it is read"));
         };
-        others.skip(1).try_for_each(|other| first.check_same_grid(file, other))?;
+        parts.try_for_each(|other| first.check_same_grid(file, other, &mut units))?;
+        let [x, y, _] = &first.layout.coordinates;
+        let horizontal = [x, y].map(|name| name.as_deref().and_then(|name| file.find(name)));
+        if let Some(error) = kinds::counted(file, horizontal) {
+            return Err(error);
+        }
         let axes = axis::read(file, &first.variable, &first.layout, &mut units)?;
         let time = TimeAxis::read(file, &first.variable, &first.layout, &mut units)?;
-        let notes = units.check(file)?;
-        Ok(CfGrid { axes, time, velocity, diffusivity, arrays, notes, store })
+        let variables: Vec<&Variable> = velocity.iter().map(|part| &part.variable).collect();
+        directions::check(file, &variables, (&first.layout, &axes), &mut units)?;
+        units.check(file)?;
+        Ok(CfGrid { axes, time, velocity, diffusivity, arrays, units, store })
+    }
+
+    /// Refuses another file of the series in which a variable would be converted otherwise: without units, or with
+    /// the opposite sign.
+    ///
+    /// # Errors
+    ///
+    /// That of the file that lacks an attribute.
+    pub fn check_conversions(&self, other: &CfGrid) -> Result<()> {
+        self.units.check_with(self.store(), &other.units)?;
+        other.units.check_with(other.store(), &self.units)?;
+        let mut parts = self.velocity.iter().zip(&other.velocity);
+        match parts.find(|(own, others)| own.is_negated != others.is_negated) {
+            None => Ok(()),
+            Some((own, _)) => Err(Error::variable(
+                other.store().path(),
+                &own.variable.name,
+                format!(
+                    "it is downward in one of this file and `{}`, and upward in the other, by their attributes \
+                     `standard_name` and `positive`; correct them",
+                    self.store().path().display()
+                ),
+            )),
+        }
     }
 
     /// The file.
@@ -138,7 +171,7 @@ impl CfGrid {
 
     /// What is converted or assumed, for example `` `x` is converted from km to m ``.
     pub fn notes(&self) -> &[String] {
-        &self.notes
+        &self.units.notes
     }
 
     /// Reads the values of one time in a box of nodes, by ranges along x, y and z in the order of the file.
@@ -147,34 +180,37 @@ impl CfGrid {
     ///
     /// If the time or a range does not exist, or the data cannot be read.
     pub fn read(&self, time: usize, ranges: [Span; 3]) -> Result<CfFrame> {
-        let velocity = self.read_velocity(time, ranges)?;
-        let declares = self.velocity.iter().any(|part| part.packing.has_missing());
-        let numbers = |part: &Part| self.read_parts(std::slice::from_ref(part), time, ranges);
+        let Decoded { values: velocity, missing } = self.read_velocity(time, ranges)?;
+        let numbers =
+            |part: &Part| Ok(self.read_parts(std::slice::from_ref(part), time, ranges)?.values);
         Ok(CfFrame {
-            missing: declares.then(|| missing(&velocity)),
+            missing,
             velocity,
             diffusivity: self.diffusivity.as_ref().map(numbers).transpose()?,
             arrays: self.arrays.iter().map(numbers).collect::<Result<_>>()?,
         })
     }
 
-    /// The velocity with three components.
-    fn read_velocity(&self, time: usize, ranges: [Span; 3]) -> Result<Values> {
-        let values = self.read_parts(&self.velocity, time, ranges)?;
-        if self.velocity_components() != 2 {
-            return Ok(values);
-        }
-        Ok(match values {
-            Values::F32(values) => Values::F32(with_third(&values)),
-            Values::F64(values) => Values::F64(with_third(&values)),
-        })
+    /// The velocity with three components, and whether it is missing at each node.
+    fn read_velocity(&self, time: usize, ranges: [Span; 3]) -> Result<Decoded> {
+        let Decoded { values, missing } = self.read_parts(&self.velocity, time, ranges)?;
+        let width = self.velocity_components().max(1);
+        let missing = missing.map(|all| all.chunks(width).map(|v| v.contains(&true)).collect());
+        let values = match (width, values) {
+            (2, Values::F32(values)) => Values::F32(with_third(&values)),
+            (2, Values::F64(values)) => Values::F64(with_third(&values)),
+            (_, values) => values,
+        };
+        Ok(Decoded { values, missing })
     }
 
     /// The numbers of variables with one component each, or of one variable, node by node.
-    fn read_parts(&self, parts: &[Part], time: usize, ranges: [Span; 3]) -> Result<Values> {
+    fn read_parts(&self, parts: &[Part], time: usize, ranges: [Span; 3]) -> Result<Decoded> {
         let width = parts.iter().map(|part| part.layout.components(&part.variable)).sum();
         let counts = ranges.map(|range| range.count);
-        let Some(first) = parts.first() else { return Ok(Values::F32(Vec::new())) };
+        let Some(first) = parts.first() else {
+            return Ok(Decoded { values: Values::F32(Vec::new()), missing: None });
+        };
         let fail = |reason: &str| Error::variable(self.store.path(), &first.variable.name, reason);
         let count = counts.iter().try_fold(width, |all: usize, count| all.checked_mul(*count));
         let count = count.ok_or_else(|| fail("it has more values than can be counted"))?;
@@ -187,21 +223,32 @@ impl CfGrid {
         // Allocated after the data has been read, by which its size is known to be true.
         let values = Values::filled(is_single, count, 0.0);
         let mut values = values.map_err(|_| fail("its values do not fit into memory"))?;
+        let has_missing = read.iter().any(|part| part.missing.is_some());
+        let mut missing = has_missing.then(|| vec![false; count]);
         for (component, (part, found)) in parts.iter().zip(read).enumerate() {
             let runs = part.runs(counts, width);
             let copied = match &mut values {
                 Values::F32(values) => {
-                    values.get_mut(component..).and_then(|to| copy(to, &found.into_f32(), &runs))
+                    copy_from(values, component, &found.values.into_f32(), &runs)
                 }
                 Values::F64(values) => {
-                    values.get_mut(component..).and_then(|to| copy(to, &found.into_f64(), &runs))
+                    copy_from(values, component, &found.values.into_f64(), &runs)
                 }
             };
+            let copied = copied.and_then(|()| match (&mut missing, &found.missing) {
+                (Some(missing), Some(found)) => copy_from(missing, component, found, &runs),
+                _ => Some(()),
+            });
             copied
                 .ok_or_else(|| fail("its values are of another number than its dimensions tell"))?;
         }
-        Ok(values)
+        Ok(Decoded { values, missing })
     }
+}
+
+/// Copies to a component of the nodes.
+fn copy_from<T: Copy>(to: &mut [T], component: usize, from: &[T], runs: &[Run]) -> Option<()> {
+    copy(to.get_mut(component..)?, from, runs)
 }
 
 /// Refuses a velocity that has neither two nor three components.
@@ -229,16 +276,17 @@ fn check_components(store: &dyn Store, velocity: &[Part]) -> Result<()> {
     }
 }
 
-/// Whether the velocity of each node has a component that is not a number.
-fn missing(velocity: &Values) -> Vec<bool> {
-    match velocity {
-        Values::F32(values) => values.chunks(3).map(|v| v.iter().any(|x| x.is_nan())).collect(),
-        Values::F64(values) => values.chunks(3).map(|v| v.iter().any(|x| x.is_nan())).collect(),
-    }
-}
-
 fn with_third<T: Copy + Default>(pairs: &[T]) -> Vec<T> {
     pairs.chunks_exact(2).flat_map(|uv| [uv[0], uv[1], T::default()]).collect()
+}
+
+fn other_axis(axis: &str, found: Option<&String>, (first, own): (&str, Option<&String>)) -> String {
+    let [found, own] =
+        [found, own].map(|axis| axis.map_or("none".into(), |axis| format!("`{axis}`")));
+    format!(
+        "its {axis} axis is {found}, and that of `{first}` is {own}, as on a staggered grid; interpolate them to one \
+         grid first (in xarray with `ds.interp` or `xgcm`)"
+    )
 }
 
 impl Part {
@@ -254,7 +302,8 @@ impl Part {
             variable.ok_or_else(|| choice(store, format!("it has no variable `{name}`")))?;
         let fail = |reason: String| Error::variable(store.path(), name, reason);
         let packing = Packing::of(store, variable).map_err(fail)?;
-        let layout = Layout::of(store, variable)?;
+        let layout = Layout::of(store, variable);
+        let layout = layout.map_err(|error| kinds::error(store).unwrap_or(error))?;
         let unit = match quantity {
             Some(quantity) => units.unit(store, variable, quantity)?,
             None => None,
@@ -262,42 +311,49 @@ impl Part {
         if quantity == Some(Quantity::Diffusivity) && layout.components(variable) != 1 {
             return Err(fail("it has components, and a diffusivity has 1".into()));
         }
-        let is_negated = quantity == Some(Quantity::Speed) && is_downward(variable);
+        let is_negated = quantity == Some(Quantity::Speed) && points(variable, DOWNWARD);
         if is_negated {
             units.notes.push(format!("`{name}` is downward: w = -{name}"));
         }
         Ok(Part { variable: variable.clone(), layout, packing, unit, is_negated })
     }
 
-    /// Refuses a variable on other axes or times.
-    fn check_same_grid(&self, store: &dyn Store, other: &Part) -> Result<()> {
-        let fail =
-            |reason: String| Err(Error::variable(store.path(), &other.variable.name, reason));
-        let first = &self.variable.name;
-        for (d, axis) in ['x', 'y', 'z'].into_iter().enumerate() {
-            let [own, others] = [&self.layout, &other.layout].map(|layout| &layout.coordinates[d]);
-            if own != others {
-                let name = |axis: &Option<String>| {
-                    axis.as_deref().map_or("none".into(), |n| format!("`{n}`"))
-                };
-                return fail(format!(
-                    "its {axis} axis is {}, and that of `{first}` is {}; interpolate them to one grid first \
-                     (staggered grids: in xarray with `ds.interp` or `xgcm`)",
-                    name(others),
-                    name(own)
-                ));
+    /// Refuses a variable on other axes or times, and notes the axes on which it does not depend.
+    fn check_same_grid(
+        &self,
+        store: &dyn Store,
+        other: &Part,
+        units: &mut UnitCheck,
+    ) -> Result<()> {
+        let (name, first) = (&other.variable.name, &self.variable.name);
+        let fail = |reason: String| Err(Error::variable(store.path(), name, reason));
+        let mut lacks = Vec::new();
+        for (d, axis) in ["x", "y", "z"].into_iter().enumerate() {
+            match (&self.layout.coordinates[d], &other.layout.coordinates[d]) {
+                (own, others) if own == others => {}
+                (Some(_), None) => lacks.push(axis),
+                (own, others) => {
+                    let reason = other_axis(axis, others.as_ref(), (first, own.as_ref()));
+                    return kinds::error(store).map_or_else(|| fail(reason), Err);
+                }
             }
         }
         match (&self.layout.time, &other.layout.time) {
-            (own, others) if own == others => Ok(()),
-            // Constant in time.
-            (Some(_), None) => Ok(()),
-            _ => fail(format!("its dimension of time is not that of `{first}`")),
+            (own, others) if own == others => {}
+            (Some(_), None) => lacks.push("time"),
+            _ => return fail(format!("its dimension of time is not that of `{first}`")),
         }
+        if !lacks.is_empty() {
+            let lacks = lacks.join(", ");
+            units
+                .notes
+                .push(format!("`{name}` does not depend on {lacks}: it is the same along it"));
+        }
+        Ok(())
     }
 
     /// Reads the decoded values of one time, in the order of the dimensions.
-    fn read(&self, store: &dyn Store, time: usize, ranges: [Span; 3]) -> Result<Values> {
+    fn read(&self, store: &dyn Store, time: usize, ranges: [Span; 3]) -> Result<Decoded> {
         let slab: Vec<Span> = self
             .layout
             .roles
@@ -310,8 +366,13 @@ impl Part {
                 Role::Single => Span::one(0),
             })
             .collect();
-        let values = self.packing.decode(store.read(&self.variable, &slab)?, self.unit);
-        Ok(if self.is_negated { values.map(|x| -x) } else { values })
+        let fail = |reason| Error::variable(store.path(), &self.variable.name, reason);
+        let stored = store.read(&self.variable, &slab)?;
+        let mut decoded = self.packing.decode(stored, self.unit).map_err(fail)?;
+        if self.is_negated {
+            decoded.values = decoded.values.map(|x| -x);
+        }
+        Ok(decoded)
     }
 
     /// The copy from the order of the dimensions to nodes with `width` numbers; x varies fastest.
@@ -326,6 +387,9 @@ impl Part {
             self.layout.roles.iter().zip(&self.variable.dimensions).map(size).collect();
         let shape: Vec<usize> = sizes.iter().map(|(count, _)| *count).collect();
         let runs = sizes.iter().zip(strides(&shape));
-        runs.map(|(&(count, to), from)| Run { count, to, from }).collect()
+        let runs = runs.map(|(&(count, to), from)| Run { count, to, from });
+        // The same value at all nodes of an axis that the variable does not have.
+        let others = (0..3).filter(|axis| !self.layout.roles.contains(&Role::Space(*axis)));
+        others.map(|axis| Run { count: counts[axis], to: to[axis], from: 0 }).chain(runs).collect()
     }
 }

@@ -38,6 +38,16 @@ impl Layout {
         let mut unknown = Vec::new();
         for (d, dimension) in variable.dimensions.iter().enumerate() {
             let coordinate = coordinate_of(store, variable, d);
+            if dimension.len == 0 {
+                return Err(fail(format!(
+                    "its dimension `{}` has length 0, so that it has no values; check how the file was written",
+                    dimension.name
+                )));
+            }
+            if let Some(coordinate) = coordinate {
+                check_marks(coordinate)
+                    .map_err(|reason| Error::variable(store.path(), &coordinate.name, reason))?;
+            }
             let role = coordinate.and_then(role_of).or_else(|| match coordinate {
                 None => role_of_name(&dimension.name),
                 Some(_) => None,
@@ -103,6 +113,11 @@ impl Layout {
         }
     }
 
+    /// Number of axes, and of those with the time: the grid is that of the variable with the most.
+    pub fn rank(&self) -> usize {
+        self.coordinates.iter().flatten().count() + usize::from(self.time.is_some())
+    }
+
     /// Number of components.
     pub fn components(&self, variable: &Variable) -> usize {
         let mut roles = self.roles.iter().zip(&variable.dimensions);
@@ -135,29 +150,50 @@ fn coordinate_of<'a>(
     })
 }
 
+/// Refuses a coordinate of which two attributes tell different axes.
+fn check_marks(coordinate: &Variable) -> std::result::Result<(), String> {
+    match [role_by_axis(coordinate), role_by_standard_name(coordinate)] {
+        [Some(a), Some(b)] if a != b => Err(format!(
+            "its attribute `axis` is {:?}, and its `standard_name` {:?}; correct one of them",
+            coordinate.text("axis").unwrap_or_default(),
+            coordinate.text("standard_name").unwrap_or_default()
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn role_by_axis(coordinate: &Variable) -> Option<Role> {
+    match coordinate.text("axis")?.to_ascii_uppercase().as_str() {
+        "X" => Some(Role::Space(0)),
+        "Y" => Some(Role::Space(1)),
+        "Z" => Some(Role::Space(2)),
+        "T" => Some(Role::Time),
+        _ => None,
+    }
+}
+
+fn role_by_standard_name(coordinate: &Variable) -> Option<Role> {
+    let standard = coordinate.text("standard_name")?;
+    let is_vertical = |start| standard.starts_with(start);
+    match standard {
+        "projection_x_coordinate" | "longitude" | "grid_longitude" => Some(Role::Space(0)),
+        "projection_y_coordinate" | "latitude" | "grid_latitude" => Some(Role::Space(1)),
+        "time" => Some(Role::Time),
+        _ if ["height", "altitude", "depth"].into_iter().any(is_vertical) => Some(Role::Space(2)),
+        _ => dimensionless(coordinate).map(|_| Role::Space(2)),
+    }
+}
+
 /// The role of a coordinate variable by its attributes and its name.
 fn role_of(coordinate: &Variable) -> Option<Role> {
-    let axis = coordinate.text("axis").map(str::to_ascii_uppercase);
-    match axis.as_deref() {
-        Some("X") => return Some(Role::Space(0)),
-        Some("Y") => return Some(Role::Space(1)),
-        Some("Z") => return Some(Role::Space(2)),
-        Some("T") => return Some(Role::Time),
-        _ => {}
+    let by_mark = role_by_axis(coordinate).or_else(|| role_by_standard_name(coordinate));
+    if by_mark.is_some() {
+        return by_mark;
+    }
+    if is_depth(coordinate) {
+        return Some(Role::Space(2));
     }
     let units = coordinate.text("units").unwrap_or_default();
-    let standard = coordinate.text("standard_name").unwrap_or_default();
-    match standard {
-        "projection_x_coordinate" | "longitude" | "grid_longitude" => return Some(Role::Space(0)),
-        "projection_y_coordinate" | "latitude" | "grid_latitude" => return Some(Role::Space(1)),
-        "height"
-        | "altitude"
-        | "depth"
-        | "height_above_mean_sea_level"
-        | "height_above_reference_ellipsoid" => return Some(Role::Space(2)),
-        "time" => return Some(Role::Time),
-        _ => {}
-    }
     if units.to_ascii_lowercase().contains(" since ") {
         return Some(Role::Time);
     }
@@ -184,6 +220,35 @@ fn role_of_name(name: &str) -> Option<Role> {
         "t" | "time" => Role::Time,
         _ => return None,
     })
+}
+
+/// The standard name of a vertical coordinate without a unit of length.
+pub(crate) fn dimensionless(coordinate: &Variable) -> Option<&str> {
+    let standard = coordinate.text("standard_name")?;
+    let is_of_model = standard.starts_with("ocean_") || standard.starts_with("atmosphere_");
+    (is_of_model && standard.contains("_coordinate")).then_some(standard)
+}
+
+/// Whether a coordinate is a depth by its standard name, or by its other names if it has none.
+pub(crate) fn is_depth(coordinate: &Variable) -> bool {
+    let starts = |name: &str| name.to_ascii_lowercase().starts_with("depth");
+    match coordinate.text("standard_name") {
+        Some(standard) if !standard.is_empty() => standard.starts_with("depth"),
+        _ => starts(&coordinate.name) || coordinate.text("long_name").is_some_and(starts),
+    }
+}
+
+/// Whether a coordinate is a longitude or a latitude by its standard name or its name.
+pub(crate) fn is_on_the_sphere(coordinate: &Variable) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.to_ascii_lowercase().split(|c: char| !c.is_alphabetic()).map(str::to_owned).collect()
+    };
+    let known = ["lon", "lat", "lons", "lats", "longitude", "latitude"];
+    let is_known = |text: &str| words(text).iter().any(|word| known.contains(&word.as_str()));
+    match coordinate.text("standard_name") {
+        Some(standard) if !standard.is_empty() => is_known(standard),
+        _ => is_known(&coordinate.name),
+    }
 }
 
 /// The axis of a coordinate variable, if it is one of space.

@@ -20,8 +20,10 @@
 mod axis;
 mod calendar;
 mod choose;
+mod directions;
 mod error;
 mod grid;
+mod kinds;
 mod layout;
 mod netcdf;
 mod open;
@@ -36,12 +38,12 @@ mod values;
 mod zarr;
 
 pub use calendar::Calendar;
-pub use choose::{Field, fields};
+pub use choose::{Field, fields, velocity};
 pub use error::{Error, Result};
 pub use grid::{CfFrame, CfGrid, Request};
 pub use netcdf::cache_bytes;
 pub use open::{is_cf, open};
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable};
-pub use time::{TimeAxis, Times};
+pub use time::{Clock, DatedTimes, TimeAxis, Times};
 pub use values::Values;
 pub use zarr::blosc;

@@ -110,8 +110,10 @@ impl Store for NetCdf {
         &self.variables
     }
 
-    fn has_default_fill(&self) -> bool {
-        true
+    /// In NetCDF-4, `nc_def_var_fill` can turn it off, which matters for bytes.
+    fn has_default_fill(&self, scalar: ScalarType) -> Option<bool> {
+        let is_hdf5 = matches!(self.file.format(), NcFormat::Nc4 | NcFormat::Nc4Classic);
+        (!is_hdf5 || scalar.size() > 1).then_some(true)
     }
 
     fn read(&self, variable: &Variable, slab: &[Span]) -> Result<Values> {
@@ -183,9 +185,7 @@ fn describe(path: &Path, variable: &NcVariable) -> Result<Variable> {
     Ok(Variable {
         dimensions: dimensions.map_err(too_long)?,
         scalar: scalar(variable.dtype()),
-        attributes: attributes
-            .filter_map(|given| Some((given.name.clone(), attribute(&given.value)?)))
-            .collect(),
+        attributes: attributes.map(|given| (given.name.clone(), attribute(&given.value))).collect(),
         name,
     })
 }
@@ -206,9 +206,21 @@ fn scalar(nc_type: &NcType) -> Option<ScalarType> {
     })
 }
 
-fn attribute(value: &NcAttrValue) -> Option<Attribute> {
-    match value.as_string() {
-        Some(text) => Some(Attribute::Text(text.trim_end_matches('\0').into())),
-        None => value.as_f64_vec().map(Attribute::Numbers),
-    }
+fn attribute(value: &NcAttrValue) -> Attribute {
+    let scalar = match value {
+        NcAttrValue::Bytes(_) => ScalarType::I8,
+        NcAttrValue::UBytes(_) => ScalarType::U8,
+        NcAttrValue::Shorts(_) => ScalarType::I16,
+        NcAttrValue::UShorts(_) => ScalarType::U16,
+        NcAttrValue::Ints(_) => ScalarType::I32,
+        NcAttrValue::UInts(_) => ScalarType::U32,
+        NcAttrValue::Int64s(_) => ScalarType::I64,
+        NcAttrValue::UInt64s(_) => ScalarType::U64,
+        NcAttrValue::Floats(_) => ScalarType::F32,
+        NcAttrValue::Doubles(_) => ScalarType::F64,
+        NcAttrValue::Chars(text) => return Attribute::Text(text.trim_end_matches('\0').into()),
+        NcAttrValue::Strings(texts) => return Attribute::Text(texts.join(" ")),
+        NcAttrValue::UserDefined { .. } => return Attribute::Text(String::new()),
+    };
+    Attribute::Numbers(scalar, value.as_f64_vec().unwrap_or_default())
 }

@@ -1,7 +1,7 @@
 //! Variables with dimensions and attributes, whatever the file format.
 
+use crate::Error;
 use crate::values::Values;
-use crate::{Error, Result};
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -17,10 +17,10 @@ pub struct Dimension {
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
-    /// Text.
+    /// Text; empty for types that are neither text nor numbers.
     Text(String),
-    /// One or more numbers.
-    Numbers(Vec<f64>),
+    /// Numbers of a type.
+    Numbers(ScalarType, Vec<f64>),
 }
 
 /// The type of the numbers in a file.
@@ -60,6 +60,85 @@ impl ScalarType {
     pub fn fits_f32(self) -> bool {
         use ScalarType::*;
         matches!(self, I8 | U8 | I16 | U16 | F32)
+    }
+
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self, ScalarType::F32 | ScalarType::F64)
+    }
+
+    /// The unsigned type of the same size, for a signed one.
+    pub(crate) fn unsigned(self) -> ScalarType {
+        use ScalarType::*;
+        match self {
+            I8 => U8,
+            I16 => U16,
+            I32 => U32,
+            I64 => U64,
+            other => other,
+        }
+    }
+
+    /// Minimum and maximum.
+    pub(crate) fn range(self) -> [f64; 2] {
+        if self.is_float() {
+            return [f64::NEG_INFINITY, f64::INFINITY];
+        }
+        let bits = 8 * self.size() as i32;
+        match self.unsigned() == self {
+            true => [0.0, 2_f64.powi(bits) - 1.0],
+            false => [-2_f64.powi(bits - 1), 2_f64.powi(bits - 1) - 1.0],
+        }
+    }
+
+    /// Whether a number is one of the type.
+    pub(crate) fn holds(self, number: f64) -> bool {
+        match self.is_float() {
+            true => number.is_nan() || self.nearest(number) == number,
+            false => {
+                let [low, high] = self.range();
+                number.fract() == 0.0 && (low..=high).contains(&number)
+            }
+        }
+    }
+
+    /// The number of a floating point type that is nearest to a number.
+    pub(crate) fn nearest(self, number: f64) -> f64 {
+        if self == ScalarType::F32 { f64::from(number as f32) } else { number }
+    }
+
+    /// The value of numbers of NetCDF files that were never written.
+    pub(crate) fn default_fill(self) -> f64 {
+        use ScalarType::*;
+        match self {
+            F32 | F64 => 15.0 * 2_f64.powi(119),
+            I8 | I16 | I32 => self.range()[0] + 1.0,
+            I64 => i64::MIN as f64 + 2.0,
+            U8 | U16 | U32 => self.range()[1],
+            U64 => u64::MAX as f64 - 1.0,
+        }
+    }
+
+    /// The type of a product or a sum of numbers of two types, as in NumPy.
+    pub(crate) fn promoted(self, other: ScalarType) -> ScalarType {
+        use ScalarType::*;
+        let is_signed = |of: ScalarType| of.unsigned() != of;
+        // Of two types of one size, the unsigned one counts as the larger.
+        let rank = |of: ScalarType| (of.size(), !is_signed(of));
+        let (small, large) = if rank(self) <= rank(other) { (self, other) } else { (other, self) };
+        match large {
+            _ if self.is_float() || other.is_float() => {
+                if self.fits_f32() && other.fits_f32() {
+                    F32
+                } else {
+                    F64
+                }
+            }
+            _ if small == large || is_signed(large) || !is_signed(small) => large,
+            U8 => I16,
+            U16 => I32,
+            U32 => I64,
+            _ => F64,
+        }
     }
 }
 
@@ -105,15 +184,18 @@ impl Variable {
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.attribute(name)? {
             Attribute::Text(text) => Some(text.trim()),
-            Attribute::Numbers(_) => None,
+            Attribute::Numbers(..) => None,
         }
     }
 
-    /// The numbers of an attribute; `None` for text.
-    pub fn numbers(&self, name: &str) -> Option<&[f64]> {
-        match self.attribute(name)? {
-            Attribute::Numbers(numbers) => Some(numbers),
-            Attribute::Text(_) => None,
+    /// The numbers of an attribute and their type. The error says that it is text.
+    pub(crate) fn typed_numbers(&self, name: &str) -> Result<Option<(ScalarType, &[f64])>, String> {
+        match self.attribute(name) {
+            None => Ok(None),
+            Some(Attribute::Numbers(scalar, numbers)) => Ok(Some((*scalar, numbers))),
+            Some(Attribute::Text(text)) => Err(format!(
+                "its attribute `{name}` is the text {text:?}, and not a number; correct it"
+            )),
         }
     }
 
@@ -174,9 +256,10 @@ pub trait Store: Debug + Send + Sync {
     /// The variables, in the order of the file.
     fn variables(&self) -> &[Variable];
 
-    /// Whether numbers that were never written have the default fill values of NetCDF.
-    fn has_default_fill(&self) -> bool {
-        false
+    /// Whether numbers of a type that were never written have the default fill value of NetCDF; `None` if the
+    /// file does not tell.
+    fn has_default_fill(&self, _: ScalarType) -> Option<bool> {
+        Some(false)
     }
 
     /// Reads a hyperslab of a variable, one span for each of its dimensions, as stored: neither scaled nor
@@ -185,7 +268,7 @@ pub trait Store: Debug + Send + Sync {
     /// # Errors
     ///
     /// If the variable has no numbers, a span is outside its dimension, or the data cannot be read.
-    fn read(&self, variable: &Variable, slab: &[Span]) -> Result<Values>;
+    fn read(&self, variable: &Variable, slab: &[Span]) -> crate::Result<Values>;
 }
 
 impl dyn Store + '_ {
@@ -195,7 +278,7 @@ impl dyn Store + '_ {
     }
 
     /// Reads all values of a variable.
-    pub(crate) fn read_all(&self, variable: &Variable) -> Result<Values> {
+    pub(crate) fn read_all(&self, variable: &Variable) -> crate::Result<Values> {
         let slab: Vec<Span> = variable.shape().into_iter().map(Span::all).collect();
         self.read(variable, &slab)
     }
@@ -211,7 +294,7 @@ pub(crate) fn check_slab(
     variable: &Variable,
     slab: &[Span],
     held: u64,
-) -> Result<(ScalarType, usize)> {
+) -> crate::Result<(ScalarType, usize)> {
     let fail = |reason: String| Error::variable(path, &variable.name, reason);
     let scalar = variable.scalar.ok_or_else(|| fail("it has no numbers".into()))?;
     if slab.len() != variable.dimensions.len() {

@@ -37,34 +37,50 @@ pub struct DatedTimes {
     values: Vec<f64>,
 }
 
-impl DatedTimes {
-    /// Seconds from the first time of `origin`, which may be these times.
-    ///
-    /// # Errors
-    ///
-    /// If the calendars differ.
-    pub fn seconds_from(&self, origin: &DatedTimes) -> std::result::Result<Vec<f64>, String> {
-        let [own, other] = [&self.reference, &origin.reference].map(|times| times.calendar());
-        if own != other {
-            return Err(format!(
-                "its calendar is {}, and that of the first file {}",
-                own.name(),
-                other.name()
-            ));
-        }
-        let first = origin.values.first().copied().unwrap_or(0.0);
-        let seconds = |value: &f64| self.reference.seconds_from(*value, &origin.reference, first);
-        Ok(self.values.iter().map(seconds).collect())
-    }
+/// The date of time 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clock {
+    reference: Reference,
+    /// The value at time 0.
+    start: f64,
+}
 
-    /// The first time, as in `2000-01-01T06:00:00`.
-    pub fn first_date(&self) -> String {
-        self.reference.date_of(self.values.first().copied().unwrap_or(0.0))
+impl Clock {
+    /// The date, as in `2000-01-01T06:00:00`.
+    pub fn date(&self) -> String {
+        self.reference.date_of(self.start)
     }
 
     /// The calendar.
     pub fn calendar(&self) -> Calendar {
         self.reference.calendar()
+    }
+}
+
+impl DatedTimes {
+    /// Seconds on a clock.
+    ///
+    /// # Errors
+    ///
+    /// If the calendars differ.
+    pub fn seconds_from(&self, clock: &Clock) -> std::result::Result<Vec<f64>, String> {
+        let [own, other] = [self.reference.calendar(), clock.calendar()];
+        if !own.counts_days_as(other) {
+            return Err(format!(
+                "its calendar is {}, and that of the first file {}, so that their dates cannot be compared",
+                own.name(),
+                other.name()
+            ));
+        }
+        let seconds =
+            |value: &f64| self.reference.seconds_from(*value, &clock.reference, clock.start);
+        Ok(self.values.iter().map(seconds).collect())
+    }
+
+    /// The clock with the first time at 0.
+    pub fn clock(&self) -> Clock {
+        let start = self.values.first().copied().unwrap_or(0.0);
+        Clock { reference: self.reference.clone(), start }
     }
 }
 
@@ -97,7 +113,7 @@ fn read_times(store: &dyn Store, coordinate: &Variable, units: &mut UnitCheck) -
         false => units.unit(store, coordinate, Quantity::Time)?,
     };
     let packing = Packing::of(store, coordinate).map_err(fail)?;
-    let values = packing.decode(store.read_all(coordinate)?, unit).into_f64();
+    let values = packing.decode(store.read_all(coordinate)?, unit).map_err(fail)?.values.into_f64();
     if let Some(index) = values.iter().position(|time| !time.is_finite()) {
         return Err(fail(format!("its value {index} is {}, which is not a time", values[index])));
     }

@@ -1,5 +1,6 @@
 //! The fields, the seeds and the tracer of a case.
 
+mod closed;
 mod description;
 mod field;
 mod flow;
@@ -54,6 +55,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
         let keys = [
             ("file_dt", given.file_dt.is_some(), matches!(from, io::TimesFrom::FileNumbers(_))),
             ("times", given.times.is_some(), matches!(from, io::TimesFrom::Case)),
+            ("same_times", given.same_times.is_some(), !matches!(from, io::TimesFrom::Case)),
         ];
         let unused = keys.iter().filter(|(_, is_given, is_used)| *is_given && !is_used);
         warnings.extend(unused.map(|(key, ..)| {
@@ -66,7 +68,10 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     }
     let series = loaded.description.series();
     let notes = series.into_iter().flat_map(|series| &series.notes);
-    warnings.extend(notes.map(|note| format!("field.files: {note}")));
+    warnings.extend(notes.clone().map(|note| format!("field.files: {note}")));
+    let others = loaded.sampled.iter().flat_map(|other| &other.notes);
+    let others = others.filter(|note| !notes.clone().any(|known| known == *note));
+    warnings.extend(others.map(|note| format!("save.fields: {note}")));
     let overlapping = series.and_then(|series| Some(series.mesh.as_ref()?.overlapping));
     if let Some(count) = overlapping.filter(|count| *count > 0) {
         warnings.push(format!(

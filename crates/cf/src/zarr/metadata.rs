@@ -65,7 +65,9 @@ fn version_2(json: &Value, attributes: &Value, folder: &Path, name: String) -> F
     // As xarray does, except for 0: the default of arrays, and a velocity.
     let marks_missing = fill.is_some_and(|fill| fill != 0.0);
     if marks_missing && !attributes.iter().any(|(name, _)| name == "_FillValue") {
-        attributes.push(("_FillValue".into(), Attribute::Numbers(fill.into_iter().collect())));
+        let fill =
+            Attribute::Numbers(scalar.unwrap_or(ScalarType::F64), fill.into_iter().collect());
+        attributes.push(("_FillValue".into(), fill));
     }
     let mut order: Vec<usize> = (0..shape.len()).collect();
     if json.get("order").and_then(Value::as_str) == Some("F") {
@@ -164,25 +166,33 @@ fn scalar_3(name: &str) -> Option<ScalarType> {
     if name == "bool" { Some(ScalarType::U8) } else { ScalarType::ALL.into_iter().find(is_it) }
 }
 
+/// Attributes. Numbers have no types in JSON: those of missing values are in the type of the array, as are limits
+/// that are whole numbers or limits of floating point numbers.
 fn attributes_of(
     json: Option<&Map<String, Value>>,
     scalar: Option<ScalarType>,
 ) -> Vec<(String, Attribute)> {
     let attribute = |(name, value): (&String, &Value)| {
         let is_fill = name == "_FillValue" || name == "missing_value";
-        let value = match value {
-            Value::String(_) if is_fill && scalar.is_some() => {
-                Attribute::Numbers(vec![number(value)?])
-            }
-            Value::String(text) => Attribute::Text(text.clone()),
-            Value::Array(list) => {
-                Attribute::Numbers(list.iter().map(number).collect::<Option<_>>()?)
-            }
-            other => Attribute::Numbers(vec![number(other)?]),
+        let list = match value {
+            Value::Array(list) => list.as_slice(),
+            other => std::slice::from_ref(other),
         };
-        Some((name.clone(), value))
+        let is_of_array = |scalar: &ScalarType| {
+            let is_limit = name.starts_with("valid_");
+            is_fill || is_limit && (scalar.is_float() || !list.iter().any(Value::is_f64))
+        };
+        let scalar = scalar.filter(is_of_array).unwrap_or(ScalarType::F64);
+        let nearest = |value: &Value| number(value).map(|number| scalar.nearest(number));
+        let value = match (value, list.iter().map(nearest).collect()) {
+            (Value::String(text), None) => Attribute::Text(text.clone()),
+            (Value::String(text), _) if !is_fill => Attribute::Text(text.clone()),
+            (_, Some(numbers)) => Attribute::Numbers(scalar, numbers),
+            _ => Attribute::Text(String::new()),
+        };
+        (name.clone(), value)
     };
-    json.into_iter().flatten().filter_map(attribute).collect()
+    json.into_iter().flatten().filter(|(_, value)| !value.is_null()).map(attribute).collect()
 }
 
 /// A number, or what Zarr and xarray write in its place.

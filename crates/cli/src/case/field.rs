@@ -57,6 +57,9 @@ pub struct FileField {
     pub ignore_file_times: bool,
     pub file_dt: Option<f64>,
     pub times: Option<io::CaseTimes>,
+    /// Which of two files gives the frames at the times that both have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_times: Option<io::series::SameTimes>,
     pub frames: Option<io::Frames>,
     /// The box of which a grid is read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,12 +137,13 @@ kinds! {
 }
 
 /// The keys for reading files, accepted without effect with a flow.
-const READING: [&str; 10] = [
+const READING: [&str; 11] = [
     "velocity",
     "prefer",
     "ignore_file_times",
     "file_dt",
     "times",
+    "same_times",
     "frames",
     "crop",
     "every",
@@ -188,6 +192,7 @@ fn file_field(interpolation: &str, keys: &mut Keys) -> Result<FileField, KeyErro
         ignore_file_times: keys.or_default("ignore_file_times")?,
         file_dt: keys.get("file_dt")?,
         times: keys.get("times")?,
+        same_times: keys.get("same_times")?,
         frames: keys.get("frames")?,
         crop: keys.get("crop")?,
         every: keys.get("every")?,

@@ -190,7 +190,7 @@ mod tests {
         let case = from_text(TEMPLATE, &[]).unwrap();
         assert_eq!(case.trace.dt, Some(0.02));
         assert_eq!(case.notes, [""; 0]);
-        let keys = "files velocity prefer diffusivity ignore_file_times file_dt times frames flow \
+        let keys = "files velocity prefer diffusivity ignore_file_times file_dt times same_times frames flow \
                     sample interpolation neighbours power cell_velocity other_cells ignore_hidden periodic_axes crop every in_time \
                     outside_time period not_finite low high x y z mesh name wall centre radius \
                     allowed surface face pattern deviation rate table burst capacity begin end \

@@ -1,6 +1,7 @@
 //! The fields of a case, from files or from a formula.
 
 use super::{
+    closed::ClosedGrid,
     description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
     flow,
     input::FieldInput,
@@ -120,7 +121,7 @@ impl OpenFields {
             }
             FieldSource::Flow(given) => flow::open(case, given)?,
         };
-        let sampled = sampled::open(case, base, traced.frames())?;
+        let sampled = sampled::open(case, base, (traced.frames(), origin.series()))?;
         Ok(OpenFields { traced, origin, sampled })
     }
 
@@ -244,8 +245,9 @@ fn open_files(case: &Case, given: &FileField, base: &Path) -> Result<(FieldInput
         Interpolation::Grid {} => {
             let series = open!(io::Series, case, files, &options);
             let origin = origin(series.info(), given);
-            let grid =
-                PeriodicGrid::new(series, periodic_axes(case, given)?).map_err(Misuse::of)?;
+            let axes = periodic_axes(case, given)?;
+            let grid = PeriodicGrid::new(ClosedGrid::new(series, axes), axes);
+            let grid = grid.map_err(Misuse::of)?;
             (FieldInput::Grid(Box::new(grid)), origin)
         }
         Interpolation::Mesh { cell_velocity, .. } => {
@@ -349,7 +351,9 @@ fn series_options(case: &Case, field: &FileField) -> io::SeriesOptions {
             times: field.times.clone(),
             file_dt: field.file_dt,
             ignore_file_times: field.ignore_file_times,
+            same_times: field.same_times,
         },
+        clock: None,
         frames: field.frames.unwrap_or_default(),
         crop: field.crop,
         every: field.every,

@@ -14,7 +14,7 @@ use burntrace::{
     burn::tensor::Device,
     io::{
         self, NamedArray,
-        series::{ArrayEntry, Association, FileContents, Kind, VelocityInfo},
+        series::{ArrayEntry, Association, Clock, FileContents, Kind, VelocityInfo},
     },
 };
 use std::path::PathBuf;
@@ -25,6 +25,7 @@ pub struct SampledInput {
     names: Vec<String>,
     /// The files of its frames.
     files: Vec<PathBuf>,
+    notes: Vec<String>,
     pub input: FieldInput,
 }
 
@@ -33,6 +34,8 @@ pub struct SampledField {
     names: Vec<String>,
     /// The files of its frames.
     pub files: Vec<PathBuf>,
+    /// What of the files is converted, assumed or not used.
+    pub notes: Vec<String>,
     pub field: Box<dyn Field>,
 }
 
@@ -44,17 +47,18 @@ impl SampledInput {
         options: &FieldOptions,
         tally: &Arc<Tally>,
     ) -> Result<SampledField> {
-        let SampledInput { names, files, input } = self;
+        let SampledInput { names, files, notes, input } = self;
         let (_, field) =
             input.load(device, options, tally).map_err(|error| named(error, &files))?;
-        Ok(SampledField { names, files, field })
+        Ok(SampledField { names, files, notes, field })
     }
 }
 
 impl SampledField {
     /// The same field on another device, as it is there.
     pub fn with_field(&self, field: Box<dyn Field>) -> Self {
-        SampledField { names: self.names.clone(), files: self.files.clone(), field }
+        let (names, files) = (self.names.clone(), self.files.clone());
+        SampledField { names, files, notes: self.notes.clone(), field }
     }
 }
 
@@ -83,8 +87,12 @@ pub fn own(case: &Case, velocity: &VelocityInfo, arrays: &[ArrayEntry]) -> Vec<N
     requests.map(SampledArray::named).collect()
 }
 
-/// Opens the fields of the arrays that the traced field does not have.
-pub fn open(case: &Case, base: &Path, traced: Option<&FieldInput>) -> Result<Vec<SampledInput>> {
+/// Opens the fields of the arrays that the traced field does not have. `series` are the files of the traced one.
+pub fn open(
+    case: &Case,
+    base: &Path,
+    (traced, series): (Option<&FieldInput>, Option<&io::SeriesInfo>),
+) -> Result<Vec<SampledInput>> {
     let own = traced.map_or(&[][..], FieldInput::arrays);
     let is_own = |request: &&SampledArray| {
         request.files.is_none() && own.iter().any(|array| array.name == request.name)
@@ -106,7 +114,40 @@ pub fn open(case: &Case, base: &Path, traced: Option<&FieldInput>) -> Result<Vec
         }
     }
     let closed = closed_axes(case, traced)?;
-    groups.into_iter().map(|group| group.open(case, closed)).collect()
+    let mut clock = SharedClock::default();
+    series.map_or(Ok(()), |series| clock.add(series))?;
+    groups.into_iter().map(|group| group.open(case, closed, &mut clock)).collect()
+}
+
+/// The date of time 0, which all files of a case share.
+#[derive(Default)]
+struct SharedClock {
+    clock: Option<Clock>,
+    /// The first file of a source with times from a date, and of one with other times.
+    dated: Option<PathBuf>,
+    undated: Option<PathBuf>,
+}
+
+impl SharedClock {
+    /// Adds the times of a source. Those of a single frame without a date do not matter.
+    fn add(&mut self, series: &io::SeriesInfo) -> Result<()> {
+        let first = series.files.first().cloned();
+        match &series.clock {
+            Some(clock) => {
+                self.clock.get_or_insert_with(|| clock.clone());
+                self.dated = self.dated.take().or(first);
+            }
+            None if series.times.len() > 1 => self.undated = self.undated.take().or(first),
+            None => {}
+        }
+        let (Some(dated), Some(undated)) = (&self.dated, &self.undated) else { return Ok(()) };
+        Err(Misuse::error(format!(
+            "the times of {} are from a date, and those of {} are not, so that they cannot be compared; give the \
+             times of all files with a date, or of none (field.ignore_file_times ignores them)",
+            dated.display(),
+            undated.display()
+        )))
+    }
 }
 
 /// The arrays that a case samples, in its order.
@@ -138,20 +179,26 @@ impl Group {
             && self.association == other.association
     }
 
-    fn open(self, case: &Case, closed: [Option<ClosedAxis>; 3]) -> Result<SampledInput> {
+    fn open(
+        self,
+        case: &Case,
+        closed: [Option<ClosedAxis>; 3],
+        clock: &mut SharedClock,
+    ) -> Result<SampledInput> {
         let own = match &case.field.source {
             FieldSource::Files(own) => Some(&**own),
             FieldSource::Flow(_) => None,
         };
         let files = ArrayFiles {
-            options: self.options(own),
+            options: io::SeriesOptions { clock: clock.clock.clone(), ..self.options(own) },
             interpolation: interpolation_of(self.contents.kind, own.map(|own| &own.interpolation)),
             files: self.files,
             closed,
         };
-        let (input, files) = files.open()?;
+        let (input, info) = files.open()?;
+        clock.add(&info)?;
         let names = self.arrays.into_iter().map(|array| array.name).collect();
-        Ok(SampledInput { names, files, input })
+        Ok(SampledInput { names, files: info.files, notes: info.notes, input })
     }
 
     /// Whether the arrays are at the nodes of the grid of the velocity.
@@ -170,6 +217,7 @@ impl Group {
                 times: own.filter(|_| self.are_own).and_then(|own| own.times.clone()),
                 file_dt: own.and_then(|own| own.file_dt),
                 ignore_file_times: own.is_some_and(|own| own.ignore_file_times),
+                same_times: own.and_then(|own| own.same_times),
             },
             frames: own.filter(|_| self.are_own).and_then(|own| own.frames).unwrap_or_default(),
             crop: own.filter(|_| self.is_own_grid()).and_then(|own| own.crop),
@@ -226,37 +274,37 @@ pub struct ArrayFiles {
 }
 
 impl ArrayFiles {
-    /// Opens the files, and returns the files of the frames, too.
-    pub fn open(self) -> Result<(FieldInput, Vec<PathBuf>)> {
+    /// Opens the files, and describes them.
+    pub fn open(self) -> Result<(FieldInput, io::SeriesInfo)> {
         Ok(match self.interpolation {
             Interpolation::Grid {} => {
                 let series = io::Series::open(self.files, &self.options).map_err(Misuse::of)?;
-                let paths = series.paths().to_vec();
+                let info = series.info().clone();
                 let axes = missing_layers(&series, self.closed);
                 let grid = PeriodicGrid::new(series, axes).map_err(Misuse::of)?;
-                (FieldInput::Grid(Box::new(grid)), paths)
+                (FieldInput::Grid(Box::new(grid)), info)
             }
             Interpolation::Mesh { cell_velocity, .. } => {
                 let series = io::MeshSeries::open(self.files, &self.options).map_err(Misuse::of)?;
-                let paths = series.paths().to_vec();
+                let info = series.info().clone();
                 let in_cells = cell_velocity.unwrap_or_default().into();
-                (FieldInput::Mesh(Box::new(series), in_cells), paths)
+                (FieldInput::Mesh(Box::new(series), in_cells), info)
             }
             weights @ (Interpolation::Nearest {} | Interpolation::InverseDistance { .. }) => {
                 let series =
                     io::PointSeries::open(self.files, &self.options).map_err(Misuse::of)?;
-                let paths = series.paths().to_vec();
+                let info = series.info().clone();
                 let weighting = interpolation::weighting(&weights, series.positions().len());
-                (FieldInput::Points(Box::new(series), weighting), paths)
+                (FieldInput::Points(Box::new(series), weighting), info)
             }
         })
     }
 
     /// Loads the arrays onto a device.
     pub fn load(self, device: &Device, options: &FieldOptions) -> Result<Box<dyn Field>> {
-        let (input, files) = self.open()?;
+        let (input, info) = self.open()?;
         let loaded = input.load(device, options, &Arc::default());
-        Ok(loaded.map_err(|error| named(error, &files))?.1)
+        Ok(loaded.map_err(|error| named(error, &info.files))?.1)
     }
 }
 

@@ -134,7 +134,7 @@ fn files() -> Vec<String> {
     vec![
         files(
             "files = \"u_*.vti\", velocity = \"velocity\", prefer = \"point\", ignore_file_times = true, \
-             file_dt = 0.1, frames = { start = 0, stop = 2, every = 1, max = 3 }, \
+             file_dt = 0.1, same_times = \"last\", frames = { start = 0, stop = 2, every = 1, max = 3 }, \
              crop = { low = [0.5, -1.0, -1.0], high = [2.0, 9.0, 9.0] }, every = [1, 1, 1], \
              outside_time = \"periodic\", period = 1.0, in_time = \"nearest\", not_finite = \"zero\"",
             inside,

@@ -7,6 +7,7 @@ mod bench;
 mod blocks;
 #[path = "../../../../tests/support/browser.rs"]
 mod browser;
+mod clock;
 mod commands;
 mod compare;
 mod doctor;
@@ -36,3 +37,5 @@ mod sources;
 mod sweep;
 mod unfinished;
 mod workflows;
+#[path = "../../../../tests/support/zarr.rs"]
+mod zarr;

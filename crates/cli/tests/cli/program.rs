@@ -509,6 +509,45 @@ fn periodic_faces_need_a_repeated_layer_or_closed_axes() {
     assert!((x - 4.624).abs() < 5e-4, "{x}");
 }
 
+/// Layers that are equal already are not closed by another one, unless the case gives the period.
+#[test]
+fn repeated_layers_are_not_closed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |speed: fn(f64) -> f64| {
+        let row: String = (0..9).map(|i| format!("{} 0 0 ", speed(f64::from(i)))).collect();
+        let file = format!(
+            "<VTKFile type=\"ImageData\" version=\"0.1\" byte_order=\"LittleEndian\"><ImageData \
+             WholeExtent=\"0 8 0 1 0 0\" Origin=\"0 0 0\" Spacing=\"1 1 1\"><Piece Extent=\"0 8 0 1 0 0\">\
+             <PointData><DataArray type=\"Float64\" Name=\"U\" NumberOfComponents=\"3\" format=\"ascii\">\
+             {row}{row}</DataArray></PointData></Piece></ImageData></VTKFile>"
+        );
+        std::fs::write(folder.path().join("u.vti"), file).unwrap();
+    };
+    let case = "[field]\nfiles = \"u.vti\"\nperiodic_axes = [\"x\"]\n[boundary]\nx = \"periodic\"\n\
+        [seeds]\nkind = \"list\"\npoints = [[0.3, 0.5, 0.0]]\n[trace]\nt0 = 0.0\nt1 = 1.0\nsteps = 10\n\
+        [run]\ndevice = \"flex\"\n[save]\nreport = \"never\"\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let run = |set: &[&str]| {
+        let args = set.iter().flat_map(|set| ["--set", set]);
+        let args: Vec<_> =
+            ["run", "case.toml", "--quiet", "--overwrite"].into_iter().chain(args).collect();
+        burntrace(folder.path(), &args)
+    };
+    write(|x| 1.0 + 0.5 * (std::f64::consts::TAU * x / 8.0).sin());
+    let words = ["u.vti", "along x, at 8, repeats the first one", "omit \"x\"", "from 0 to 9"];
+    assert_refused(&run(&[]), 2, &words);
+    assert_refused(&run(&["domain.low=[0,0,0]", "domain.high=[8,1,0]"]), 2, &words);
+    let of_case = ["domain.low=[0,0,0]", "domain.high=[9,1,0]"];
+    for set in [&["field.periodic_axes=[]"][..], &of_case] {
+        let output = run(set);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    // A field that does not depend on x is closed by any layer.
+    write(|_| 1.0);
+    let output = run(&[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
 #[test]
 fn warnings_and_notes_are_in_the_summary() {
     let folder = folder_with_case();

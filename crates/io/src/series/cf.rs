@@ -12,7 +12,7 @@ use super::values::{along, flip_floats, plane_axes, without_hidden};
 use super::velocity::{Association, VelocityInfo, VelocityName};
 use crate::tracks::TimeOrigin;
 use crate::{Error, Result};
-use burntrace_cf::{CfFrame, CfGrid, Request, Span, TimeAxis, Times, Values};
+use burntrace_cf::{CfFrame, CfGrid, Clock, Request, Span, TimeAxis, Times, Values};
 use burntrace_core::{FieldArray, Floats, FrameData};
 use burntrace_vtk::Kind;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub(super) struct Survey {
     found: usize,
     pub grid: Grid,
     pub velocity: VelocityInfo,
-    time_origin: Option<TimeOrigin>,
+    clock: Option<Clock>,
 }
 
 impl Survey {
@@ -85,19 +85,23 @@ impl Survey {
         let mut times = vec![first.time().cloned()];
         for (index, path) in paths.iter().enumerate().skip(1) {
             let other = CfGrid::open(path, &request)?;
+            if options.velocity == VelocityName::Auto {
+                check_same_velocity(&first, &other)?;
+            }
+            first.check_conversions(&other)?;
             if let Some(difference) = difference(&first, &grid, &other)? {
                 return Err(frame_differs(&paths, index, "grid", difference));
             }
             times.push(other.time().cloned());
         }
-        let (known, time_origin) = match options.time.ignore_file_times {
+        let (known, clock) = match options.time.ignore_file_times {
             true => (None, None),
-            false => known_times(&paths, &times)?,
+            false => known_times(&paths, &times, options.clock.as_ref())?,
         };
         let known = known.map(|times| (times, TimesFrom::Coordinate));
         let all = resolve_frames(frames(&paths, &times), known, &options.time)?;
         let timeline = all.select(&options.frames.select(&all.times)?);
-        Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, time_origin })
+        Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, clock })
     }
 
     /// Describes the series; `read` is the grid of its frames.
@@ -107,10 +111,29 @@ impl Survey {
         info.cells = self.grid.cells().iter().product();
         info.dims = Some(nodes);
         info.notes.extend(self.first.notes().iter().cloned());
-        info.time_origin = self.time_origin.clone();
+        info.time_origin = self.clock.as_ref().map(|clock| TimeOrigin {
+            date: clock.date(),
+            calendar: clock.calendar().name().into(),
+        });
+        info.clock = self.clock.clone();
         info.set_times(&self.timeline, self.found);
         info.add_grid(read, Some(&self.velocity), false);
     }
+}
+
+/// Refuses another file whose velocity would be found in other variables than that of the first one.
+fn check_same_velocity(first: &CfGrid, other: &CfGrid) -> Result<()> {
+    let [own, others] = [first.velocity(), burntrace_cf::velocity(other.store())?];
+    if own == others {
+        return Ok(());
+    }
+    let [own, others] = [own, others].map(|names| names.join("`, `"));
+    let first = first.store().path().display();
+    let reason = format!(
+        "its velocity is `{others}`, and that of the first file, `{first}`, is `{own}`; name the variables that all \
+         files have, as in `velocity = [\"u\", \"v\"]`, or list other files"
+    );
+    Err(file_error(other.store().path(), reason))
 }
 
 /// How another file differs from the first one, if it does.
@@ -202,10 +225,15 @@ fn frames(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Vec<FrameFiles> {
     paths.iter().zip(times).flat_map(of_file).collect()
 }
 
-type KnownTimes = (Option<Vec<f64>>, Option<TimeOrigin>);
+type KnownTimes = (Option<Vec<f64>>, Option<Clock>);
 
-/// The times in the files, in seconds, and their origin; `None` if no file has any.
-fn known_times(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Result<KnownTimes> {
+/// The times in the files, in seconds, and the date of time 0: that of `clock`, or the first time. `None` if no
+/// file has any.
+fn known_times(
+    paths: &[PathBuf],
+    times: &[Option<TimeAxis>],
+    clock: Option<&Clock>,
+) -> Result<KnownTimes> {
     let (mut dated, mut plain) = (Vec::new(), Vec::new());
     for time in times.iter().flatten() {
         match &time.times {
@@ -220,19 +248,19 @@ fn known_times(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Result<KnownTim
             Ok((Some(plain.iter().copied().flatten().copied().collect()), None))
         }
         ([first, ..], []) if dated.len() == times.len() => {
-            let seconds = |origin| {
+            let seconds = |clock: &Clock| {
                 let all = dated.iter().zip(paths).map(|(times, path)| {
-                    times.seconds_from(origin).map_err(|reason| file_error(path, reason))
+                    times.seconds_from(clock).map_err(|reason| file_error(path, reason))
                 });
                 all.collect::<Result<Vec<Vec<f64>>>>()
             };
             // The first file may not be the earliest.
-            let starts =
-                seconds(first)?.into_iter().map(|times| times.first().copied().unwrap_or(0.0));
+            let starts = seconds(&first.clock())?;
+            let starts = starts.into_iter().map(|times| times.first().copied().unwrap_or(0.0));
             let earliest = starts.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
-            let origin = dated[earliest.map_or(0, |(file, _)| file)];
-            let (date, calendar) = (origin.first_date(), origin.calendar().name().into());
-            Ok((Some(seconds(origin)?.concat()), Some(TimeOrigin { date, calendar })))
+            let own = dated[earliest.map_or(0, |(file, _)| file)].clock();
+            let clock = clock.cloned().unwrap_or(own);
+            Ok((Some(seconds(&clock)?.concat()), Some(clock)))
         }
         _ => Err(Error::Times(format!(
             "some of the files (`{}` and so on) have times from a date, and others have other times or none; \

@@ -9,7 +9,7 @@ use super::times::{Timeline, TimesFrom};
 use super::values::plane_axes;
 use super::velocity::{Association, VelocityInfo};
 use crate::tracks::TimeOrigin;
-use burntrace_cf::Store;
+use burntrace_cf::{Clock, Store};
 use burntrace_core::FrameData;
 use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
 use serde::Serialize;
@@ -102,6 +102,9 @@ pub struct SeriesInfo {
     /// `seconds since 2000-01-01T06:00:00 (calendar noleap)`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_origin: Option<TimeOrigin>,
+    /// The same date, for other files.
+    #[serde(skip)]
+    pub clock: Option<Clock>,
     /// What of the files is converted or assumed, for example `` `x` is converted from km to m ``, and what is
     /// not used of the first frame, and why: blocks of lower dimension, and arrays that not all blocks have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -192,6 +195,7 @@ impl SeriesInfo {
         self.parts = others.map(|(_, path)| path.clone()).collect();
         self.files_found = found;
         self.times = timeline.times.clone();
+        self.notes.extend(timeline.notes.iter().cloned());
         self.times_from = Some(timeline.from);
     }
 

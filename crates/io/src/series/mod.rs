@@ -17,6 +17,7 @@ mod inspect;
 mod mesh;
 mod names;
 mod options;
+mod overlaps;
 mod part;
 mod points;
 mod pvd;
@@ -25,6 +26,7 @@ mod times;
 mod values;
 mod velocity;
 
+pub use burntrace_cf::Clock;
 pub use burntrace_vtk::Kind;
 pub use frames::{At, Frames};
 pub use info::{ArrayEntry, AxisInfo, FileContents, SeriesInfo};
@@ -33,7 +35,7 @@ pub use mesh::{BoundaryInfo, CellCount, MeshCounts, MeshInfo, MeshSeries};
 pub use names::Files;
 pub use options::{Crop, NamedArray, NamedFaces, OtherCells, SeriesOptions};
 pub use points::PointSeries;
-pub use times::{CaseTimes, TimeOptions, TimesFrom};
+pub use times::{CaseTimes, SameTimes, TimeOptions, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::Result;

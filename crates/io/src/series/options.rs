@@ -6,6 +6,7 @@ use super::{
     velocity::{Association, VelocityName},
 };
 use crate::{Error, Result};
+use burntrace_cf::Clock;
 use serde::{Deserialize, Serialize};
 
 /// Options for reading a series.
@@ -27,6 +28,9 @@ pub struct SeriesOptions {
     /// tensors, which can be sampled along tracks.
     #[serde(skip)]
     pub arrays: Vec<NamedArray>,
+    /// The date of time 0, of files with times from a date; their first time if omitted.
+    #[serde(skip)]
+    pub clock: Option<Clock>,
     /// The box of which a grid is read; the whole grid if omitted. Only for a [`Series`](super::Series).
     pub crop: Option<Crop>,
     /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node

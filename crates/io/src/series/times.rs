@@ -1,6 +1,7 @@
 //! Times of files.
 
 use super::names::last_number;
+use super::overlaps;
 use crate::listing::counted;
 use crate::{Error, Result};
 use burntrace_vtk::VtkFile;
@@ -22,6 +23,20 @@ pub struct TimeOptions {
     pub file_dt: Option<f64>,
     /// Ignores the times in all files.
     pub ignore_file_times: bool,
+    /// The frames to use where the times of two files overlap; an error if omitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_times: Option<SameTimes>,
+}
+
+/// Which of two files gives the frames from the first to the last time that both have, as where a simulation was
+/// restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SameTimes {
+    /// The file that starts first; of files that start together, the first one in the list.
+    First,
+    /// The file that starts last.
+    Last,
 }
 
 /// Times of all files, before the selection of frames, as in a case file.
@@ -99,12 +114,14 @@ pub(super) struct Timeline {
     pub paths: Vec<PathBuf>,
     pub times: Vec<f64>,
     pub from: TimesFrom,
+    /// What is not used, or unusual.
+    pub notes: Vec<String>,
 }
 
 impl Timeline {
     pub fn new(frames: Vec<FrameFiles>, times: Vec<f64>, from: TimesFrom) -> Self {
         let paths = frames.iter().map(|frame| frame.path.clone()).collect();
-        Timeline { frames, paths, times, from }
+        Timeline { frames, paths, times, from, notes: Vec::new() }
     }
 
     /// No frames.
@@ -145,7 +162,7 @@ impl Timeline {
     pub fn select(&self, frames: &[usize]) -> Self {
         let times = frames.iter().map(|&frame| self.times[frame]).collect();
         let frames = frames.iter().map(|&frame| self.frames[frame].clone()).collect();
-        Timeline::new(frames, times, self.from)
+        Timeline { notes: self.notes.clone(), ..Timeline::new(frames, times, self.from) }
     }
 }
 
@@ -191,7 +208,7 @@ pub(super) fn resolve(
     let steps: Vec<Vec<f64>> = frames.iter().map(steps_of).collect::<Result<_>>()?;
     if steps.iter().all(|times| times.len() <= 1) {
         let times = find(&frames, listed, options)?;
-        return in_order(frames, times);
+        return in_order(frames, times, options.same_times);
     }
     let lacks = steps.iter().position(Vec::is_empty);
     match (lacks, listed) {
@@ -233,19 +250,25 @@ pub(super) fn resolve_frames(
         Some(known) => known,
         None => given(&frames, options)?,
     };
-    in_order(frames, times)
+    in_order(frames, times, options.same_times)
 }
 
 /// Sorts frames by time, unless the case gives their times, and checks the times.
-fn in_order(frames: Vec<FrameFiles>, (times, from): SourcedTimes) -> Result<Timeline> {
+fn in_order(
+    frames: Vec<FrameFiles>,
+    (times, from): SourcedTimes,
+    same: Option<SameTimes>,
+) -> Result<Timeline> {
     let mut frames: Vec<(FrameFiles, f64)> = frames.into_iter().zip(times).collect();
+    let mut notes = Vec::new();
     if from != TimesFrom::Case {
+        frames = overlaps::resolve(frames, same, &mut notes);
         // Sorted by time, because a shell lists `u_10` before `u_2`.
         frames.sort_by(|a, b| a.1.total_cmp(&b.1));
     }
     check(&frames, from)?;
     let (frames, times) = frames.into_iter().unzip();
-    Ok(Timeline::new(frames, times, from))
+    Ok(Timeline { notes, ..Timeline::new(frames, times, from) })
 }
 
 fn find(
@@ -343,6 +366,11 @@ fn check(files: &[(FrameFiles, f64)], from: TimesFrom) -> Result<()> {
 
 fn not_increasing(first: &Path, a: f64, second: &Path, b: f64, from: TimesFrom) -> String {
     let remedy = match from {
+        TimesFrom::Case => "give times that increase strictly",
+        _ if a == b && first != second => {
+            "set `same_times = \"first\"` or `\"last\"` to use the frame of the file that starts first or last, \
+             or list other files"
+        }
         TimesFrom::Pvd
         | TimesFrom::Series
         | TimesFrom::TimeValue
@@ -379,7 +407,7 @@ mod tests {
     }
 
     fn options(times: Option<CaseTimes>, file_dt: Option<f64>) -> TimeOptions {
-        TimeOptions { times, file_dt, ignore_file_times: true }
+        TimeOptions { times, file_dt, ignore_file_times: true, same_times: None }
     }
 
     #[test]

@@ -100,6 +100,7 @@ fn a_pvd_has_files_and_times() {
         times: Some(CaseTimes::List(vec![1.0, 2.0])),
         file_dt: None,
         ignore_file_times: true,
+        same_times: None,
     };
     let series = Series::open(path.as_path(), &with_time(case)).unwrap();
     assert_eq!((series.times(), series.times_from()), (&[1.0, 2.0][..], TimesFrom::Case));
@@ -124,6 +125,7 @@ fn times_are_taken_from_the_first_available_source() {
         times: Some(CaseTimes::Steps { start: 5.0, step: 1.0 }),
         file_dt: Some(0.1),
         ignore_file_times: false,
+        same_times: None,
     };
     assert_eq!(open("t_*.vti", all_sources.clone()).times_from(), TimesFrom::TimeValue);
     let ignoring = TimeOptions { ignore_file_times: true, ..all_sources.clone() };
@@ -154,7 +156,7 @@ fn times_are_taken_from_the_first_available_source() {
 fn equal_times_are_refused() {
     let folder = folder(&[("a.vti", frame(1.0, Some(0.5))), ("b.vti", frame(2.0, Some(0.5)))]);
     let message = error(folder.path().join("*.vti"), &SeriesOptions::default());
-    assert!(message.contains("ignore_file_times"), "{message}");
+    assert!(message.contains("same_times"), "{message}");
 }
 
 #[test]
