@@ -19,7 +19,7 @@ pub(super) fn read(path: &Path) -> Result<SeedPoints> {
 /// If there are none, or a coordinate is not finite.
 pub(crate) fn positions(file: &VtkFile) -> Result<Vec<[f64; 3]>> {
     let positions = match file.geometry() {
-        Geometry::Image { .. } | Geometry::Rectilinear { .. } => nodes(&file.coordinates()?),
+        Geometry::Image { .. } | Geometry::Rectilinear { .. } => nodes(file)?,
         _ => file.points()?.values.into_f64().as_chunks().0.to_vec(),
     };
     let wrong = |location: &str, reason| wrong(file.path(), location, reason);
@@ -33,9 +33,17 @@ pub(crate) fn positions(file: &VtkFile) -> Result<Vec<[f64; 3]>> {
 }
 
 /// The nodes of a grid, x varying fastest.
-fn nodes([x, y, z]: &[Vec<f64>; 3]) -> Vec<[f64; 3]> {
-    let layer = |&z: &f64| y.iter().flat_map(move |&y| x.iter().map(move |&x| [x, y, z]));
-    z.iter().flat_map(layer).collect()
+fn nodes(file: &VtkFile) -> Result<Vec<[f64; 3]>> {
+    let [x, y, z] = &file.coordinates()?;
+    let (count, mut nodes) = (file.geometry().num_points(), Vec::new());
+    let bytes = (count as u64).saturating_mul(24);
+    if !burntrace_vtk::fits_memory(bytes) || nodes.try_reserve_exact(count).is_err() {
+        let reason = format!("there are {count}, which do not fit into memory");
+        return Err(wrong(file.path(), "its points", &reason));
+    }
+    let rows = z.iter().flat_map(|z| y.iter().map(move |y| (*y, *z)));
+    nodes.extend(rows.flat_map(|(y, z)| x.iter().map(move |x| [*x, y, z])));
+    Ok(nodes)
 }
 
 fn times(file: &VtkFile, points: usize) -> Result<Option<Vec<f64>>> {
