@@ -218,6 +218,46 @@ def write_hdf(rng, data, stem: str) -> str:
     return f"{stem}.vtkhdf"
 
 
+def write_blocks(rng, stem: str):
+    """Several grids with the same arrays in one data set, and the grid of all."""
+    grids = []
+    for _ in range(rng.integers(1, 5)):
+        grid = unstructured(rng)
+        # The blocks of the highest dimension are used.
+        grid.InsertNextCell(12, 8, list(range(8)))
+        for on, tuples in ((grid.GetPointData(), grid.GetNumberOfPoints()), (grid.GetCellData(), grid.GetNumberOfCells())):
+            new = numpy_to_vtk(rng.normal(size=(tuples, 3)), deep=1)
+            new.SetName("U")
+            on.AddArray(new)
+        grids.append(grid)
+    extension, kind = [("vtm", "MultiBlock"), ("vtpc", "PartitionedDataSetCollection"), ("vtpd", "PartitionedDataSet"),
+                       ("vtkhdf", "MultiBlock")][rng.integers(4)]
+    data = vtk.vtkMultiBlockDataSet() if kind == "MultiBlock" else getattr(vtk, f"vtk{kind}")()
+    for i, grid in enumerate(grids):
+        if kind == "PartitionedDataSetCollection":
+            data.SetPartition(i // 2, i % 2, grid)
+        elif kind == "PartitionedDataSet":
+            data.SetPartition(i, grid)
+        else:
+            inner = vtk.vtkMultiBlockDataSet()
+            inner.SetBlock(0, grid)
+            data.SetBlock(i, grid if rng.random() < 0.7 else inner)
+    if extension == "vtkhdf":
+        writer = vtk.vtkHDFWriter()
+    else:
+        writer = getattr(vtk, f"vtkXML{kind}{'Data' if kind == 'MultiBlock' else ''}Writer")()
+        encode(rng, writer)
+    writer.SetFileName(str(OUT / f"{stem}.{extension}"))
+    writer.SetInputData(data)
+    assert writer.Write()
+    append = vtk.vtkAppendFilter()
+    for grid in grids:
+        append.AddInputData(grid)
+    append.SetOutputPointsPrecision(vtk.vtkAlgorithm.DOUBLE_PRECISION)
+    append.Update()
+    return f"{stem}.{extension}", append.GetOutput()
+
+
 class Moving(VTKPythonAlgorithmBase):
     """Data at several times: with arrays that change, and points and cells that may."""
 
@@ -339,6 +379,10 @@ def main() -> None:
                 name, source = write_steps(rng, stem)
                 for step, (frame, time) in enumerate(zip(source.frames, source.times)):
                     describe(out, name, frame, step, time)
+                continue
+            if choice > 0.93:
+                name, data = write_blocks(rng, stem)
+                describe(out, name, data, 0, None)
                 continue
             decorate(rng, data, is_legacy=choice < 0.4)
             if choice < 0.4:

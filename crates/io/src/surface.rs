@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use burntrace_core::{ClosedSurface, SurfaceError};
-use std::{io::Cursor, path::Path};
+use std::{collections::HashMap, io::Cursor, path::Path};
 
 /// Points and triangles, in the units of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +21,40 @@ impl Triangles {
             *point = [0, 1, 2].map(|d| point[d] * scale + shift[d]);
         }
         self
+    }
+
+    /// Merges points that are at most a distance from an earlier one, and drops triangles with two corners at
+    /// the same point. Also returns the numbers of merged points and of dropped triangles; points that are equal to
+    /// others do not count.
+    #[must_use]
+    pub fn welded(self, distance: f64) -> (Self, [usize; 2]) {
+        let Triangles { points, triangles } = self;
+        let mut cells: HashMap<[i64; 3], Vec<usize>> = HashMap::new();
+        let cell = |point: [f64; 3]| point.map(|x| (x / distance).floor() as i64);
+        let (mut kept, mut merged) = (Vec::new(), 0);
+        let mut place = |point: [f64; 3]| {
+            let square = |other: &usize| {
+                let other: [f64; 3] = kept[*other];
+                (0..3).map(|d| (other[d] - point[d]).powi(2)).sum::<f64>()
+            };
+            let own = cell(point);
+            let shifts = (0..27).map(|i| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1]);
+            let near = shifts.map(|shift| [0, 1, 2].map(|d| own[d].saturating_add(shift[d])));
+            let near = near.filter_map(|cell| cells.get(&cell)).flatten();
+            let nearest = near.min_by(|a, b| square(a).total_cmp(&square(b))).copied();
+            if let Some(found) = nearest.filter(|found| square(found) <= distance * distance) {
+                merged += usize::from(kept[found] != point);
+                return found;
+            }
+            kept.push(point);
+            cells.entry(own).or_default().push(kept.len() - 1);
+            kept.len() - 1
+        };
+        let places: Vec<usize> = points.into_iter().map(&mut place).collect();
+        let all = triangles.into_iter().map(|triangle| triangle.map(|corner| places[corner]));
+        let is_flat = |[a, b, c]: [usize; 3]| a == b || b == c || c == a;
+        let (flat, triangles): (Vec<_>, Vec<_>) = all.partition(|triangle| is_flat(*triangle));
+        (Triangles { points: kept, triangles }, [merged, flat.len()])
     }
 
     /// The closed surface of the triangles.

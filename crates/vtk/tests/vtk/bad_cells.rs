@@ -95,7 +95,7 @@ fn indices_beyond_a_piece_are_refused() {
         assert!(message.contains("bad.vtu`, "), "{message}");
         assert_ends_with(&message, end);
     }
-    let cells = temp.cells(index(&["good.vtu", "good.vtu"])).unwrap();
+    let cells = temp.cells(index(&["good.vtu", "last.vtu"])).unwrap();
     assert_eq!(listed(&cells)[2..], [(5, vec![5, 6, 7]), (9, vec![6, 7, 8, 9])]);
 }
 
