@@ -5,7 +5,7 @@ use super::cells::{FileCells, MeshCells};
 use super::counts::CellCount;
 use crate::series::options::{NamedFaces, OtherCells};
 use crate::{Error, Result};
-use burntrace_core::mesh::{FaceGroup, Mesh};
+use burntrace_core::mesh::{Cells, FaceGroup, Mesh};
 use burntrace_vtk::{Geometry, VtkFile};
 use serde::Serialize;
 
@@ -24,6 +24,10 @@ pub struct MeshInfo {
     /// Number of polyhedra that are not star-shaped around the mean of their points, whose parts overlap.
     #[serde(skip_serializing_if = "is_zero")]
     pub overlapping: usize,
+    /// Number of cells of the mesh with two nodes at the same position, such as a hexahedron that is a wedge; only from
+    /// [`inspect`](crate::series::inspect()).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub collapsed: usize,
     /// Further counts of the mesh; `None` if the cells cannot form a mesh, and in a
     /// [`MeshSeries`](super::MeshSeries), where the field builds the mesh.
     pub counts: Option<MeshCounts>,
@@ -124,6 +128,7 @@ impl MeshInfo {
         *self = MeshInfo::new(kinds, &selection);
         // The boundary is described even if other cells are a problem.
         let points = selection.with_added_points(points.to_vec());
+        self.collapsed = count_collapsed(&selection.cells, &points);
         let mesh = Mesh::new(&points, selection.cells.clone());
         let mesh = mesh.map_err(|error| Error::mesh(file, error.to_string()))?;
         let counts = MeshCounts::of(&mesh);
@@ -137,6 +142,15 @@ impl MeshInfo {
         self.counts = Some(counts);
         Ok(selection)
     }
+}
+
+/// Number of cells with two nodes at the same position.
+fn count_collapsed(cells: &Cells, points: &[[f64; 3]]) -> usize {
+    let is_collapsed = |cell: &usize| {
+        let at: Vec<[f64; 3]> = cells.nodes(*cell).iter().map(|i| points[*i as usize]).collect();
+        (1..at.len()).any(|i| at[..i].contains(&at[i]))
+    };
+    (0..cells.len()).filter(is_collapsed).count()
 }
 
 impl MeshCounts {
