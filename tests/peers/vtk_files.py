@@ -194,6 +194,9 @@ def write_xml(rng, data, stem: str, extension: str) -> str:
     writer.SetFileName(str(OUT / f"{stem}.{extension}"))
     encode(rng, writer)
     if is_parallel:
+        if extension == "pvti":
+            # The writer does not write the directions of axes to the index.
+            data.SetDirectionMatrix(*np.eye(3).ravel())
         pieces = int(rng.integers(1, 4))
         writer.SetNumberOfPieces(pieces)
         writer.SetStartPiece(0)
@@ -216,6 +219,27 @@ def write_hdf(rng, data, stem: str) -> str:
     writer.SetChunkSize(int(rng.choice([4, 100, 25000])))
     assert writer.Write()
     return f"{stem}.vtkhdf"
+
+
+def rewrite(rng, name: str) -> None:
+    """Writes a text file in another way: with other ends of lines, spaces, quotes, comments or cases of letters."""
+    path = OUT / name
+    text = path.read_bytes()
+    if b"BINARY" in text[:100] or any(byte >= 128 for byte in text) or b"<AppendedData" in text:
+        return
+    choice = rng.integers(6)
+    if choice == 0:
+        text = text.replace(b"\n", b"\r\n")
+    elif choice == 1:
+        text = text.replace(b"\n", b" \t\n\n")
+    elif choice == 2 and b"<VTKFile" in text and b"'" not in text:
+        text = text.replace(b'"', b"'")
+    elif choice == 3 and b"<VTKFile" in text:
+        text = text.replace(b"<Points>", b"<!-- <Points> --><Points>").replace(b"<Piece", b"<!-- > -->\n<Piece")
+    elif choice == 4 and name.endswith(".vtk"):
+        for word in (b"POINTS", b"DATASET", b"CELLS", b"CELL_TYPES", b"POINT_DATA", b"CELL_DATA", b"DIMENSIONS"):
+            text = text.replace(b"\n" + word + b" ", b"\n" + word.lower() + b" ")
+    path.write_bytes(text)
 
 
 def write_blocks(rng, stem: str):
@@ -322,8 +346,8 @@ def read(name: str, written):
     reader.SetFileName(str(OUT / name))
     reader.Update()
     data = reader.GetOutputDataObject(0)
-    is_lost = data.GetNumberOfPoints() == 0 < written.GetNumberOfPoints()
-    return None if failed or is_lost else data
+    is_read = data.IsA("vtkDataSet") and (data.GetNumberOfPoints() > 0 or written.GetNumberOfPoints() == 0)
+    return data if is_read and not failed else None
 
 
 def numbers(values) -> str:
@@ -336,7 +360,10 @@ def describe(out, name: str, data, step: int, time: float | None) -> None:
         print("time", repr(time), file=out)
     print("points", data.GetNumberOfPoints(), file=out)
     print(numbers(x for i in range(data.GetNumberOfPoints()) for x in data.GetPoint(i)), file=out)
-    if data.IsA("vtkUnstructuredGrid"):
+    dims = [0, 0, 0]
+    if data.IsA("vtkStructuredGrid"):
+        data.GetDimensions(dims)
+    if data.IsA("vtkUnstructuredGrid") or sum(nodes > 1 for nodes in dims) > 1:
         print("cells", data.GetNumberOfCells(), file=out)
         for i in range(data.GetNumberOfCells()):
             ids = vtk.vtkIdList()
@@ -391,6 +418,8 @@ def main() -> None:
                 name = write_hdf(rng, data, stem)
             else:
                 name = write_xml(rng, data, stem, extension)
+            if rng.random() < 0.5:
+                rewrite(rng, name)
             data = read(name, data)
             if data is not None:
                 describe(out, name, data, 0, None)

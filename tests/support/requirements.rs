@@ -10,8 +10,7 @@
 use std::path::{Path, PathBuf};
 
 /// Entries of `BURNTRACE_REQUIRE` that are not devices.
-pub const OTHER_THAN_DEVICES: [&str; 6] =
-    ["data", "ffmpeg", "browser", "mpirun", "python", "vtk"];
+pub const OTHER_THAN_DEVICES: [&str; 6] = ["data", "ffmpeg", "browser", "mpirun", "python", "vtk"];
 
 /// Whether `BURNTRACE_REQUIRE` lists a name.
 pub fn is_required(name: &str) -> bool {

@@ -30,6 +30,20 @@ impl Files {
         }
     }
 
+    /// Checks that the files of each pattern are in the same order whether their last numbers have decimals or not, as
+    /// `u_0.5` and `u_0.25` are not.
+    ///
+    /// # Errors
+    ///
+    /// If there are files in another order.
+    pub(super) fn check_order(&self) -> Result<()> {
+        let given = match self {
+            Files::One(path) => std::slice::from_ref(path),
+            Files::List(paths) => paths,
+        };
+        given.iter().try_for_each(|name| check_order(&expand(name)?))
+    }
+
     /// The paths, each of an existing file.
     pub(super) fn paths(&self) -> Result<Vec<PathBuf>> {
         let given = match self {
@@ -269,6 +283,22 @@ pub(super) fn numbers(paths: &[PathBuf]) -> Result<Vec<f64>> {
     }
 }
 
+fn check_order(paths: &[PathBuf]) -> Result<()> {
+    let number = |path| LastNumber::of(path).filter(|number| !number.is_plain());
+    let pairs = paths.array_windows().filter_map(|[a, b]| Some((a, b, number(a)?, number(b)?)));
+    let mut pairs = pairs.filter(|(.., a, b)| a.before == b.before);
+    let Some((first, second, a, b)) = pairs.find(|(.., a, b)| a.as_written() > b.as_written())
+    else {
+        return Ok(());
+    };
+    let [first, second] = [first, second].map(|path| path.display());
+    let (a, b) = (a.as_written(), b.as_written());
+    Err(Error::Times(format!(
+        "the order of `{first}` and `{second}` depends on whether their numbers are {a} and {b}; give the files as a \
+         list in the order of `times`"
+    )))
+}
+
 /// Whether the numbers are as they are written, and not just their last digits; `None` if they can be either.
 fn are_decimals(numbers: &[LastNumber]) -> Option<bool> {
     let plain = numbers.iter().filter(|number| number.is_plain()).count();
@@ -315,6 +345,25 @@ mod tests {
         assert_eq!(number("u2_b.vti"), Some(vec![2.0]));
         assert_eq!(number("flow.vt5"), None);
         assert_eq!(number("u-5.vti"), Some(vec![5.0]));
+    }
+
+    #[test]
+    fn an_order_that_depends_on_decimals_is_refused() {
+        let check = |names: &[&str]| {
+            let mut names = names.to_vec();
+            names.sort_by(|a, b| natural_order(a, b));
+            let paths: Vec<PathBuf> =
+                names.iter().map(|name| format!("{name}.vtk").into()).collect();
+            check_order(&paths).map_err(|error| error.to_string())
+        };
+        for names in
+            [&["u_0.50", "u_0.75", "u_1.00"][..], &["u_1", "u_10", "u_2"], &["v2.001", "v2.010"]]
+        {
+            assert_eq!(check(names), Ok(()), "{names:?}");
+        }
+        for names in [["u_0.5", "u_0.25"], ["u_1e-05", "u_1e-10"], ["u_-5", "u_-4"]] {
+            assert!(check(&names).unwrap_err().contains("depends on whether"), "{names:?}");
+        }
     }
 
     /// The numbers of names with the extension of VTK files.

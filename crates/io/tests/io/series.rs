@@ -340,7 +340,10 @@ fn grids_with_axes_are_read_and_others_refused() {
         assert!(message.contains("`field.interpolation = \"nearest\"`"), "{message}");
     }
     let message = error(data("composite/tilted.vti"), &with_velocity("velocity"));
-    assert!(message.contains("unstructured grid: the axes of the image are not along"), "{message}");
+    assert!(
+        message.contains("unstructured grid: the axes of the image are not along"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -6,8 +6,11 @@ use super::counts::CellCount;
 use crate::series::options::{NamedFaces, OtherCells};
 use crate::{Error, Result};
 use burntrace_core::mesh::{Cells, FaceGroup, Mesh};
-use burntrace_vtk::{Geometry, VtkFile};
+use burntrace_vtk::{Geometry, VtkFile, fits_memory};
 use serde::Serialize;
+
+/// Bytes that a cell of a mesh takes at least, with its record and its neighbours.
+const BYTES_PER_CELL: usize = 160;
 
 /// The cells of an unstructured or structured grid, or of poly data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -129,6 +132,12 @@ impl MeshInfo {
         // The boundary is described even if other cells are a problem.
         let points = selection.with_added_points(points.to_vec());
         self.collapsed = count_collapsed(&selection.cells, &points);
+        let bytes = BYTES_PER_CELL * selection.cells.len() + 24 * points.len();
+        if !fits_memory(bytes as u64) {
+            let reason =
+                format!("a mesh of {} cells does not fit into memory", selection.cells.len());
+            return Err(Error::mesh(file, reason));
+        }
         let mesh = Mesh::new(&points, selection.cells.clone());
         let mesh = mesh.map_err(|error| Error::mesh(file, error.to_string()))?;
         let counts = MeshCounts::of(&mesh);
