@@ -13,6 +13,9 @@ pub struct Triangles {
     pub triangles: Vec<[usize; 3]>,
 }
 
+/// Maximum number of times that flat triangles are dropped: a corner may be on several of them.
+const MAX_PASSES: usize = 16;
+
 impl Triangles {
     /// Multiplies each point by `scale`, then adds `shift`.
     #[must_use]
@@ -23,11 +26,89 @@ impl Triangles {
         self
     }
 
-    /// Merges points that are at most a distance from an earlier one, and drops triangles with two corners at
-    /// the same point. Also returns the numbers of merged points and of dropped triangles; points that are equal to
-    /// others do not count.
+    /// Merges points that are at most a distance from an earlier one, and drops triangles that are flatter: those with
+    /// two corners at the same point, and those with a corner on the opposite edge, at which the triangle beyond the
+    /// edge is divided. Also returns the numbers of merged points, without those that are equal to others, and of
+    /// dropped triangles.
     #[must_use]
     pub fn welded(self, distance: f64) -> (Self, [usize; 2]) {
+        let (mut welded, [merged, collapsed]) = self.with_merged_points(distance);
+        let needles = welded.drop_needles(distance);
+        (welded, [merged, collapsed + needles])
+    }
+
+    /// Drops triangles with a corner on the opposite edge, and returns their number.
+    fn drop_needles(&mut self, distance: f64) -> usize {
+        let mut dropped = self.drop_pairs(distance);
+        for _ in 0..MAX_PASSES {
+            let mut of_edges: HashMap<[usize; 2], Vec<usize>> = HashMap::new();
+            for (triangle, [a, b, c]) in self.triangles.iter().enumerate() {
+                for (a, b) in [(a, b), (b, c), (c, a)] {
+                    of_edges.entry([*a.min(b), *a.max(b)]).or_default().push(triangle);
+                }
+            }
+            let mut is_changed = vec![false; self.triangles.len()];
+            let before = dropped;
+            for needle in 0..self.triangles.len() {
+                let Some((middle, [a, c])) = self.needle(needle, distance) else { continue };
+                let others = &of_edges[&[a.min(c), a.max(c)]];
+                let Some(&other) = others.iter().find(|other| **other != needle) else { continue };
+                if others.len() != 2 || is_changed[needle] || is_changed[other] {
+                    continue;
+                }
+                (is_changed[needle], is_changed[other]) = (true, true);
+                dropped += 1;
+                let mut corners = self.triangles[other];
+                while corners[2] == a || corners[2] == c {
+                    corners.rotate_left(1);
+                }
+                let [from, to, top] = corners;
+                self.triangles[needle] = [from, middle, top];
+                self.triangles[other] = [middle, to, top];
+            }
+            if dropped == before {
+                break;
+            }
+        }
+        dropped
+    }
+
+    /// Drops pairs of flat triangles with the same corners, and returns the number of triangles.
+    fn drop_pairs(&mut self, distance: f64) -> usize {
+        let mut of_corners: HashMap<[usize; 3], Vec<usize>> = HashMap::new();
+        for needle in 0..self.triangles.len() {
+            if self.needle(needle, distance).is_some() {
+                let mut corners = self.triangles[needle];
+                corners.sort_unstable();
+                of_corners.entry(corners).or_default().push(needle);
+            }
+        }
+        let mut is_kept = vec![true; self.triangles.len()];
+        for pair in of_corners.values().flat_map(|needles| needles.as_chunks::<2>().0) {
+            pair.iter().for_each(|needle| is_kept[*needle] = false);
+        }
+        let before = self.triangles.len();
+        let mut kept = is_kept.into_iter();
+        self.triangles.retain(|_| kept.next().unwrap_or(true));
+        before - self.triangles.len()
+    }
+
+    /// The corner of a triangle that is on the opposite edge, and the ends of this edge.
+    fn needle(&self, triangle: usize, distance: f64) -> Option<(usize, [usize; 2])> {
+        let [a, b, c] = self.triangles[triangle];
+        let along = |a: usize, b: usize| [0, 1, 2].map(|d| self.points[b][d] - self.points[a][d]);
+        let dot = |u: [f64; 3], v: [f64; 3]| (0..3).map(|d| u[d] * v[d]).sum::<f64>();
+        [(b, [a, c]), (c, [a, b]), (a, [b, c])].into_iter().find(|(middle, [from, to])| {
+            let (edge, side) = (along(*from, *to), along(*from, *middle));
+            let part = dot(edge, side) / dot(edge, edge);
+            let height = [0, 1, 2].map(|d| side[d] - part * edge[d]);
+            part > 0.0 && part < 1.0 && dot(height, height) <= distance * distance
+        })
+    }
+
+    /// Merges points that are at most a distance from an earlier one, and drops triangles with two corners at
+    /// the same point, and returns the numbers of both.
+    fn with_merged_points(self, distance: f64) -> (Self, [usize; 2]) {
         let Triangles { points, triangles } = self;
         let mut cells: HashMap<[i64; 3], Vec<usize>> = HashMap::new();
         let cell = |point: [f64; 3]| point.map(|x| (x / distance).floor() as i64);

@@ -78,7 +78,7 @@ fn surface(path: &Path, triangles: io::Triangles, weld: Option<f64>) -> Result<S
                 notes::note(format!(
                     "`{path}`: {} merged within {distance}, and {} dropped",
                     counted(points, "point"),
-                    counted(flat, "collapsed triangle")
+                    counted(flat, "flat triangle")
                 ));
             }
             welded

@@ -167,7 +167,7 @@ fn surfaces_are_welded_within_a_distance() {
     let output = run(folder.path(), &[&welded]);
     let notes = text(&output.stderr);
     assert!(output.status.success(), "{notes}");
-    assert!(notes.contains("a.stl`: 8 points merged within 0.001, and 0 collapsed"), "{notes}");
+    assert!(notes.contains("a.stl`: 8 points merged within 0.001, and 0 flat"), "{notes}");
     let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
     assert_eq!(tracks.status(tracks.num_saves() - 1).unwrap()[0], Status::Stuck);
 }

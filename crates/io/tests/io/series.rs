@@ -232,6 +232,17 @@ fn an_ambiguous_velocity_is_refused() {
 }
 
 #[test]
+fn two_arrays_of_the_same_name_are_refused() {
+    let array = |value: f64| ("point", "Float32", "U", 3, vec![value; 18]);
+    let (_folder, path) = one(&[array(1.0), array(2.0)]);
+    for velocity in [VelocityName::Auto, VelocityName::Array("U".into())] {
+        let options = SeriesOptions { velocity, ..Default::default() };
+        let message = error(path.as_path(), &options);
+        assert!(message.contains("it has two point arrays `U`; rename one of them"), "{message}");
+    }
+}
+
+#[test]
 fn a_velocity_is_read_from_three_scalars() {
     let scalar = |on, kind, name, value: f64, n| (on, kind, name, 1, vec![value; n]);
     let (_folder, path) = one(&[

@@ -129,6 +129,22 @@ fn points_within_a_distance_are_welded() {
     assert_eq!((same.triangles.len(), counts), (5, [0, 0]));
 }
 
+/// A tetrahedron with a point on an edge, which only one of the two faces there has; a triangle without area closes it.
+#[test]
+fn triangles_without_area_are_dropped() {
+    let points = [&POINTS[..], &[[1.0, 0.0, 0.0]]].concat();
+    let triangles = vec![[0, 2, 4], [4, 2, 1], [0, 4, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+    let surface = Triangles { points: points.clone(), triangles };
+    assert!(surface.closed().unwrap_err().to_string().contains("has no area"));
+    let (welded, counts) = surface.welded(1e-9);
+    assert_eq!((welded.triangles.len(), counts), (6, [0, 1]));
+    assert!((welded.closed().unwrap().volume() - 4.0).abs() < 1e-12);
+    // Two on each other vanish.
+    let triangles = FACES.iter().copied().chain([[0, 4, 1], [1, 4, 0]]).collect();
+    let (welded, counts) = Triangles { points, triangles }.welded(1e-9);
+    assert_eq!((welded.triangles.len(), counts), (4, [0, 2]));
+}
+
 #[test]
 fn files_without_a_closed_surface_are_refused() {
     let folder = tempfile::tempdir().unwrap();
