@@ -41,12 +41,7 @@ impl Triangles {
     fn drop_needles(&mut self, distance: f64) -> usize {
         let mut dropped = self.drop_pairs(distance);
         for _ in 0..MAX_PASSES {
-            let mut of_edges: HashMap<[usize; 2], Vec<usize>> = HashMap::new();
-            for (triangle, [a, b, c]) in self.triangles.iter().enumerate() {
-                for (a, b) in [(a, b), (b, c), (c, a)] {
-                    of_edges.entry([*a.min(b), *a.max(b)]).or_default().push(triangle);
-                }
-            }
+            let of_edges = self.of_edges();
             let mut is_changed = vec![false; self.triangles.len()];
             let before = dropped;
             for needle in 0..self.triangles.len() {
@@ -71,6 +66,17 @@ impl Triangles {
             }
         }
         dropped
+    }
+
+    /// The triangles at each edge, by its two points.
+    fn of_edges(&self) -> HashMap<[usize; 2], Vec<usize>> {
+        let mut of_edges: HashMap<[usize; 2], Vec<usize>> = HashMap::new();
+        for (triangle, [a, b, c]) in self.triangles.iter().enumerate() {
+            for (a, b) in [(a, b), (b, c), (c, a)] {
+                of_edges.entry([*a.min(b), *a.max(b)]).or_default().push(triangle);
+            }
+        }
+        of_edges
     }
 
     /// Drops pairs of flat triangles with the same corners, and returns the number of triangles.

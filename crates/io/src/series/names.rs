@@ -256,18 +256,7 @@ pub(super) fn numbers(paths: &[PathBuf]) -> Result<Vec<f64>> {
         LastNumber::of(path).ok_or(Error::Times(problem))
     };
     let numbers: Vec<LastNumber> = paths.iter().map(number).collect::<Result<_>>()?;
-    let others = |number: &LastNumber| -> Vec<String> {
-        let runs = number.before.split(|c| !is_digit(c)).filter(|run| !run.is_empty());
-        runs.map(str::to_owned).collect()
-    };
-    let is_other = |number: &LastNumber| others(number) != others(&numbers[0]);
-    if let Some(other) = numbers.iter().position(is_other) {
-        let [first, other] = [0, other].map(|file| paths[file].display());
-        return Err(Error::Times(format!(
-            "`{first}` and `{other}` differ in more than one number, and `file_dt` needs a single one; give \
-             `times` instead, and the files as a list in the order of time"
-        )));
-    }
+    check_other_numbers(paths, &numbers)?;
     match are_decimals(&numbers) {
         Some(true) => Ok(numbers.iter().map(LastNumber::as_written).collect()),
         Some(false) => Ok(numbers.iter().map(LastNumber::as_integer).collect()),
@@ -281,6 +270,21 @@ pub(super) fn numbers(paths: &[PathBuf]) -> Result<Vec<f64>> {
             )))
         }
     }
+}
+
+/// Checks that only the last number differs from name to name.
+fn check_other_numbers(paths: &[PathBuf], numbers: &[LastNumber]) -> Result<()> {
+    let others = |number: &LastNumber| -> Vec<String> {
+        let runs = number.before.split(|c| !is_digit(c)).filter(|run| !run.is_empty());
+        runs.map(str::to_owned).collect()
+    };
+    let is_other = |number: &LastNumber| others(number) != others(&numbers[0]);
+    let Some(other) = numbers.iter().position(is_other) else { return Ok(()) };
+    let [first, other] = [0, other].map(|file| paths[file].display());
+    Err(Error::Times(format!(
+        "`{first}` and `{other}` differ in more than one number, and `file_dt` needs a single one; give `times` \
+         instead, and the files as a list in the order of time"
+    )))
 }
 
 fn check_order(paths: &[PathBuf]) -> Result<()> {

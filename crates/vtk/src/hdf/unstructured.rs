@@ -2,7 +2,7 @@
 
 use super::data::HdfData;
 use super::group::{Group, Piece, product};
-use super::parts::{Parts, RowsOfSteps, total};
+use super::parts::{Cells, Parts, RowsOfSteps, total};
 use super::steps::Steps;
 use crate::array::{ArrayInfo, Association};
 use crate::error::Error;
@@ -17,6 +17,25 @@ pub(super) fn read(
 ) -> Result<Structure, Error> {
     let parts = Parts::read(root, steps)?;
     let cells = parts.cells(root, steps, [1, 0])?;
+    let topology = topology(root, data, &cells)?;
+    let points = points(root, data, &parts)?;
+    let mut arrays = Vec::new();
+    for (name, association, of_geometry) in [
+        ("PointData", Association::Point, (&parts.points[..], &parts.rows)),
+        ("CellData", Association::Cell, (&cells.cells[..], &cells.rows)),
+    ] {
+        if let Some(group) = root.child(name) {
+            arrays.extend(read_arrays(&group, steps, data, (name, association), of_geometry)?);
+        }
+    }
+    let geometry =
+        Geometry::Unstructured { points: total(&parts.points), cells: total(&cells.cells) };
+    let structure = Structure::new(geometry, "VTKHDF".to_owned(), arrays);
+    Ok(Structure { topology, points: Some(points), ..structure })
+}
+
+/// The arrays that define the cells.
+fn topology(root: &Group<'_>, data: &mut HdfData, cells: &Cells) -> Result<Vec<ArrayInfo>, Error> {
     let mut topology = Vec::new();
     for (name, as_xml, pieces, rows) in [
         (
@@ -35,20 +54,7 @@ pub(super) fn read(
         let array = root.array(data, dataset, Association::Topology, 1, pieces)?;
         topology.push(ArrayInfo { name: as_xml.to_owned(), ..array });
     }
-    let points = points(root, data, &parts)?;
-    let mut arrays = Vec::new();
-    for (name, association, of_geometry) in [
-        ("PointData", Association::Point, (&parts.points[..], &parts.rows)),
-        ("CellData", Association::Cell, (&cells.cells[..], &cells.rows)),
-    ] {
-        if let Some(group) = root.child(name) {
-            arrays.extend(read_arrays(&group, steps, data, (name, association), of_geometry)?);
-        }
-    }
-    let geometry =
-        Geometry::Unstructured { points: total(&parts.points), cells: total(&cells.cells) };
-    let structure = Structure::new(geometry, "VTKHDF".to_owned(), arrays);
-    Ok(Structure { topology, points: Some(points), ..structure })
+    Ok(topology)
 }
 
 /// The array of the points.

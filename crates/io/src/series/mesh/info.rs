@@ -10,7 +10,7 @@ use burntrace_vtk::{Geometry, VtkFile, fits_memory};
 use serde::Serialize;
 
 /// Bytes that a cell of a mesh takes at least, with its record and its neighbours.
-const BYTES_PER_CELL: usize = 160;
+const BYTES_PER_CELL: u64 = 160;
 
 /// The cells of an unstructured or structured grid, or of poly data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -132,12 +132,7 @@ impl MeshInfo {
         // The boundary is described even if other cells are a problem.
         let points = selection.with_added_points(points.to_vec());
         self.collapsed = count_collapsed(&selection.cells, &points);
-        let bytes = BYTES_PER_CELL * selection.cells.len() + 24 * points.len();
-        if !fits_memory(bytes as u64) {
-            let reason =
-                format!("a mesh of {} cells does not fit into memory", selection.cells.len());
-            return Err(Error::mesh(file, reason));
-        }
+        check_memory(file, selection.cells.len())?;
         let mesh = Mesh::new(&points, selection.cells.clone());
         let mesh = mesh.map_err(|error| Error::mesh(file, error.to_string()))?;
         let counts = MeshCounts::of(&mesh);
@@ -150,6 +145,16 @@ impl MeshInfo {
         }
         self.counts = Some(counts);
         Ok(selection)
+    }
+}
+
+/// Refuses a mesh that does not fit into memory.
+fn check_memory(file: &VtkFile, cells: usize) -> Result<()> {
+    match fits_memory(BYTES_PER_CELL.saturating_mul(cells as u64)) {
+        true => Ok(()),
+        false => {
+            Err(Error::mesh(file, format!("a mesh of {cells} cells does not fit into memory")))
+        }
     }
 }
 
