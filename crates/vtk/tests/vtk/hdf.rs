@@ -194,8 +194,6 @@ fn rows_that_steps_do_not_use_are_refused() {
         ("moves.vtkhdf", "PointOffsets", "Points"),
         ("moves.vtkhdf", "CellOffsets", "Types"),
         ("moves.vtkhdf", "ConnectivityIdOffsets", "Connectivity"),
-        ("polydata.vtkhdf", "PointOffsets", "Points"),
-        ("polydata.vtkhdf", "CellOffsets", "id"),
     ] {
         let error = open(without(name, offsets)).unwrap_err().to_string();
         for part in [name, &format!("dataset `{dataset}`"), &format!("`Steps/{offsets}")] {
@@ -203,7 +201,7 @@ fn rows_that_steps_do_not_use_are_refused() {
         }
     }
     // Those of the points serve as well, as do the steps of an image.
-    for name in ["moves.vtkhdf", "image.vtkhdf", "polydata.vtkhdf"] {
+    for name in ["moves.vtkhdf", "image.vtkhdf"] {
         for step in 0..3 {
             let path = without(name, "PointDataOffsets");
             let [found, expected] =
