@@ -190,11 +190,12 @@ fn cells(mesh: &MeshInfo) -> String {
         (mesh.skipped, "skipped"),
         (mesh.parts, "parts of divided cells"),
         (mesh.overlapping, "polyhedra whose parts overlap"),
+        (mesh.collapsed, "collapsed, with two nodes at one position"),
     ];
     if let Some(all) = &mesh.counts {
         counts.extend([
             (all.merged_points, "merged points"),
-            (all.degenerate, "degenerate"),
+            (all.degenerate, "flat"),
             (all.inverted, "inverted"),
             (all.folded, "folded"),
             (all.open_faces, "open faces"),

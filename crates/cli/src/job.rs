@@ -17,7 +17,7 @@ mod timed;
 
 pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
-pub use memory::{plan, plan_warnings};
+pub use memory::{free as free_memory, plan, plan_warnings};
 pub use sampled::{ArrayFiles, has as has_array, interpolation_of};
 pub use seeds::{check_folder, seeds};
 

@@ -63,6 +63,7 @@ const MISUSED: u8 = 2;
 fn main() -> ExitCode {
     silence_wayland();
     compilations::observe();
+    burntrace::io::limit_memory(job::free_memory);
     let (cli, quiet) = args::Cli::read();
     if quiet {
         notes::be_quiet();

@@ -26,7 +26,7 @@ pub mod surface;
 pub mod tracks;
 pub mod vtp;
 
-pub use burntrace_vtk::listed_files;
+pub use burntrace_vtk::{limit_memory, listed_files};
 pub use checkpoint::{Checkpoint, CheckpointWriter};
 pub use error::{Error, Result};
 pub use export::{Rows, Selection, write_csv, write_parquet};

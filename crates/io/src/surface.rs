@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use burntrace_core::{ClosedSurface, SurfaceError};
-use std::{io::Cursor, path::Path};
+use std::{collections::HashMap, io::Cursor, path::Path};
 
 /// Points and triangles, in the units of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +13,9 @@ pub struct Triangles {
     pub triangles: Vec<[usize; 3]>,
 }
 
+/// Maximum number of times that flat triangles are dropped: a corner may be on several of them.
+const MAX_PASSES: usize = 16;
+
 impl Triangles {
     /// Multiplies each point by `scale`, then adds `shift`.
     #[must_use]
@@ -21,6 +24,124 @@ impl Triangles {
             *point = [0, 1, 2].map(|d| point[d] * scale + shift[d]);
         }
         self
+    }
+
+    /// Merges points that are at most a distance from an earlier one, and drops triangles that are flatter: those with
+    /// two corners at the same point, and those with a corner on the opposite edge, at which the triangle beyond the
+    /// edge is divided. Also returns the numbers of merged points, without those that are equal to others, and of
+    /// dropped triangles.
+    #[must_use]
+    pub fn welded(self, distance: f64) -> (Self, [usize; 2]) {
+        let (mut welded, [merged, collapsed]) = self.with_merged_points(distance);
+        let needles = welded.drop_needles(distance);
+        (welded, [merged, collapsed + needles])
+    }
+
+    /// Drops triangles with a corner on the opposite edge, and returns their number.
+    fn drop_needles(&mut self, distance: f64) -> usize {
+        let mut dropped = self.drop_pairs(distance);
+        for _ in 0..MAX_PASSES {
+            let of_edges = self.of_edges();
+            let mut is_changed = vec![false; self.triangles.len()];
+            let before = dropped;
+            for needle in 0..self.triangles.len() {
+                let Some((middle, [a, c])) = self.needle(needle, distance) else { continue };
+                let others = &of_edges[&[a.min(c), a.max(c)]];
+                let Some(&other) = others.iter().find(|other| **other != needle) else { continue };
+                if others.len() != 2 || is_changed[needle] || is_changed[other] {
+                    continue;
+                }
+                (is_changed[needle], is_changed[other]) = (true, true);
+                dropped += 1;
+                let mut corners = self.triangles[other];
+                while corners[2] == a || corners[2] == c {
+                    corners.rotate_left(1);
+                }
+                let [from, to, top] = corners;
+                self.triangles[needle] = [from, middle, top];
+                self.triangles[other] = [middle, to, top];
+            }
+            if dropped == before {
+                break;
+            }
+        }
+        dropped
+    }
+
+    /// The triangles at each edge, by its two points.
+    fn of_edges(&self) -> HashMap<[usize; 2], Vec<usize>> {
+        let mut of_edges: HashMap<[usize; 2], Vec<usize>> = HashMap::new();
+        for (triangle, [a, b, c]) in self.triangles.iter().enumerate() {
+            for (a, b) in [(a, b), (b, c), (c, a)] {
+                of_edges.entry([*a.min(b), *a.max(b)]).or_default().push(triangle);
+            }
+        }
+        of_edges
+    }
+
+    /// Drops pairs of flat triangles with the same corners, and returns the number of triangles.
+    fn drop_pairs(&mut self, distance: f64) -> usize {
+        let mut of_corners: HashMap<[usize; 3], Vec<usize>> = HashMap::new();
+        for needle in 0..self.triangles.len() {
+            if self.needle(needle, distance).is_some() {
+                let mut corners = self.triangles[needle];
+                corners.sort_unstable();
+                of_corners.entry(corners).or_default().push(needle);
+            }
+        }
+        let mut is_kept = vec![true; self.triangles.len()];
+        for pair in of_corners.values().flat_map(|needles| needles.as_chunks::<2>().0) {
+            pair.iter().for_each(|needle| is_kept[*needle] = false);
+        }
+        let before = self.triangles.len();
+        let mut kept = is_kept.into_iter();
+        self.triangles.retain(|_| kept.next().unwrap_or(true));
+        before - self.triangles.len()
+    }
+
+    /// The corner of a triangle that is on the opposite edge, and the ends of this edge.
+    fn needle(&self, triangle: usize, distance: f64) -> Option<(usize, [usize; 2])> {
+        let [a, b, c] = self.triangles[triangle];
+        let along = |a: usize, b: usize| [0, 1, 2].map(|d| self.points[b][d] - self.points[a][d]);
+        let dot = |u: [f64; 3], v: [f64; 3]| (0..3).map(|d| u[d] * v[d]).sum::<f64>();
+        [(b, [a, c]), (c, [a, b]), (a, [b, c])].into_iter().find(|(middle, [from, to])| {
+            let (edge, side) = (along(*from, *to), along(*from, *middle));
+            let part = dot(edge, side) / dot(edge, edge);
+            let height = [0, 1, 2].map(|d| side[d] - part * edge[d]);
+            part > 0.0 && part < 1.0 && dot(height, height) <= distance * distance
+        })
+    }
+
+    /// Merges points that are at most a distance from an earlier one, and drops triangles with two corners at
+    /// the same point, and returns the numbers of both.
+    fn with_merged_points(self, distance: f64) -> (Self, [usize; 2]) {
+        let Triangles { points, triangles } = self;
+        let mut cells: HashMap<[i64; 3], Vec<usize>> = HashMap::new();
+        let cell = |point: [f64; 3]| point.map(|x| (x / distance).floor() as i64);
+        let (mut kept, mut merged) = (Vec::new(), 0);
+        let mut place = |point: [f64; 3]| {
+            let square = |other: &usize| {
+                let other: [f64; 3] = kept[*other];
+                (0..3).map(|d| (other[d] - point[d]).powi(2)).sum::<f64>()
+            };
+            let own = cell(point);
+            let shifts = (0..27).map(|i| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1]);
+            let near = shifts.map(|shift| [0, 1, 2].map(|d| own[d].saturating_add(shift[d])));
+            let near = near.filter_map(|cell| cells.get(&cell)).flatten();
+            let nearest = near.min_by(|a, b| square(a).total_cmp(&square(b))).copied();
+            if let Some(found) = nearest.filter(|found| square(found) <= distance * distance) {
+                merged += usize::from(kept[found] != point);
+                return found;
+            }
+            kept.push(point);
+            cells.entry(own).or_default().push(kept.len() - 1);
+            kept.len() - 1
+        };
+        let places: Vec<usize> = points.into_iter().map(&mut place).collect();
+        let all = triangles.into_iter().map(|triangle| triangle.map(|corner| places[corner]));
+        let is_flat = |[a, b, c]: [usize; 3]| a == b || b == c || c == a;
+        let (flat, triangles): (Vec<_>, Vec<_>) = all.partition(|triangle| is_flat(*triangle));
+        (Triangles { points: kept, triangles }, [merged, flat.len()])
     }
 
     /// The closed surface of the triangles.

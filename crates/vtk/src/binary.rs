@@ -232,11 +232,11 @@ impl<'a> BinaryArray<'a> {
         };
         let (mut compressed, mut uncompressed) = (Vec::new(), Vec::new());
         for (index, block) in blocks.iter().enumerate() {
-            compressed.resize(block.compressed as usize, 0);
+            self.resize(&mut compressed, block.compressed)?;
             self.stream
                 .read_exact(&mut compressed)
                 .map_err(|e| self.context.failed(e, "a compressed block"))?;
-            uncompressed.resize(block.uncompressed as usize, 0);
+            self.resize(&mut uncompressed, block.uncompressed)?;
             compressor.decompress(&compressed, &mut uncompressed).map_err(|reason| {
                 let name = compressor.name();
                 let found = format!("a broken {name} block (number {index}: {reason})");
@@ -245,6 +245,15 @@ impl<'a> BinaryArray<'a> {
             })?;
             decoder.push_bytes(&uncompressed);
         }
+        Ok(())
+    }
+
+    /// Changes the length of a buffer.
+    fn resize(&self, buffer: &mut Vec<u8>, bytes: u64) -> Result<(), crate::Error> {
+        let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let more = len.saturating_sub(buffer.len());
+        buffer.try_reserve(more).map_err(|_| self.context.out_of_memory(len))?;
+        buffer.resize(len, 0);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use crate::binary::{BinaryArray, BinaryFormat, read_plain};
 use crate::error::Error;
 use crate::hdf::rows::HdfRows;
+use crate::memory::fits_memory;
 use crate::scalar::{ByteOrder, ScalarType};
 use crate::source::{ErrorContext, quoted};
 use crate::text::TextReader;
@@ -24,6 +25,8 @@ pub(crate) struct Block {
 pub(crate) enum Encoding {
     /// Text, separated by whitespace.
     Ascii,
+    /// Text as above: colours from 0 to 1, of which 1 is the byte 255.
+    AsciiColours,
     /// Plain big-endian bytes, in legacy files.
     BigEndian,
     /// A header with sizes, then bytes, in XML files.
@@ -57,8 +60,16 @@ impl Block {
             // For an empty array, some writers write nothing, others a part or all of the header.
             return Ok(Values::empty(scalar));
         }
+        if !fits_memory((count as u64).saturating_mul(scalar.size() as u64)) {
+            return Err(context.out_of_memory(count));
+        }
         match self.encoding {
             Encoding::Ascii => self.decode_text(context, scalar, count),
+            Encoding::AsciiColours => {
+                let colours = self.decode_text(context, ScalarType::F32, count)?.into_f32();
+                let byte = |colour: f32| (255.0 * colour + 0.5) as u8;
+                Ok(Values::U8(colours.into_iter().map(byte).collect()))
+            }
             Encoding::BigEndian => self.decode_big_endian(context, scalar, count),
             Encoding::Binary(format) => self.decode_binary(context, format, scalar, count),
             Encoding::Hdf(rows) => rows.read(context, scalar, count),
@@ -103,7 +114,7 @@ impl Block {
     ) -> Result<usize, Error> {
         let context = context.at(self.start);
         match self.encoding {
-            Encoding::Ascii => self
+            Encoding::Ascii | Encoding::AsciiColours => self
                 .text(context)
                 .skip_numbers(u64::MAX)
                 .map(|n| n as usize)

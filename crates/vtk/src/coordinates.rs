@@ -2,7 +2,7 @@
 
 use crate::array::ArrayInfo;
 use crate::error::Error;
-use crate::geometry::{Geometry, UNIT_DIRECTION, dims_of, words};
+use crate::geometry::{Geometry, dims_of};
 use crate::pieces::read_values;
 use crate::sources::Sources;
 use crate::structure::Structure;
@@ -12,17 +12,9 @@ use crate::values::Values;
 /// ratio of zlib.
 const MAX_NODES_PER_BYTE: u64 = 1032;
 
-/// The node coordinates along x, y and z of image data or a rectilinear grid.
+/// The node coordinates along x, y and z of image data, whose axes are not tilted, or a rectilinear grid.
 pub(crate) fn along_axes(sources: &Sources, structure: &Structure) -> Result<[Vec<f64>; 3], Error> {
     match &structure.geometry {
-        Geometry::Image { direction, .. } if *direction != UNIT_DIRECTION => {
-            let context = sources.of_structure(structure).context(0, "the image");
-            Err(context.unsupported(
-                format!("the rotation `Direction=\"{}\"`", words(direction)),
-                "axes may be permuted or reversed (each row and column has one 1 or -1, exactly); \
-                 resample it to an image without `Direction`",
-            ))
-        }
         Geometry::Image { origin, .. } => {
             let mut axes = along_image(sources, structure)?;
             for (axis, origin) in axes.iter_mut().zip(origin) {

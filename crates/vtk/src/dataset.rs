@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::geometry::Kind;
+use crate::array::Association;
+use crate::geometry::{Geometry, Kind, UNIT_DIRECTION};
 use crate::sources::Sources;
 use crate::structure::Structure;
 
@@ -29,6 +30,32 @@ impl DataSet {
     pub(crate) fn new(sources: Sources, structure: Structure) -> Self {
         let (members, blocks, notes, times) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { sources, structure, members, blocks, notes, times, step: 0 }
+    }
+
+    /// The data set with the cells of an image as an unstructured grid, if its axes are not along x, y and z.
+    pub(crate) fn without_tilt(mut self) -> Self {
+        let tilted = match &self.structure.geometry {
+            Geometry::Image { direction, .. } => *direction != UNIT_DIRECTION,
+            _ => false,
+        };
+        if !tilted {
+            return self;
+        }
+        let Structure { geometry, encoding, .. } = &self.structure;
+        let (points, cells) = (geometry.num_points(), geometry.num_cells());
+        let mut arrays = self.structure.arrays.clone();
+        for array in &mut arrays {
+            if array.association != Association::Field {
+                array.parts.clear();
+            }
+        }
+        let grid = Geometry::Unstructured { points, cells };
+        let grid = Structure::new(grid, encoding.clone(), arrays);
+        self.members = vec![std::mem::replace(&mut self.structure, grid)];
+        let note = "the axes of the image are not along x, y and z (`Direction`): it is read as an \
+                    unstructured grid of its cells";
+        self.notes.push(note.to_owned());
+        self
     }
 }
 

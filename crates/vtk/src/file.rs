@@ -118,7 +118,7 @@ pub fn open_block(block: &BlockInfo) -> Result<VtkFile, Error> {
 impl VtkFile {
     fn new(mut data: DataSet) -> Self {
         let axes = data.structure.geometry.sort_axes();
-        Self { data, axes }
+        Self { data: data.without_tilt(), axes }
     }
 
     /// The path of the file.

@@ -47,6 +47,7 @@ pub(crate) fn join_pieces(
     let whole = geometry.extent();
     let mut joined = Structure::new(geometry, encoding, fields);
     let Some(first) = pieces.first() else { return Ok(joined) };
+    joined.has_old_order = first.structure.has_old_order;
     let several_kinds = joined.geometry.has_cells_of_several_kinds() && pieces.len() > 1;
     for array in &first.structure.arrays {
         match array.association {

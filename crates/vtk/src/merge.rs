@@ -62,7 +62,9 @@ pub(crate) fn join(
     let mut values = Values::empty(info.scalar);
     values.try_reserve(count).map_err(|_| context.out_of_memory(count))?;
     values.resize(count);
-    let states = vec![State::Missing; info.tuples];
+    let mut states = Vec::new();
+    states.try_reserve_exact(info.tuples).map_err(|_| context.out_of_memory(info.tuples))?;
+    states.resize(info.tuples, State::Missing);
     let mut joined = Joined { components: info.components, values, states, conflict: None };
     let mut next = 0;
     for (index, (part, of_part, values)) in parts.iter().enumerate() {

@@ -21,13 +21,16 @@ pub(crate) struct Structure {
     /// Node coordinates of a rectilinear grid: three arrays, otherwise none.
     pub(crate) coordinates: Vec<ArrayInfo>,
     pub(crate) points: Option<ArrayInfo>,
+    /// Whether Lagrange hexahedra have their nodes in the order of VTK before version 9.
+    pub(crate) has_old_order: bool,
 }
 
 impl Structure {
     /// The structure of a data set in the first file, without cells and points of its own.
     pub(crate) fn new(geometry: Geometry, encoding: String, arrays: Vec<ArrayInfo>) -> Self {
         let (topology, coordinates, points) = (Vec::new(), Vec::new(), None);
-        Self { file: 0, geometry, encoding, arrays, topology, coordinates, points }
+        let has_old_order = false;
+        Self { file: 0, geometry, encoding, arrays, topology, coordinates, points, has_old_order }
     }
 
     /// Whether a data set has the faces of polyhedra.

@@ -46,7 +46,12 @@ kinds! {
             capped: Option<bool>,
         },
         "box" => Box { low: [f64; 3], high: [f64; 3] },
-        /// Triangles from a file, scaled and then shifted.
-        "surface" => Surface { path: PathBuf, scale: Option<f64>, shift: Option<[f64; 3]> },
+        /// Triangles from a file, scaled and then shifted, whose points are merged within a distance.
+        "surface" => Surface {
+            path: PathBuf,
+            scale: Option<f64>,
+            shift: Option<[f64; 3]>,
+            weld: Option<f64>,
+        },
     }
 }

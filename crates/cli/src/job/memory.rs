@@ -210,9 +210,13 @@ fn limit(case: &Case, device: &Device) -> Option<u64> {
 
 /// Bytes of memory available to a field: the free memory of this machine, or the limit of the case.
 pub fn available(case: &Case) -> u64 {
+    free().min(case.run.memory.map_or(u64::MAX, |bytes| bytes.0))
+}
+
+/// Bytes of memory that are free for this process.
+pub fn free() -> u64 {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
     let limit = ControlGroup::of_process().left.unwrap_or(u64::MAX);
-    let of_case = case.run.memory.map_or(u64::MAX, |bytes| bytes.0);
-    system.available_memory().min(limit).min(of_case)
+    system.available_memory().min(limit)
 }

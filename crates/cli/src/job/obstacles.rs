@@ -1,8 +1,9 @@
 //! The obstacles of a case.
 
 use crate::case::{self, Case, Condition, Misuse, ObstacleShape};
+use crate::{format::counted, notes};
 use anyhow::Result;
-use burntrace::{BoundaryCondition, Obstacle, Shape, io};
+use burntrace::{BoundaryCondition, Obstacle, Shape, SurfaceError, io};
 use std::path::Path;
 
 /// Whether an obstacle is an outlet.
@@ -41,15 +42,20 @@ fn obstacle(given: &case::Obstacle, base: &Path) -> Result<Obstacle> {
             Shape::Cylinder { base, axis, radius, capped: capped.unwrap_or(true) }
         }
         ObstacleShape::Box { low, high } => Shape::Box { low, high },
-        ObstacleShape::Surface { ref path, scale, shift } => {
-            surface(&base.join(path), scale.unwrap_or(1.0), shift.unwrap_or_default())?
+        ObstacleShape::Surface { ref path, scale, shift, weld } => {
+            let triangles = triangles(&base.join(path), (scale, shift))?;
+            surface(&base.join(path), triangles, weld)?
         }
     };
     Ok(Obstacle { shape, allowed: given.allowed.into(), surface: given.surface.into() })
 }
 
-/// The surface in a file, scaled and then shifted.
-fn surface(path: &Path, scale: f64, shift: [f64; 3]) -> Result<Shape> {
+/// The triangles in a file, scaled and then shifted.
+pub fn triangles(
+    path: &Path,
+    (scale, shift): (Option<f64>, Option<[f64; 3]>),
+) -> Result<io::Triangles> {
+    let scale = scale.unwrap_or(1.0);
     if !(scale > 0.0 && scale.is_finite()) {
         return Err(Misuse::error(format!(
             "obstacle.scale is {scale}; give a positive number, such as 0.001 for a file in \
@@ -57,9 +63,40 @@ fn surface(path: &Path, scale: f64, shift: [f64; 3]) -> Result<Shape> {
         )));
     }
     let triangles = io::read_triangles(path).map_err(Misuse::of)?;
-    let surface = triangles
-        .moved(scale, shift)
-        .closed()
-        .map_err(|error| Misuse::error(format!("the surface in `{}`: {error}", path.display())))?;
-    Ok(Shape::surface(surface))
+    Ok(triangles.moved(scale, shift.unwrap_or_default()))
+}
+
+/// The closed surface of the triangles of a file, whose points are merged within a distance, with a note of how
+/// many.
+fn surface(path: &Path, triangles: io::Triangles, weld: Option<f64>) -> Result<Shape> {
+    let path = path.display();
+    let triangles = match weld {
+        None => triangles,
+        Some(distance) if distance > 0.0 && distance.is_finite() => {
+            let (welded, [points, flat]) = triangles.welded(distance);
+            if points + flat > 0 {
+                notes::note(format!(
+                    "`{path}`: {} merged within {distance}, and {} dropped",
+                    counted(points, "point"),
+                    counted(flat, "flat triangle")
+                ));
+            }
+            welded
+        }
+        Some(distance) => {
+            return Err(Misuse::error(format!(
+                "obstacle.weld is {distance}; give the distance within which points are merged, a \
+                 positive number, or omit it"
+            )));
+        }
+    };
+    let hint = match weld {
+        None => "; `weld = 1e-6`, a distance, merges points that nearly coincide",
+        Some(_) => "",
+    };
+    let closed = triangles.closed().map_err(|error| {
+        let hint = if matches!(error, SurfaceError::Open { .. }) { hint } else { "" };
+        Misuse::error(format!("the surface in `{path}`: {error}{hint}"))
+    })?;
+    Ok(Shape::surface(closed))
 }

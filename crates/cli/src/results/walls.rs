@@ -100,7 +100,7 @@ fn body(obstacle: &Obstacle, results: &Results) -> Result<Vec<Triangle>> {
             let inside = |x: f64, d: usize| x.max(low[d]).min(high[d]);
             cuboid([0, 1, 2].map(|d| inside(from[d], d)), [0, 1, 2].map(|d| inside(to[d], d)))
         }
-        ObstacleShape::Surface { ref path, scale, shift } => {
+        ObstacleShape::Surface { ref path, scale, shift, .. } => {
             let surface = io::read_triangles(path)?;
             let surface = surface.moved(scale.unwrap_or(1.0), shift.unwrap_or_default());
             let corner = |index: usize| surface.points[index];

@@ -168,3 +168,31 @@ fn view_opens_the_page_in_the_browser() {
     let output = view(Path::new("/nowhere/browser"), &[]);
     assert_refused(&output, 1, &["no browser opened run/page.html", "BROWSER", "--no-open"]);
 }
+
+/// A file whose values take most of the free memory, of which most would be written by the system as zeros.
+#[cfg(target_os = "linux")]
+#[test]
+fn values_that_do_not_fit_into_memory_are_refused_from_the_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let free = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap();
+    let free: u64 = free.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024;
+    let layers = 3 * free / 4 / (12 * 1000 * 1000);
+    let nodes = layers * 1000 * 1000;
+    let header = format!(
+        "# vtk DataFile Version 3.0\nt\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS 1000 1000 {layers}\n\
+         ORIGIN 0 0 0\nSPACING 1 1 1\nPOINT_DATA {nodes}\nVECTORS U float\n"
+    );
+    let path = folder.path().join("u.vtk");
+    std::fs::write(&path, &header).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    // A file with a hole, which some file systems do not have.
+    if file.set_len(header.len() as u64 + 12 * nodes).is_err() {
+        return;
+    }
+    let output = burntrace(folder.path(), &["info", "u.vtk"]);
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{printed}");
+    let problem = format!("array `U`: cannot allocate memory for {} values", 3 * nodes);
+    assert!(printed.contains(&problem), "{printed}");
+}

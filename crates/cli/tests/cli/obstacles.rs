@@ -146,3 +146,28 @@ fn invalid_surfaces_are_refused() {
     refused(&[&TIP.replace("path = \"tip.stl\"\n", "")], &["obstacle.path"]);
     refused(&[TIP, "radius = 1.0\n"], &["`radius`", "path, scale, shift"]);
 }
+
+/// An STL file whose corners differ by rounding.
+#[test]
+fn surfaces_are_welded_within_a_distance() {
+    let folder = tempfile::tempdir().unwrap();
+    let corners = [[1.5, 0.2, 0.2], [2.5, 0.2, 0.2], [2.0, 0.9, 0.3], [2.0, 0.5, 0.9]];
+    let mut stl = String::from("solid a\n");
+    for (i, face) in [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]].into_iter().enumerate() {
+        stl += "facet normal 0 0 0\nouter loop\n";
+        for [x, y, z] in face.map(|corner: usize| corners[corner]) {
+            stl += &format!("vertex {} {y} {z}\n", x + 1e-5 * i as f64);
+        }
+        stl += "endloop\nendfacet\n";
+    }
+    std::fs::write(folder.path().join("a.stl"), stl + "endsolid a\n").unwrap();
+    let surface = "[[obstacle]]\nkind = \"surface\"\npath = \"a.stl\"\nsurface = \"stick\"\n";
+    assert_refused(&run(folder.path(), &[surface]), 2, &["not closed", "`weld = 1e-6`"]);
+    let welded = format!("{surface}weld = 1e-3\n");
+    let output = run(folder.path(), &[&welded]);
+    let notes = text(&output.stderr);
+    assert!(output.status.success(), "{notes}");
+    assert!(notes.contains("a.stl`: 8 points merged within 0.001, and 0 flat"), "{notes}");
+    let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
+    assert_eq!(tracks.status(tracks.num_saves() - 1).unwrap()[0], Status::Stuck);
+}

@@ -18,11 +18,21 @@ pub(super) fn read(path: &Path) -> Result<SeedPoints> {
 ///
 /// If there are none, or a coordinate is not finite.
 pub(crate) fn positions(file: &VtkFile) -> Result<Vec<[f64; 3]>> {
-    let positions = match file.geometry() {
-        Geometry::Image { .. } | Geometry::Rectilinear { .. } => nodes(&file.coordinates()?),
-        _ => file.points()?.values.into_f64().as_chunks().0.to_vec(),
-    };
-    let wrong = |location: &str, reason| wrong(file.path(), location, reason);
+    let wrong = |location: &str, reason: &str| wrong(file.path(), location, reason);
+    let (count, mut positions) = (file.geometry().num_points(), Vec::new());
+    let bytes = (count as u64).saturating_mul(24);
+    if !burntrace_vtk::fits_memory(bytes) || positions.try_reserve_exact(count).is_err() {
+        let reason = format!("there are {count}, which do not fit into memory");
+        return Err(wrong("its points", &reason));
+    }
+    match file.geometry() {
+        Geometry::Image { .. } | Geometry::Rectilinear { .. } => {
+            let [x, y, z] = &file.coordinates()?;
+            let rows = z.iter().flat_map(|z| y.iter().map(move |y| (*y, *z)));
+            positions.extend(rows.flat_map(|(y, z)| x.iter().map(move |x| [*x, y, z])));
+        }
+        _ => positions.extend(file.points()?.values.into_f64().as_chunks::<3>().0),
+    }
     if positions.is_empty() {
         return Err(wrong("its points", "there are none; give a file with at least one"));
     }
@@ -30,12 +40,6 @@ pub(crate) fn positions(file: &VtkFile) -> Result<Vec<[f64; 3]>> {
         return Err(wrong(&format!("point {point}"), "a coordinate is not a finite number"));
     }
     Ok(positions)
-}
-
-/// The nodes of a grid, x varying fastest.
-fn nodes([x, y, z]: &[Vec<f64>; 3]) -> Vec<[f64; 3]> {
-    let layer = |&z: &f64| y.iter().flat_map(move |&y| x.iter().map(move |&x| [x, y, z]));
-    z.iter().flat_map(layer).collect()
 }
 
 fn times(file: &VtkFile, points: usize) -> Result<Option<Vec<f64>>> {

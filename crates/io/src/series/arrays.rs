@@ -3,7 +3,9 @@
 use super::options::{NamedArray, SeriesOptions};
 use super::times::Timeline;
 use super::values::floats;
-use super::velocity::{Association, SampledArrays, VelocityInfo, VelocityName, error, with_name};
+use super::velocity::{
+    Association, SampledArrays, VelocityInfo, VelocityName, error, with_name, with_unique_name,
+};
 use crate::Result;
 use burntrace_core::{FieldArray, Floats};
 use burntrace_vtk::{ArrayInfo, VtkFile};
@@ -77,7 +79,7 @@ impl VelocityInfo {
 
     fn find_array<'a>(&self, file: &'a VtkFile, name: &str) -> Result<&'a ArrayInfo> {
         let on = self.association;
-        with_name(file.arrays(), name, on)
+        with_unique_name(file, name, on)?
             .ok_or_else(|| error(file, format!("it has no {on} array `{name}`")))
     }
 

@@ -1,6 +1,6 @@
 //! Choice of the velocity among the arrays of a VTK file.
 
-use super::velocity::{Association, VelocityInfo, VelocityName, with_name};
+use super::velocity::{Association, VelocityInfo, VelocityName, twice, with_name};
 use crate::listing::list;
 use burntrace_vtk::{ArrayInfo, Attribute, Kind, ScalarType};
 
@@ -41,6 +41,7 @@ fn only_vector(
         match found.as_slice() {
             [] => {}
             [only] => return Ok(only.clone()),
+            [a, b] if a == b => return Err(twice(&a.arrays[0], a.association)),
             [a, b] if a.arrays == b.arrays => return preferred(&found, prefer),
             several => {
                 return Err(format!(

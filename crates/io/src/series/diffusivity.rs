@@ -1,7 +1,7 @@
 //! The diffusivity array of a random walk.
 
 use super::values::floats;
-use super::velocity::{Association, VelocityInfo, error, with_name};
+use super::velocity::{Association, VelocityInfo, error, with_name, with_unique_name};
 use crate::Result;
 use burntrace_core::Floats;
 use burntrace_vtk::{ArrayInfo, VtkFile};
@@ -24,7 +24,7 @@ impl VelocityInfo {
         file: &'a VtkFile,
     ) -> Result<Option<&'a ArrayInfo>> {
         let Some(name) = &self.diffusivity else { return Ok(None) };
-        match with_name(file.arrays(), name, self.association) {
+        match with_unique_name(file, name, self.association)? {
             Some(array) if array.components == 1 => Ok(Some(array)),
             Some(array) => {
                 let components = array.components;

@@ -13,6 +13,9 @@ use std::path::Path;
 pub(super) fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
     let (frames, listed) = find(files)?;
     let all = times::resolve(frames, listed, &options.time)?;
+    if all.from == TimesFrom::Case {
+        files.check_order()?;
+    }
     let selected = options.frames.select(&all.times)?;
     Ok((all.select(&selected), all.frames.len()))
 }

@@ -29,7 +29,10 @@ impl Grid {
             Geometry::Image { .. } | Geometry::Rectilinear { .. } => file.coordinates()?,
             Geometry::Structured { dims, .. } => structured_axes(file, *dims)?,
             Geometry::Unstructured { .. } | Geometry::PolyData { .. } => {
-                return Err(without_axes(file, String::new()));
+                // The note of an image whose axes are tilted.
+                let note = file.notes().iter().find(|note| note.contains("`Direction`"));
+                let detail = note.map_or(String::new(), |note| format!(": {note}"));
+                return Err(without_axes(file, detail));
             }
         };
         Grid::of(axes, file.path())

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 struct Entry {
     time: f64,
     path: PathBuf,
-    /// The name of the part, for messages.
+    /// The group and the part, which are the name of the block.
     part: String,
 }
 
@@ -39,16 +39,31 @@ fn frame(pvd: &Path, entries: &[Entry]) -> Result<(FrameFiles, f64)> {
     if rest.is_empty() {
         return Ok((first.path.clone().into(), first.time));
     }
-    let is_twice = |(i, entry): (usize, &Entry)| {
-        entries.iter().take(i).any(|before| before.path == entry.path)
-    };
-    if let Some(i) = (0..entries.len()).find(|i| is_twice((*i, &entries[*i]))) {
-        let file = entries[i].path.display();
-        let reason = format!("it lists `{file}` twice; list each part of a time once");
-        return Err(wrong(pvd, format!("timestep {}", first.time), reason));
-    }
+    check_parts(pvd, entries)?;
     let parts = entries.iter().map(|entry| (entry.part.clone(), entry.path.clone()));
     Ok((FrameFiles { path: first.path.clone(), parts: parts.collect(), step: 0 }, first.time))
+}
+
+/// Checks that the entries with one time are different parts of it. A second run that appends to the file of an
+/// earlier one lists parts again.
+fn check_parts(pvd: &Path, entries: &[Entry]) -> Result<()> {
+    for (i, entry) in entries.iter().enumerate() {
+        let is_same = |before: &&Entry| before.path == entry.path || before.part == entry.part;
+        let Some(before) = entries.iter().take(i).find(is_same) else { continue };
+        let [first, second] = [before, entry].map(|entry| entry.path.display());
+        let (what, name) =
+            (if entry.part.is_empty() { "without a part" } else { "of " }, &entry.part);
+        let reason = match before.path == entry.path {
+            true => format!("it lists `{first}` twice; list each part of a time once"),
+            false => format!(
+                "it lists `{first}` and `{second}`, both {what}{name}; remove the entries of one of them, as \
+                 after a second run that was appended to the file, or give each part of a time a number of its \
+                 own: part=\"0\", part=\"1\" and so on"
+            ),
+        };
+        return Err(wrong(pvd, format!("timestep {}", entry.time), reason));
+    }
+    Ok(())
 }
 
 /// The text of a `.pvd` file and the current position of the reader.
@@ -182,7 +197,15 @@ mod tests {
     #[test]
     fn errors_name_the_file_and_the_problem() {
         let one = "<DataSet timestep=\"1\" part=\"0\" file=\"a.vti\"/>";
+        let parts = |[a, b]: [&str; 2]| {
+            let entry =
+                |part, file| format!("<DataSet timestep=\"0\" {part} file=\"{file}.vti\"/>");
+            format!("<Collection>{}{}</Collection>", entry(a, "a"), entry(b, "b"))
+        };
         for (body, message) in [
+            (parts(["part=\"0\""; 2]).as_str(), "b.vti`, both of part 0; remove"),
+            (&parts(["group=\"g\""; 2]), "both of group g; remove"),
+            (&parts([""; 2]), "both without a part; remove"),
             ("<Other/>", "no <Collection>"),
             ("<Collection></Collection>", "no <DataSet"),
             ("<Collection><DataSet timestep=\"1\"/></Collection>", "no attribute `file`"),

@@ -8,7 +8,7 @@ use super::{
     values::{
         Selection, along, fits_f32, flip_floats, plane_axes, select, triples, without_hidden,
     },
-    velocity::{Association, VelocityInfo, VelocityName, error, with_name},
+    velocity::{Association, VelocityInfo, VelocityName, error, with_unique_name},
 };
 use crate::Result;
 use burntrace_core::{Floats, FrameData};
@@ -61,7 +61,7 @@ impl VelocityInfo {
     /// The arrays of the velocity in another file, which must have the diffusivity, too.
     pub(super) fn locate<'a>(&self, file: &'a VtkFile) -> Result<Vec<&'a ArrayInfo>> {
         let find = |name: &String| {
-            let found = with_name(file.arrays(), name, self.association);
+            let found = with_unique_name(file, name, self.association)?;
             found.ok_or_else(|| {
                 error(file, format!("it has no {} array `{name}`", self.association))
             })

@@ -1,6 +1,6 @@
 //! Times of files.
 
-use super::names::last_number;
+use super::names::numbers;
 use super::overlaps;
 use crate::listing::counted;
 use crate::{Error, Result};
@@ -19,7 +19,7 @@ pub struct TimeOptions {
     /// Times of the files, one per file, in the data's unit of time.
     pub times: Option<CaseTimes>,
     /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
-    /// last one in the file name, before the extension.
+    /// last one in the file name, before the extension, with its decimals.
     pub file_dt: Option<f64>,
     /// Ignores the times in all files.
     pub ignore_file_times: bool,
@@ -327,14 +327,7 @@ fn from_numbers(paths: &[PathBuf], dt: f64) -> Result<Vec<f64>> {
             "`file_dt = {dt}` is not a time between two files; give a number above 0"
         )));
     }
-    let time = |path: &PathBuf| match last_number(path) {
-        Some(number) => Ok(number * dt),
-        None => Err(Error::Times(format!(
-            "`{}` has no number in its name, which `file_dt` needs; give `times` instead",
-            path.display()
-        ))),
-    };
-    paths.iter().map(time).collect()
+    Ok(numbers(paths)?.into_iter().map(|number| number * dt).collect())
 }
 
 fn from_case(times: &CaseTimes, files: usize) -> Result<Vec<f64>> {

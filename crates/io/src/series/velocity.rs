@@ -1,7 +1,7 @@
 //! The arrays that a series reads: the velocity, the diffusivity, and others.
 
-use crate::Error;
 use crate::listing::list;
+use crate::{Error, Result};
 use burntrace_core::{FieldArray, Placement};
 use burntrace_vtk::{ArrayInfo, VtkFile};
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,25 @@ pub(super) fn with_name<'a>(
     on: Association,
 ) -> Option<&'a ArrayInfo> {
     arrays.iter().find(|array| array.name == name && Association::of(array) == Some(on))
+}
+
+/// The point or cell array with a name, of which a file must not have two.
+pub(super) fn with_unique_name<'a>(
+    file: &'a VtkFile,
+    name: &str,
+    on: Association,
+) -> Result<Option<&'a ArrayInfo>> {
+    let is_it = |array: &&ArrayInfo| array.name == name && Association::of(array) == Some(on);
+    let mut found = file.arrays().iter().filter(is_it);
+    match (found.next(), found.next()) {
+        (_, Some(_)) => Err(error(file, twice(name, on))),
+        (found, None) => Ok(found),
+    }
+}
+
+/// The problem of a file with two arrays of the same name.
+pub(super) fn twice(name: &str, on: Association) -> String {
+    format!("it has two {on} arrays `{name}`; rename one of them")
 }
 
 /// An error of a velocity array, which lists the arrays of the file.

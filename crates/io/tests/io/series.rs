@@ -234,6 +234,17 @@ fn an_ambiguous_velocity_is_refused() {
 }
 
 #[test]
+fn two_arrays_of_the_same_name_are_refused() {
+    let array = |value: f64| ("point", "Float32", "U", 3, vec![value; 18]);
+    let (_folder, path) = one(&[array(1.0), array(2.0)]);
+    for velocity in [VelocityName::Auto, VelocityName::Array("U".into())] {
+        let options = SeriesOptions { velocity, ..Default::default() };
+        let message = error(path.as_path(), &options);
+        assert!(message.contains("it has two point arrays `U`; rename one of them"), "{message}");
+    }
+}
+
+#[test]
 fn a_velocity_is_read_from_three_scalars() {
     let scalar = |on, kind, name, value: f64, n| (on, kind, name, 1, vec![value; n]);
     let (_folder, path) = one(&[
@@ -342,7 +353,10 @@ fn grids_with_axes_are_read_and_others_refused() {
         assert!(message.contains("`field.interpolation = \"nearest\"`"), "{message}");
     }
     let message = error(data("composite/tilted.vti"), &with_velocity("velocity"));
-    assert!(message.contains("the rotation `Direction=\"0.8 -0.6 0"), "{message}");
+    assert!(
+        message.contains("unstructured grid: the axes of the image are not along"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -104,6 +104,47 @@ fn surfaces_are_scaled_and_moved() {
     assert_eq!(surface.bounds(), [[1.0, 0.0, -1.0], [2.0, 1.5, 1.0]]);
 }
 
+/// The tetrahedron with a corner that differs by 1e-4 from triangle to triangle, and a sliver between two of them.
+#[test]
+fn points_within_a_distance_are_welded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = given(folder.path(), "a.stl", ascii(&FACES, " a"));
+    let mut rough = read_triangles(path).unwrap();
+    let count = rough.points.len();
+    for (i, point) in rough.points.iter_mut().enumerate() {
+        point[0] += 1e-4 * (i as f64 / count as f64);
+    }
+    let sliver = [rough.points[0], rough.points[1], rough.points[0].map(|x| x + 2e-5)];
+    rough.points.extend(sliver);
+    rough.triangles.push([count, count + 1, count + 2]);
+    let open = rough.clone().closed().unwrap_err().to_string();
+    assert!(open.contains("not closed"), "{open}");
+    let (welded, [merged, flat]) = rough.clone().welded(1e-3);
+    assert_eq!((welded.points.len(), welded.triangles.len(), flat), (4, 4, 1));
+    // The first points of the four, and those of the sliver that are equal to them, do not count.
+    assert_eq!(merged, 9);
+    assert!((welded.closed().unwrap().volume() - 4.0).abs() < 1e-3);
+    // A distance that is too small merges equal points only.
+    let (same, counts) = rough.welded(1e-9);
+    assert_eq!((same.triangles.len(), counts), (5, [0, 0]));
+}
+
+/// A tetrahedron with a point on an edge, which only one of the two faces there has; a triangle without area closes it.
+#[test]
+fn triangles_without_area_are_dropped() {
+    let points = [&POINTS[..], &[[1.0, 0.0, 0.0]]].concat();
+    let triangles = vec![[0, 2, 4], [4, 2, 1], [0, 4, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+    let surface = Triangles { points: points.clone(), triangles };
+    assert!(surface.closed().unwrap_err().to_string().contains("has no area"));
+    let (welded, counts) = surface.welded(1e-9);
+    assert_eq!((welded.triangles.len(), counts), (6, [0, 1]));
+    assert!((welded.closed().unwrap().volume() - 4.0).abs() < 1e-12);
+    // Two on each other vanish.
+    let triangles = FACES.iter().copied().chain([[0, 4, 1], [1, 4, 0]]).collect();
+    let (welded, counts) = Triangles { points, triangles }.welded(1e-9);
+    assert_eq!((welded.triangles.len(), counts), (4, [0, 2]));
+}
+
 #[test]
 fn files_without_a_closed_surface_are_refused() {
     let folder = tempfile::tempdir().unwrap();

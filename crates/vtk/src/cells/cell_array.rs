@@ -65,6 +65,18 @@ impl CellArray {
         self.offsets.push(self.connectivity.len() as u32);
     }
 
+    /// Puts the nodes of Lagrange hexahedra of order 2 from the order of files before VTK 9 into the present one: the
+    /// middles of two edges are exchanged.
+    pub(super) fn reorder_hexahedra(&mut self) {
+        const LAGRANGE_HEXAHEDRON: u8 = 72;
+        let bounds = self.offsets.array_windows();
+        for (kind, [start, end]) in self.types.iter().zip(bounds) {
+            if *kind == LAGRANGE_HEXAHEDRON && end - start == 27 {
+                self.connectivity.swap(*start as usize + 18, *start as usize + 19);
+            }
+        }
+    }
+
     /// Number of cells.
     pub fn len(&self) -> usize {
         self.types.len()

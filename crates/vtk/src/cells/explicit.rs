@@ -70,6 +70,15 @@ fn points_per_cell(kind: u8) -> Option<usize> {
 
 /// Reads the cells.
 pub(super) fn read(sources: &Sources, structure: &Structure) -> Result<CellArray, Error> {
+    let mut cells = read_stored(sources, structure)?;
+    if structure.has_old_order {
+        cells.reorder_hexahedra();
+    }
+    Ok(cells)
+}
+
+/// Reads the cells with their nodes in the order of the file.
+fn read_stored(sources: &Sources, structure: &Structure) -> Result<CellArray, Error> {
     let (points, count) = (structure.geometry.num_points(), structure.geometry.num_cells());
     let find = |name: &str| structure.topology.iter().find(|array| array.name == name);
     if count == 0 && find("types").is_none_or(|types| types.tuples == 0) {

@@ -148,6 +148,42 @@ impl<'a> Group<'a> {
         datasets.map_err(|error| self.context().malformed(error.to_string(), "valid datasets"))
     }
 
+    /// Checks that the time steps use all rows of a dataset: each step has rows of its own, or those of another
+    /// step. `offsets` is where a file says at which rows its steps start.
+    pub(super) fn check_rows(
+        &self,
+        dataset: &Dataset,
+        rows: &[[u64; 2]],
+        offsets: &str,
+    ) -> Result<(), Error> {
+        let mut used: Vec<[u64; 2]> =
+            rows.iter().copied().filter(|[_, count]| *count > 0).collect();
+        used.sort_unstable();
+        used.dedup();
+        let all = dataset.shape().first().copied().unwrap_or(0);
+        let is_next = |end: u64, [first, count]: &[u64; 2]| {
+            if *first == end { first.checked_add(*count) } else { None }
+        };
+        if used.iter().try_fold(0, is_next) == Some(all) {
+            return Ok(());
+        }
+        let element = format!("dataset `{}`", dataset.name().trim_start_matches('/'));
+        let context = self.source.context(0, &element);
+        let found = format!("`{all}` rows");
+        if let [[_, count]] = rows {
+            return Err(context.malformed(found, format!("`{count}`, by the sizes of its pieces")));
+        }
+        let ranges: Vec<String> =
+            used.iter().take(3).map(|[first, n]| format!("{first}..{}", first + n)).collect();
+        let more = if used.len() > 3 { ", ..." } else { "" };
+        let found = format!("{found}, of which the time steps use `{}{more}`", ranges.join(", "));
+        let expected = format!(
+            "`{offsets}` with the first row of each step, so that the steps use all rows, each of them rows \
+             of its own or all rows of another one"
+        );
+        Err(context.malformed(found, expected))
+    }
+
     pub(super) fn lacks(&self, what: &str) -> Error {
         self.context().malformed("a data set without it", what)
     }

@@ -51,8 +51,12 @@ fn array(
     let (first, rows, of_step) = match (steps.has_steps(), shape.split_first()) {
         (true, Some((_, of_step))) => {
             let array = dataset.name().rsplit('/').next().unwrap_or_default();
-            let first = steps.offset_of(&format!("{name}Offsets"), array)?;
-            (first.unwrap_or(steps.step() as u64), 1, of_step)
+            let offsets = format!("{name}Offsets");
+            let starts = steps.offsets_of(&offsets, array)?;
+            let starts = starts.unwrap_or_else(|| (0..steps.count() as u64).collect());
+            let rows: Vec<[u64; 2]> = starts.iter().map(|start| [*start, 1]).collect();
+            group.check_rows(&dataset, &rows, &format!("Steps/{offsets}/{array}"))?;
+            (starts[steps.step()], 1, of_step)
         }
         _ => (0, shape.first().copied().unwrap_or(0), shape.as_slice()),
     };

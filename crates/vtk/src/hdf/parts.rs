@@ -5,14 +5,20 @@ use super::steps::Steps;
 use crate::error::Error;
 use std::ops::Range;
 
+/// The first row of a dataset and the number of rows of each time step.
+pub(super) type RowsOfSteps = Vec<[u64; 2]>;
+
 /// The pieces of one step.
 pub(super) struct Parts {
-    /// Index of the first one among the pieces of all steps.
-    first: u64,
-    range: Range<usize>,
-    /// Number of points of each.
+    /// The indices of the pieces of each step among those of all steps.
+    ranges: Vec<Range<usize>>,
+    /// The open step.
+    step: usize,
+    /// Number of points of each piece.
     counts: Vec<u64>,
     pub(super) points: Vec<Piece>,
+    /// The points of each step.
+    pub(super) rows: RowsOfSteps,
 }
 
 /// The cells of the pieces of one step.
@@ -21,26 +27,35 @@ pub(super) struct Cells {
     /// The ends of the cells; the offsets of a piece have a leading 0, which is left out.
     pub(super) ends: Vec<Piece>,
     pub(super) connectivity: Vec<Piece>,
+    /// The cells of each step.
+    pub(super) rows: RowsOfSteps,
+    /// The connectivity of each step.
+    pub(super) corners: RowsOfSteps,
 }
 
 impl Parts {
     pub(super) fn read(root: &Group<'_>, steps: &Steps<'_>) -> Result<Parts, Error> {
         let counts = root.required_sizes("NumberOfPoints")?;
-        let first = steps.offset("PartOffsets", [1, 0])?;
-        let count = match steps.offset("NumberOfParts", [1, 0])? {
-            0 if steps.has_steps() => 1,
-            0 => counts.len() as u64,
-            parts => parts,
+        let offsets = steps.offsets("PartOffsets", [1, 0])?;
+        let numbers = steps.offsets("NumberOfParts", [1, 0])?;
+        let range = |(first, number): (&u64, &u64)| {
+            let count = match number {
+                0 if steps.has_steps() => 1,
+                0 => counts.len() as u64,
+                parts => *parts,
+            };
+            let range = usize::try_from(*first).ok().zip(usize::try_from(count).ok());
+            let range = range.and_then(|(first, count)| Some(first..first.checked_add(count)?));
+            let range = range.filter(|range| range.end <= counts.len());
+            range.ok_or_else(|| lacks(root, counts.len(), [*first, count]))
         };
-        let range = first
-            .checked_add(count)
-            .and_then(|end| Some(usize::try_from(first).ok()?..usize::try_from(end).ok()?));
-        let own = range.and_then(|range| Some((counts.get(range.clone())?.to_vec(), range)));
-        let (counts, range) = own.ok_or_else(|| lacks(root, counts.len(), [first, count]))?;
-        let points =
-            pieces(steps.offset("PointOffsets", [1, 0])?, &counts, 0, &vec![0; counts.len()]);
+        let ranges = offsets.iter().zip(&numbers).map(range).collect::<Result<Vec<_>, _>>()?;
+        let (step, starts) = (steps.step(), steps.offsets("PointOffsets", [1, 0])?);
+        let rows = rows_of_steps(&starts, &counts, &ranges);
+        let counts = own(root, &counts, &ranges[step])?;
+        let points = pieces(starts[step], &counts, 0, &vec![0; counts.len()]);
         let points = points.ok_or_else(|| overflow(root))?;
-        Ok(Parts { first, range, counts, points })
+        Ok(Parts { ranges, step, counts, points, rows })
     }
 
     /// Number of pieces.
@@ -55,23 +70,43 @@ impl Parts {
         steps: &Steps<'_>,
         column: [usize; 2],
     ) -> Result<Cells, Error> {
-        let of_step = |name: &str| -> Result<Vec<u64>, Error> {
-            let all = group.required_sizes(name)?;
-            let own = all.get(self.range.clone()).map(<[u64]>::to_vec);
-            own.ok_or_else(|| lacks(group, all.len(), [self.first, self.len() as u64]))
-        };
-        let (cells, corners) = (of_step("NumberOfCells")?, of_step("NumberOfConnectivityIds")?);
-        let first = steps.offset("CellOffsets", column)?;
-        let of_corners = steps.offset("ConnectivityIdOffsets", column)?;
+        let [all_cells, all_corners] = [
+            group.required_sizes("NumberOfCells")?,
+            group.required_sizes("NumberOfConnectivityIds")?,
+        ];
+        let starts = steps.offsets("CellOffsets", column)?;
+        let of_corners = steps.offsets("ConnectivityIdOffsets", column)?;
+        let range = &self.ranges[self.step];
+        let cells = own(group, &all_cells, range)?;
+        let corners = own(group, &all_corners, range)?;
         let found = (|| {
+            let first = starts[self.step];
+            let ends = first.checked_add(range.start as u64)?;
             Some(Cells {
                 cells: pieces(first, &cells, 0, &vec![0; cells.len()])?,
-                ends: pieces(first.checked_add(self.first)?, &cells, 1, &corners)?,
-                connectivity: pieces(of_corners, &corners, 0, &self.counts)?,
+                ends: pieces(ends, &cells, 1, &corners)?,
+                connectivity: pieces(of_corners[self.step], &corners, 0, &self.counts)?,
+                rows: rows_of_steps(&starts, &all_cells, &self.ranges),
+                corners: rows_of_steps(&of_corners, &all_corners, &self.ranges),
             })
         })();
         found.ok_or_else(|| overflow(group))
     }
+}
+
+/// The sizes of the pieces of a step.
+fn own(group: &Group<'_>, all: &[u64], range: &Range<usize>) -> Result<Vec<u64>, Error> {
+    let own = all.get(range.clone()).map(<[u64]>::to_vec);
+    own.ok_or_else(|| lacks(group, all.len(), [range.start as u64, range.len() as u64]))
+}
+
+/// The rows of each step, which start at `starts`; `sizes` are those of all pieces.
+fn rows_of_steps(starts: &[u64], sizes: &[u64], ranges: &[Range<usize>]) -> RowsOfSteps {
+    let count = |range: &Range<usize>| {
+        let sizes = sizes.get(range.clone()).unwrap_or_default();
+        sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size))
+    };
+    starts.iter().zip(ranges).map(|(start, range)| [*start, count(range)]).collect()
 }
 
 fn lacks(group: &Group<'_>, found: usize, [first, count]: [u64; 2]) -> Error {

@@ -2,9 +2,9 @@
 
 use super::data::HdfData;
 use super::group::{Group, Piece};
-use super::parts::{Cells, Parts, overflow, pieces, total};
+use super::parts::{Cells, Parts, RowsOfSteps, overflow, pieces, total};
 use super::steps::Steps;
-use super::unstructured::read_arrays;
+use super::unstructured::{points, read_arrays};
 use crate::array::{ArrayInfo, Association};
 use crate::error::Error;
 use crate::geometry::Geometry;
@@ -21,24 +21,27 @@ pub(super) fn read(
     data: &mut HdfData,
 ) -> Result<Structure, Error> {
     let parts = Parts::read(root, steps)?;
-    let (mut topology, mut counts, mut rows) = (Vec::new(), [0; 4], vec![0_u64; parts.len()]);
-    let mut first = 0_u64;
+    let (mut topology, mut counts, mut sizes) = (Vec::new(), [0; 4], vec![0_u64; parts.len()]);
+    let mut rows = vec![[0_u64; 2]; steps.count()];
     for (column, (name, as_xml)) in SECTIONS.into_iter().enumerate() {
         let group = root.child(name).ok_or_else(|| root.lacks(&format!("the group `{name}`")))?;
         let cells = parts.cells(&group, steps, [SECTIONS.len(), column])?;
         topology.extend(section(&group, data, &cells, as_xml)?);
         counts[column] = total(&cells.cells);
-        first = first.saturating_add(cells.cells.first().map_or(0, |piece| piece.first));
-        for (all, own) in rows.iter_mut().zip(&cells.cells) {
+        for (all, own) in rows.iter_mut().zip(&cells.rows) {
+            *all = [0, 1].map(|i| all[i].saturating_add(own[i]));
+        }
+        for (all, own) in sizes.iter_mut().zip(&cells.cells) {
             *all = all.saturating_add(own.rows);
         }
     }
     let [verts, lines, polys, strips] = counts;
     let geometry = Geometry::PolyData { points: total(&parts.points), verts, lines, strips, polys };
-    let points = root.dataset("Points")?;
-    let points = root.array(data, points, Association::Topology, 3, &parts.points)?;
-    let cells = pieces(first, &rows, 0, &vec![0; rows.len()]).ok_or_else(|| overflow(root))?;
-    let arrays = arrays(root, steps, data, &geometry, [&parts.points, &cells])?;
+    let points = points(root, data, &parts)?;
+    let cells = pieces(rows[steps.step()][0], &sizes, 0, &vec![0; sizes.len()]);
+    let cells = cells.ok_or_else(|| overflow(root))?;
+    let arrays =
+        arrays(root, steps, data, &geometry, [(&parts.points, &parts.rows), (&cells, &rows)])?;
     let structure = Structure::new(geometry, "VTKHDF".to_owned(), arrays);
     Ok(Structure { topology, points: Some(points), ..structure })
 }
@@ -50,12 +53,18 @@ fn section(
     cells: &Cells,
     as_xml: &str,
 ) -> Result<[ArrayInfo; 2], Error> {
-    let mut array = |name: &str, pieces: &[Piece]| {
+    let mut array = |name: &str, pieces: &[Piece], rows: Option<&RowsOfSteps>| {
         let dataset = group.dataset(name)?;
+        if let Some(rows) = rows {
+            group.check_rows(&dataset, rows, "Steps/ConnectivityIdOffsets")?;
+        }
         let array = group.array(data, dataset, Association::Topology, 1, pieces)?;
         Ok(ArrayInfo { name: format!("{as_xml}/{}", name.to_lowercase()), ..array })
     };
-    Ok([array("Connectivity", &cells.connectivity)?, array("Offsets", &cells.ends)?])
+    Ok([
+        array("Connectivity", &cells.connectivity, Some(&cells.corners))?,
+        array("Offsets", &cells.ends, None)?,
+    ])
 }
 
 /// The arrays of points and cells. Joining several pieces changes the order of cells of several kinds, whose
@@ -65,13 +74,13 @@ fn arrays(
     steps: &Steps<'_>,
     data: &mut HdfData,
     geometry: &Geometry,
-    [points, cells]: [&[Piece]; 2],
+    [points, cells]: [(&[Piece], &RowsOfSteps); 2],
 ) -> Result<Vec<ArrayInfo>, Error> {
     let mut arrays = Vec::new();
     if let Some(group) = root.child("PointData") {
         arrays.extend(read_arrays(&group, steps, data, ("PointData", Association::Point), points)?);
     }
-    let is_ordered = cells.len() == 1 || !geometry.has_cells_of_several_kinds();
+    let is_ordered = cells.0.len() == 1 || !geometry.has_cells_of_several_kinds();
     if let Some(group) = root.child("CellData").filter(|_| is_ordered) {
         arrays.extend(read_arrays(&group, steps, data, ("CellData", Association::Cell), cells)?);
     }

@@ -2,6 +2,7 @@
 
 use super::lexer::Lexer;
 use crate::array::{ArrayInfo, Association, Attribute};
+use crate::block::Encoding;
 use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::scalar::ScalarType;
@@ -131,14 +132,17 @@ impl Attributes {
         Ok(())
     }
 
-    /// Reads `COLOR_SCALARS`, which have no type: bytes in binary files, numbers from 0 to 1 in
-    /// text.
+    /// Reads `COLOR_SCALARS`, which are bytes; in text numbers from 0 to 1.
     fn read_color_scalars(&mut self, lexer: &mut Lexer<'_>) -> Result<(), Error> {
         let mut array = self.new_array(lexer)?;
         array.attribute = Some(Attribute::Scalars);
         array.components = lexer.number(&array.element())?;
-        array.scalar = colour_type(lexer);
-        self.push(lexer.array(array)?);
+        array.scalar = ScalarType::U8;
+        let mut array = lexer.array(array)?;
+        if !lexer.is_binary() {
+            array.parts.iter_mut().for_each(|part| part.block.encoding = Encoding::AsciiColours);
+        }
+        self.push(array);
         Ok(())
     }
 
@@ -189,17 +193,12 @@ impl Attributes {
     }
 }
 
-/// Type of colour components: bytes in binary files, numbers from 0 to 1 in text.
-fn colour_type(lexer: &Lexer<'_>) -> ScalarType {
-    if lexer.is_binary() { ScalarType::U8 } else { ScalarType::F32 }
-}
-
 /// Skips the colours of a lookup table.
 fn skip_lookup_table(lexer: &mut Lexer<'_>) -> Result<(), Error> {
     let name = lexer.word("keyword `LOOKUP_TABLE`")?;
     let colours = lexer.number("keyword `LOOKUP_TABLE`")?;
     let sizes = [colours, COLOUR_COMPONENTS];
-    lexer.array(ArrayInfo::new(name, Association::Field, sizes, colour_type(lexer)))?;
+    lexer.array(ArrayInfo::new(name, Association::Field, sizes, ScalarType::U8))?;
     Ok(())
 }
 

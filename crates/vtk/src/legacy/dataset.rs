@@ -82,7 +82,7 @@ impl Dataset {
         element: &str,
     ) -> Result<usize, Error> {
         let [first, second] = [lexer.number::<usize>(element)?, lexer.number::<usize>(element)?];
-        if lexer.major_version() < 5 {
+        if lexer.version() < [5, 0] {
             self.read_topology(lexer, format!("{prefix}cells"), second, ScalarType::I32)?;
             return Ok(first);
         }

@@ -15,7 +15,8 @@ pub(super) struct Lexer<'a> {
     source: &'a Source,
     text: TextReader<'a>,
     binary: bool,
-    major_version: u32,
+    /// The major and the minor version.
+    version: [u32; 2],
     /// Start of the last word, for messages.
     word_start: u64,
 }
@@ -24,9 +25,9 @@ impl<'a> Lexer<'a> {
     /// Reads the header: version, title and encoding.
     pub(super) fn open(source: &'a Source) -> Result<Self, Error> {
         let text = TextReader::new(source, 0..source.len());
-        let mut lexer = Self { source, text, binary: false, major_version: 0, word_start: 0 };
+        let mut lexer = Self { source, text, binary: false, version: [0; 2], word_start: 0 };
         let first = lexer.rest_of_line("the first line")?;
-        lexer.major_version = major_version(&first).ok_or_else(|| {
+        lexer.version = version(&first).ok_or_else(|| {
             lexer
                 .context("the first line")
                 .malformed(quoted(first.as_bytes()), "a version, e.g. `# vtk DataFile Version 3.0`")
@@ -49,8 +50,9 @@ impl<'a> Lexer<'a> {
         self.binary
     }
 
-    pub(super) fn major_version(&self) -> u32 {
-        self.major_version
+    /// The major and the minor version.
+    pub(super) fn version(&self) -> [u32; 2] {
+        self.version
     }
 
     /// The error context of the last word.
@@ -248,8 +250,9 @@ fn skip_binary_string(reader: &mut dyn Read) -> std::io::Result<u64> {
     Ok(header + length)
 }
 
-/// The major version, e.g. 3 for `# vtk DataFile Version 3.0`.
-fn major_version(line: &str) -> Option<u32> {
-    let number = line.split_whitespace().nth(4)?;
-    number.split('.').next()?.parse().ok()
+/// The major and the minor version, e.g. 3 and 0 for `# vtk DataFile Version 3.0`.
+fn version(line: &str) -> Option<[u32; 2]> {
+    let mut numbers = line.split_whitespace().nth(4)?.split('.');
+    let major = numbers.next()?.parse().ok()?;
+    Some([major, numbers.next().and_then(|minor| minor.parse().ok()).unwrap_or(0)])
 }

@@ -39,6 +39,7 @@ pub(crate) fn read_structure(source: &Source) -> Result<Structure, Error> {
         topology: arrays.topology,
         coordinates: arrays.coordinates,
         points: arrays.points,
+        has_old_order: lexer.version() < [5, 1],
     })
 }
 

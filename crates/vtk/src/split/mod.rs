@@ -1,10 +1,12 @@
-//! Divides cells into simpler ones: polyhedra, polygons, triangle strips, quadratic wedges and pyramids.
+//! Divides cells into simpler ones: polyhedra, convex point sets, polygons, triangle strips, quadratic wedges and
+//! pyramids, and cells with nodes in the middle of their faces.
 //!
 //! Neighbouring cells are divided alike where they meet, because a face is divided by the positions of its
 //! corners alone. Points that are added inside cells and faces have values that are weighted sums of those
 //! at other points, with weights that sum to 1, applied to the positions as well: linear fields stay exact.
 
 mod added;
+mod convex;
 mod polygon;
 mod polyhedron;
 mod quadratic;
@@ -26,17 +28,64 @@ mod kind {
     pub(super) const HEXAHEDRON: u8 = 12;
     pub(super) const WEDGE: u8 = 13;
     pub(super) const PYRAMID: u8 = 14;
+    pub(super) const LINE: u8 = 3;
+    pub(super) const QUADRATIC_EDGE: u8 = 21;
+    pub(super) const QUADRATIC_TRIANGLE: u8 = 22;
     pub(super) const QUADRATIC_TETRA: u8 = 24;
     pub(super) const QUADRATIC_WEDGE: u8 = 26;
     pub(super) const QUADRATIC_PYRAMID: u8 = 27;
+    pub(super) const BIQUADRATIC_QUAD: u8 = 28;
+    pub(super) const TRIQUADRATIC_HEXAHEDRON: u8 = 29;
+    pub(super) const BIQUADRATIC_WEDGE: u8 = 32;
+    pub(super) const CONVEX_POINT_SET: u8 = 41;
     pub(super) const POLYHEDRON: u8 = 42;
+
+    /// The type with the same nodes as a Lagrange cell of order 1 or 2, which this number of points has; the type
+    /// of other cells.
+    pub(super) fn of_order(kind: u8, points: usize) -> u8 {
+        match (kind, points) {
+            (68, 2) => LINE,
+            (68, 3) => QUADRATIC_EDGE,
+            (69, 3) => TRIANGLE,
+            (69, 6) => QUADRATIC_TRIANGLE,
+            (70, 4) => QUAD,
+            (70, 9) => BIQUADRATIC_QUAD,
+            (71, 4) => TETRA,
+            (71, 10) => QUADRATIC_TETRA,
+            (72, 8) => HEXAHEDRON,
+            (72, 27) => TRIQUADRATIC_HEXAHEDRON,
+            (73, 6) => WEDGE,
+            (73, 18) => BIQUADRATIC_WEDGE,
+            (74, 5) => PYRAMID,
+            _ => kind,
+        }
+    }
+
+    /// Whether cells of a type are never those of a mesh as they are.
+    pub(super) fn is_divided(kind: u8) -> bool {
+        matches!(
+            kind,
+            STRIP
+                | POLYGON
+                | QUADRATIC_WEDGE
+                | QUADRATIC_PYRAMID
+                | BIQUADRATIC_QUAD
+                | TRIQUADRATIC_HEXAHEDRON
+                | BIQUADRATIC_WEDGE
+                | CONVEX_POINT_SET
+                | POLYHEDRON
+                | 68..=74
+        )
+    }
 }
 
 /// Cells, some of which replace cells of a file.
 ///
-/// Polygons become triangles, or a quad if they have four corners and are convex; polyhedra become
-/// tetrahedra (and pyramids, if there are cells with four-sided faces beside them) around the mean of
-/// their points; quadratic wedges and pyramids become quadratic tetrahedra. Others are unchanged.
+/// Polygons become triangles, or a quad if they have four corners and are convex; polyhedra and convex point sets
+/// become tetrahedra (and pyramids, if there are cells with four-sided faces beside them) around the mean of
+/// their points; quadratic wedges and pyramids, and hexahedra, wedges and quads with nodes in the middle of their
+/// faces, become quadratic tetrahedra or triangles. Lagrange cells of order 1 and 2 are those with the same nodes.
+/// Others are unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SplitCells {
     /// All cells. Points beyond those of the file are the added ones.
@@ -71,21 +120,16 @@ pub(crate) fn split(
     polyhedra: &Polyhedra,
     points: &[[f64; 3]],
 ) -> Result<SplitCells, Indivisible> {
-    let divided = [
-        kind::STRIP,
-        kind::POLYGON,
-        kind::QUADRATIC_WEDGE,
-        kind::QUADRATIC_PYRAMID,
-        kind::POLYHEDRON,
-    ];
-    if !cells.types().iter().any(|kind| divided.contains(kind)) {
+    if !cells.types().iter().any(|kind| kind::is_divided(*kind)) {
         let added = AddedPoints::default();
         return Ok(SplitCells { cells, parents: None, added, overlapping: 0 });
     }
     let with_quads = [kind::VOXEL, kind::HEXAHEDRON, kind::WEDGE, kind::PYRAMID];
     let mut splitter = Splitter {
         points,
-        keeps_quads: cells.types().iter().any(|kind| with_quads.contains(kind)),
+        keeps_quads: cells
+            .iter()
+            .any(|(kind, corners)| with_quads.contains(&kind::of_order(kind, corners.len()))),
         cells: CellArray::empty(),
         parents: Vec::new(),
         added: AddedPoints::default(),
@@ -95,11 +139,15 @@ pub(crate) fn split(
     let mut next_polyhedron = 0;
     for (cell, (kind, corners)) in cells.iter().enumerate() {
         let faces = polyhedra.faces(next_polyhedron);
-        let done = match kind {
+        let done = match kind::of_order(kind, corners.len()) {
             kind::STRIP => splitter.add_strip(corners),
             kind::POLYGON => splitter.add_polygon(corners),
             kind::QUADRATIC_WEDGE => splitter.add_quadratic_wedge(corners),
             kind::QUADRATIC_PYRAMID => splitter.add_quadratic_pyramid(corners),
+            kind::BIQUADRATIC_QUAD => splitter.add_biquadratic_quad(corners),
+            kind::TRIQUADRATIC_HEXAHEDRON => splitter.add_triquadratic_hexahedron(corners),
+            kind::BIQUADRATIC_WEDGE => splitter.add_quadratic_wedge(corners),
+            kind::CONVEX_POINT_SET => splitter.add_convex(corners),
             kind::POLYHEDRON => {
                 next_polyhedron += 1;
                 splitter.add_polyhedron(faces)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::convex::hull;
 use super::polygon::{Polygon, volume};
 use super::{Splitter, kind};
 
@@ -51,6 +52,15 @@ impl Splitter<'_> {
         }
         self.overlapping += usize::from(overlaps(&faces, &volumes));
         Ok(())
+    }
+
+    /// Divides a convex point set, as the polyhedron of its points.
+    pub(super) fn add_convex(&mut self, corners: &[u32]) -> Result<(), String> {
+        let positions: Vec<[f64; 3]> = corners.iter().map(|point| self.position(*point)).collect();
+        let faces = hull(&positions)?;
+        let faces: Vec<Vec<u32>> =
+            faces.iter().map(|face| face.iter().map(|i| corners[*i]).collect()).collect();
+        self.add_polyhedron(faces.iter().map(Vec::as_slice))
     }
 
     /// Six times the volume of the tetrahedron of a triangle and a position, from which the triangle turns

@@ -1,4 +1,5 @@
-//! Division of quadratic wedges and pyramids into quadratic tetrahedra.
+//! Division of quadratic wedges and pyramids, and of cells with nodes in the middle of their faces, into quadratic
+//! tetrahedra and triangles.
 
 use std::collections::HashMap;
 
@@ -11,6 +12,29 @@ const WEDGE_EDGES: [[usize; 2]; 9] =
 
 /// The four-sided faces of a wedge.
 const WEDGE_QUADS: [[usize; 4]; 3] = [[0, 1, 4, 3], [1, 2, 5, 4], [2, 0, 3, 5]];
+
+/// The corners of each edge of a quadratic hexahedron, in the order of its midpoints.
+const HEXAHEDRON_EDGES: [[usize; 2]; 12] = [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+    [3, 0],
+    [4, 5],
+    [5, 6],
+    [6, 7],
+    [7, 4],
+    [0, 4],
+    [1, 5],
+    [2, 6],
+    [3, 7],
+];
+
+/// The faces of a hexahedron, in the order of the nodes in their middle.
+const HEXAHEDRON_QUADS: [[usize; 4]; 6] =
+    [[0, 3, 7, 4], [1, 2, 6, 5], [0, 1, 5, 4], [3, 2, 6, 7], [0, 1, 2, 3], [4, 5, 6, 7]];
+
+/// The corner opposite to each corner of a hexahedron.
+const OPPOSITE: [usize; 8] = [6, 7, 4, 5, 2, 3, 0, 1];
 
 /// The corners of each edge of a quadratic pyramid, in the order of its midpoints.
 const PYRAMID_EDGES: [[usize; 2]; 8] =
@@ -47,12 +71,48 @@ impl Quadratic {
 }
 
 impl Splitter<'_> {
-    /// Divides a quadratic wedge into three tetrahedra. Each four-sided face is divided along the diagonal
-    /// from its corner with the smallest coordinates.
+    /// Divides a quad with a node in its middle into two triangles.
+    pub(super) fn add_biquadratic_quad(&mut self, points: &[u32]) -> Result<(), String> {
+        let quad = [0, 1, 2, 3];
+        let mut cell = Quadratic::new(points, 4, &HEXAHEDRON_EDGES[..4])?;
+        self.add_diagonal(&mut cell, quad, points.get(8).copied())?;
+        self.triangles(&cell, quad).into_iter().try_for_each(|triangle| {
+            let [a, b, c] = triangle;
+            self.add_quadratic(
+                kind::QUADRATIC_TRIANGLE,
+                &cell,
+                &triangle,
+                &[[a, b], [b, c], [c, a]],
+            )
+        })
+    }
+
+    /// Divides a hexahedron with nodes in the middle of its faces and of itself into six tetrahedra, around the corner
+    /// with the smallest coordinates.
+    pub(super) fn add_triquadratic_hexahedron(&mut self, points: &[u32]) -> Result<(), String> {
+        let mut cell = Quadratic::new(points, 8, &HEXAHEDRON_EDGES)?;
+        let [centres @ .., middle] = points.get(20..).unwrap_or_default() else {
+            return Err("it has too few points".to_owned());
+        };
+        for (quad, centre) in HEXAHEDRON_QUADS.into_iter().zip(centres) {
+            self.add_diagonal(&mut cell, quad, Some(*centre))?;
+        }
+        let first = self.smallest(&cell, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        cell.midpoints.push(([first, OPPOSITE[first]], *middle));
+        for quad in HEXAHEDRON_QUADS.into_iter().filter(|quad| !quad.contains(&first)) {
+            for [a, b, c] in self.triangles(&cell, quad) {
+                self.add_quadratic_tetra(&cell, [a, b, c, first])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Divides a quadratic wedge into three tetrahedra; it may have nodes in the middle of its four-sided faces. Each
+    /// of these is divided along the diagonal from its corner with the smallest coordinates.
     pub(super) fn add_quadratic_wedge(&mut self, points: &[u32]) -> Result<(), String> {
         let mut cell = Quadratic::new(points, 6, &WEDGE_EDGES)?;
-        for quad in WEDGE_QUADS {
-            self.add_diagonal(&mut cell, quad)?;
+        for (i, quad) in WEDGE_QUADS.into_iter().enumerate() {
+            self.add_diagonal(&mut cell, quad, points.get(15 + i).copied())?;
         }
         // Turned so that the smallest corner is the first one.
         let first = self.smallest(&cell, &[0, 1, 2, 3, 4, 5]);
@@ -74,12 +134,18 @@ impl Splitter<'_> {
     /// Divides a quadratic pyramid into two tetrahedra.
     pub(super) fn add_quadratic_pyramid(&mut self, points: &[u32]) -> Result<(), String> {
         let mut cell = Quadratic::new(points, 5, &PYRAMID_EDGES)?;
-        self.add_diagonal(&mut cell, [0, 1, 2, 3])?;
-        let tetrahedra = match self.smallest(&cell, &[0, 1, 2, 3]) {
-            0 | 2 => [[0, 1, 2, 4], [0, 2, 3, 4]],
-            _ => [[0, 1, 3, 4], [1, 2, 3, 4]],
-        };
-        tetrahedra.into_iter().try_for_each(|tetra| self.add_quadratic_tetra(&cell, tetra))
+        self.add_diagonal(&mut cell, [0, 1, 2, 3], None)?;
+        let bases = self.triangles(&cell, [0, 1, 2, 3]);
+        bases.into_iter().try_for_each(|[a, b, c]| self.add_quadratic_tetra(&cell, [a, b, c, 4]))
+    }
+
+    /// The triangles of a four-sided face, on both sides of the diagonal from its smallest corner.
+    fn triangles(&self, cell: &Quadratic, quad: [usize; 4]) -> [[usize; 3]; 2] {
+        let [a, b, c, d] = quad;
+        match self.smallest(cell, &quad) {
+            first if first == a || first == c => [[a, b, c], [a, c, d]],
+            _ => [[a, b, d], [b, c, d]],
+        }
     }
 
     /// The corner with the smallest coordinates among some corners of a cell.
@@ -91,9 +157,25 @@ impl Splitter<'_> {
         found.unwrap_or(0)
     }
 
-    /// Adds the midpoint of the diagonal of a four-sided face: the value of its eight shape functions
-    /// there, -1/4 for each corner and 1/2 for each midpoint of an edge.
-    fn add_diagonal(&mut self, cell: &mut Quadratic, quad: [usize; 4]) -> Result<(), String> {
+    /// Adds the midpoint of the diagonal of a four-sided face: the node in the middle of the face or, if it has none,
+    /// the value of its eight shape functions there, -1/4 for each corner and 1/2 for each midpoint of an edge.
+    fn add_diagonal(
+        &mut self,
+        cell: &mut Quadratic,
+        quad: [usize; 4],
+        centre: Option<u32>,
+    ) -> Result<(), String> {
+        let midpoint = match centre {
+            Some(centre) => centre,
+            None => self.add_midpoint(cell, quad)?,
+        };
+        let [a, b, c, d] = quad;
+        let first = self.smallest(cell, &quad);
+        cell.midpoints.push((if first == a || first == c { [a, c] } else { [b, d] }, midpoint));
+        Ok(())
+    }
+
+    fn add_midpoint(&mut self, cell: &Quadratic, quad: [usize; 4]) -> Result<u32, String> {
         let [a, b, c, d] = quad;
         let edges = [[a, b], [b, c], [c, d], [d, a]];
         let ends = quad.iter().filter_map(|corner| cell.corners.get(*corner).copied());
@@ -108,12 +190,7 @@ impl Splitter<'_> {
             let corners = corners.into_iter().map(|point| (point, -0.25));
             self.added.push(corners.chain(middles.into_iter().map(|point| (point, 0.5))));
         }
-        let diagonal = match self.smallest(cell, &quad) {
-            first if first == a || first == c => [a, c],
-            _ => [b, d],
-        };
-        cell.midpoints.push((diagonal, midpoint));
-        Ok(())
+        Ok(midpoint)
     }
 
     /// Adds a tetrahedron with these corners of a cell, whose edges all have midpoints.
@@ -123,14 +200,25 @@ impl Splitter<'_> {
         };
         let [a, b, c, d] = corners;
         let corners = if volume(corners.map(at)) < 0.0 { [b, a, c, d] } else { [a, b, c, d] };
+        let edges = TETRA_EDGES.map(|[a, b]| [corners[a], corners[b]]);
+        self.add_quadratic(kind::QUADRATIC_TETRA, cell, &corners, &edges)
+    }
+
+    /// Adds a quadratic cell of a type with these corners and edges of a cell, whose edges all have midpoints.
+    fn add_quadratic(
+        &mut self,
+        kind: u8,
+        cell: &Quadratic,
+        corners: &[usize],
+        edges: &[[usize; 2]],
+    ) -> Result<(), String> {
         let ends = corners.iter().filter_map(|corner| cell.corners.get(*corner).copied());
-        let middles =
-            TETRA_EDGES.iter().filter_map(|[a, b]| cell.midpoint(corners[*a], corners[*b]));
+        let middles = edges.iter().filter_map(|[a, b]| cell.midpoint(*a, *b));
         let points: Vec<u32> = ends.chain(middles).collect();
-        if points.len() != 10 {
+        if points.len() != corners.len() + edges.len() {
             return Err("it has too few points".to_owned());
         }
-        self.cells.push(kind::QUADRATIC_TETRA, points);
+        self.cells.push(kind, points);
         Ok(())
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct RawBlock<'a> {
     pub(super) tag: Tag<'a>,
     /// Its name after those of the blocks that contain it, separated by `/`.
     pub(super) name: String,
+    /// Its index after those of the blocks that contain it, as far as they have one.
+    pub(super) indices: Vec<Option<String>>,
 }
 
 /// Elements of data sets of several blocks.
@@ -174,8 +176,8 @@ struct Builder<'a> {
     fields: Vec<RawArray<'a>>,
     appended: Option<Appended>,
     blocks: Option<Vec<RawBlock<'a>>>,
-    /// The names of the open blocks.
-    block_names: Vec<String>,
+    /// The names and indices of the open blocks.
+    open_blocks: Vec<(String, Option<String>)>,
     section: Option<Section>,
     array: Option<RawArray<'a>>,
     /// Number of open elements inside the array, e.g. `InformationKey`.
@@ -196,11 +198,12 @@ impl<'a> Builder<'a> {
         } else if self.dataset.is_none() {
             self.open_dataset(tag)?;
         } else if self.blocks.is_some() && CONTAINERS.contains(&tag.name.as_str()) {
-            self.block_names.push(block_name(&tag));
+            self.open_blocks.push(block_name(&tag));
         } else if let (Some(blocks), "DataSet") = (&mut self.blocks, tag.name.as_str()) {
             let own = block_name(&tag);
-            let name = self.block_names.iter().cloned().chain([own]).collect::<Vec<_>>().join("/");
-            blocks.push(RawBlock { tag, name });
+            let path = self.open_blocks.iter().cloned().chain([own]);
+            let (names, indices): (Vec<String>, Vec<_>) = path.unzip();
+            blocks.push(RawBlock { tag, name: names.join("/"), indices });
         } else if tag.name == "Piece" {
             self.pieces.push(Piece { tag, sections: Vec::new(), arrays: Vec::new() });
         } else if let Some(section) = Section::from_name(&tag.name) {
@@ -260,7 +263,7 @@ impl<'a> Builder<'a> {
         } else if Section::from_name(name).is_some() {
             self.section = None;
         } else if self.blocks.is_some() && CONTAINERS.contains(&name) {
-            self.block_names.pop();
+            self.open_blocks.pop();
         }
     }
 
@@ -290,8 +293,9 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The name of a block; its number, if it has none.
-fn block_name(tag: &Tag<'_>) -> String {
+/// The name of a block, or its index if it has none, and its index.
+fn block_name(tag: &Tag<'_>) -> (String, Option<String>) {
     let name = tag.text("name").filter(|name| !name.is_empty());
-    name.or(tag.text("index")).unwrap_or("unnamed").to_owned()
+    let index = tag.text("index");
+    (name.or(index).unwrap_or("unnamed").to_owned(), index.map(str::to_owned))
 }

@@ -4,11 +4,13 @@ use super::array::{Format, components, scalar_type, tuples};
 use super::document::{Document, RawArray, RawBlock, Section};
 use super::join::Joiner;
 use super::sizes::{SizedPiece, image_geometry, sized_pieces, whole_geometry};
+use super::tag::Tag;
 use crate::array::{ArrayInfo, Association};
 use crate::error::Error;
 use crate::geometry::{Geometry, Kind};
 use crate::source::Source;
 use crate::structure::{BlockFile, BlockIndex, FACES, Index, IndexGrid, Structure};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Builds the structure of a data set, and those of its pieces if there are several with the faces of
@@ -46,16 +48,38 @@ fn structure<'d>(
     let topology = joiner.arrays(&Section::OF_CELLS)?;
     check_geometry(document, &geometry, points.as_ref(), &coordinates)?;
     let encoding = encoding(format, document)?;
-    Ok(Structure { file: 0, geometry, encoding, arrays, topology, coordinates, points })
+    let has_old_order = has_old_order(document);
+    Ok(Structure {
+        file: 0,
+        geometry,
+        encoding,
+        arrays,
+        topology,
+        coordinates,
+        points,
+        has_old_order,
+    })
+}
+
+/// Whether a file is of a version before 2.1, in which Lagrange hexahedra have another order of nodes.
+fn has_old_order(document: &Document<'_>) -> bool {
+    let version = document.file.text("version").unwrap_or_default();
+    let mut numbers = version.split('.').map(|number| number.trim().parse::<u32>().ok());
+    let mut next = || numbers.next().flatten().unwrap_or(0);
+    [next(), next()] < [2, 1]
 }
 
 /// Builds the index of a parallel data set. File names are relative to its folder.
 pub(super) fn index(source: &Source, document: &Document<'_>) -> Result<Index, Error> {
     let format = Format::read(source, &document.file, document.appended)?;
     let folder = source.path().parent().unwrap_or(Path::new(""));
-    let mut files = Vec::new();
+    let (mut files, mut listed) = (Vec::new(), HashSet::new());
     for piece in &document.pieces {
-        files.push(folder.join(piece.tag.required("Source", piece.tag.text("Source"))?));
+        let file = folder.join(piece.tag.required("Source", piece.tag.text("Source"))?);
+        if !listed.insert(file.clone()) {
+            return Err(listed_twice(&piece.tag, &file));
+        }
+        files.push(file);
     }
     let (kind, grid) = (document.kind, index_grid(document)?);
     Ok(Index { kind, files, fields: field_arrays(&format, &document.fields)?, grid })
@@ -69,6 +93,7 @@ pub(super) fn block_index(
 ) -> Result<BlockIndex, Error> {
     let format = Format::read(source, &document.file, document.appended)?;
     let folder = source.path().parent().unwrap_or(Path::new(""));
+    check_blocks(folder, blocks)?;
     let with_file = |block: &RawBlock<'_>| {
         let path = folder.join(block.tag.text("file")?);
         Some(BlockFile { name: block.name.clone(), path, group: None })
@@ -79,6 +104,27 @@ pub(super) fn block_index(
         return Err(context.malformed("no element `DataSet` with a `file`", "at least one"));
     }
     Ok(BlockIndex { files, fields: field_arrays(&format, &document.fields)? })
+}
+
+/// Checks that no file and no index is listed twice. Blocks without an index are in the order of the file.
+fn check_blocks(folder: &Path, blocks: &[RawBlock<'_>]) -> Result<(), Error> {
+    let (mut files, mut indices) = (HashSet::new(), HashSet::new());
+    for block in blocks {
+        let Some(file) = block.tag.text("file") else { continue };
+        if !files.insert(file) {
+            return Err(listed_twice(&block.tag, &folder.join(file)));
+        }
+        if block.indices.iter().all(Option::is_some) && !indices.insert(&block.indices) {
+            let found = format!("a second block with the index of `{}`", block.name);
+            return Err(block.tag.context().malformed(found, "an index of its own for each block"));
+        }
+    }
+    Ok(())
+}
+
+fn listed_twice(tag: &Tag<'_>, file: &Path) -> Error {
+    let found = format!("the file `{}` for a second time", file.display());
+    tag.context().malformed(found, "each file once")
 }
 
 /// The grid that the files of an index form; `None` for other kinds.

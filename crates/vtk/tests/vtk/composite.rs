@@ -234,9 +234,33 @@ fn axes_of_images_are_sorted() {
         let step = if name == "cyclic.vti" { 1.0 } else { 3.0 };
         assert_eq!(first[1] - first[0], step, "{name}");
     }
+}
+
+#[test]
+fn images_with_tilted_axes_are_unstructured_grids() {
+    // `Direction="0.8 -0.6 0 0.6 0.8 0 0 0 1"`
     let tilted = open(composite("tilted.vti")).unwrap();
-    let error = tilted.coordinates().unwrap_err().to_string();
-    assert!(error.contains("the rotation `Direction=\"0.8 -0.6 0 0.6 0.8 0 0 0 1\"`"), "{error}");
+    assert_eq!(tilted.kind(), Kind::UnstructuredGrid);
+    assert!(tilted.notes()[0].contains("`Direction`"), "{:?}", tilted.notes());
+    check_values(&tilted);
+    let (cells, points) = (tilted.cells().unwrap(), points(&tilted));
+    assert!(cells.types().iter().all(|kind| *kind == 12));
+    let [first, second, .., fourth] = cells.connectivity()[..4] else { panic!() };
+    let along = |a: u32, b: u32| [0, 1, 2].map(|d| points[b as usize][d] - points[a as usize][d]);
+    let ([x, y, _], [u, v, _]) = (along(first, second), along(first, fourth));
+    assert!((y / x - 0.75).abs() < 1e-12 && (u / v + 0.75).abs() < 1e-12, "{x} {y} {u} {v}");
+}
+
+#[test]
+fn files_and_blocks_that_are_listed_twice_are_refused() {
+    let second = ("images_1.vti", "images_0.vti");
+    let error = error_of("images.vtm", &[second]);
+    assert!(error.contains("element `DataSet`: found the file `"), "{error}");
+    assert!(error.contains("images_0.vti` for a second time, expected each file once"), "{error}");
+    let error = error_of("images.vtm", &[("index=\"1\"", "index=\"0\"")]);
+    assert!(error.contains("found a second block with the index of `right`"), "{error}");
+    let error = error_of("plain_vti.pvti", &[("plain_vti_1.vti", "plain_vti_0.vti")]);
+    assert!(error.contains("plain_vti_0.vti` for a second time"), "{error}");
 }
 
 #[test]

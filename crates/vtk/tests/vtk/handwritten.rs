@@ -49,7 +49,8 @@ fn all_legacy_keywords_for_arrays_are_read() {
     assert_eq!(array(&file, "material").association, Association::Cell);
     assert_eq!(array(&file, "mask").scalar, ScalarType::Bit);
     assert_eq!(read("mask"), Values::U8(vec![1, 0, 0, 1]));
-    assert_eq!(values(&file, "paint")[9..], [1.0; 3]);
+    // As in VTK, the number 1 of a colour is the byte 255.
+    assert_eq!(values(&file, "paint")[9..], [255.0; 3]);
     assert_eq!(values(&file, "stress")[35], 10.0);
     assert_eq!(values(&file, "strain")[23], 7.0);
     assert_eq!(read("gid"), Values::I32(vec![10, 11, 12, 13]));

@@ -173,6 +173,44 @@ fn blocks_of_a_file_are_those_of_one_data_set() {
     assert!(nested.contains("a multi-block file inside another one"), "{nested}");
 }
 
+/// Without the offsets of its steps, an array has to have the rows of the points or cells.
+#[test]
+fn rows_that_steps_do_not_use_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    // A copy of a file in which the group or dataset is called by another name.
+    let without = |name: &str, offsets: &str| {
+        let mut bytes = std::fs::read(fixture(name)).unwrap();
+        let old = offsets.as_bytes();
+        let starts: Vec<usize> =
+            (0..bytes.len() - old.len()).filter(|i| bytes[*i..].starts_with(old)).collect();
+        assert!(!starts.is_empty(), "{name}: {offsets}");
+        starts.iter().for_each(|start| bytes[start + old.len() - 1] = b'z');
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        folder.path().join(name)
+    };
+    for (name, offsets, dataset) in [
+        ("steps.vtkhdf", "PointDataOffsets", "U"),
+        ("steps.vtkhdf", "CellDataOffsets", "id"),
+        ("moves.vtkhdf", "PointOffsets", "Points"),
+        ("moves.vtkhdf", "CellOffsets", "Types"),
+        ("moves.vtkhdf", "ConnectivityIdOffsets", "Connectivity"),
+    ] {
+        let error = open(without(name, offsets)).unwrap_err().to_string();
+        for part in [name, &format!("dataset `{dataset}`"), &format!("`Steps/{offsets}")] {
+            assert!(error.contains(part), "{offsets}: {error}");
+        }
+    }
+    // Those of the points serve as well, as do the steps of an image.
+    for name in ["moves.vtkhdf", "image.vtkhdf"] {
+        for step in 0..3 {
+            let path = without(name, "PointDataOffsets");
+            let [found, expected] =
+                [path, fixture(name)].map(|path| values(&open_step(path, step).unwrap(), "U"));
+            assert_eq!(found, expected, "{name}, step {step}");
+        }
+    }
+}
+
 #[test]
 fn other_hdf5_files_are_refused() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/cf/nc4.nc");

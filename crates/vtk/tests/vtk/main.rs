@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
+mod against_vtk;
 mod bad_cells;
 mod cells;
 mod common;

@@ -281,3 +281,146 @@ fn broken_polyhedra_are_refused() {
     let error = error(new.replace("Name=\"polyhedron_to_faces\"", "Name=\"other\""));
     assert!(error.contains("polyhedra without the array `polyhedron_to_faces`"), "{error}");
 }
+
+/// The nodes of cells of order 2, as VTK's `GetParametricCoords` gives them, in halves.
+const NODES: [[u8; 3]; 27] = [
+    [0, 0, 0],
+    [2, 0, 0],
+    [2, 2, 0],
+    [0, 2, 0],
+    [0, 0, 2],
+    [2, 0, 2],
+    [2, 2, 2],
+    [0, 2, 2],
+    [1, 0, 0],
+    [2, 1, 0],
+    [1, 2, 0],
+    [0, 1, 0],
+    [1, 0, 2],
+    [2, 1, 2],
+    [1, 2, 2],
+    [0, 1, 2],
+    [0, 0, 1],
+    [2, 0, 1],
+    [2, 2, 1],
+    [0, 2, 1],
+    [0, 1, 1],
+    [2, 1, 1],
+    [1, 0, 1],
+    [1, 2, 1],
+    [1, 1, 0],
+    [1, 1, 2],
+    [1, 1, 1],
+];
+const QUAD: [usize; 9] = [0, 1, 2, 3, 8, 9, 10, 11, 24];
+const TRIANGLE: [usize; 6] = [0, 1, 3, 8, 24, 11];
+const TETRA: [usize; 10] = [0, 1, 3, 4, 8, 24, 11, 16, 22, 20];
+const WEDGE: [usize; 18] = [0, 1, 3, 4, 5, 7, 8, 24, 11, 12, 25, 15, 16, 17, 19, 22, 26, 20];
+
+/// The cells of a file with one cell, whose points are these nodes under a linear map.
+fn split_one(version: &str, kind: u8, nodes: &[usize]) -> (SplitCells, Vec<[f64; 3]>) {
+    let place = |node: &usize| {
+        let [x, y, z] = NODES[*node].map(|half| f64::from(half) / 2.0);
+        [2.0 * x + 0.5 * y, y - 0.25 * z, 3.0 * z + 0.5 * x]
+    };
+    let flat =
+        |point: [f64; 3]| if matches!(kind, 69 | 70) { [point[0], point[1], 0.0] } else { point };
+    let points: Vec<[f64; 3]> = nodes.iter().map(place).map(flat).collect();
+    let text: Vec<String> = points.iter().flatten().map(f64::to_string).collect();
+    let (count, ids) = (points.len(), (0..points.len()).map(|i| i.to_string()).collect::<Vec<_>>());
+    let file = format!(
+        "# vtk DataFile Version {version}\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {count} double\n{}\n\
+         CELLS 1 {}\n{count} {}\nCELL_TYPES 1\n{kind}\n",
+        text.join(" "),
+        count + 1,
+        ids.join(" ")
+    );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.vtk"), file).unwrap();
+    let split = open(folder.path().join("a.vtk")).unwrap().split_cells(&points).unwrap();
+    (split, points)
+}
+
+/// Lagrange cells of order 1 and 2 have the nodes of other cells, and those with nodes in the middle of faces become
+/// quadratic tetrahedra or triangles that have all nodes.
+#[test]
+fn lagrange_cells_of_order_1_and_2_are_other_cells() {
+    let hexahedron: Vec<usize> = (0..27).collect();
+    // Files of this version have two nodes in another order.
+    let old: Vec<usize> = (0..18).chain([19, 18]).chain(20..27).collect();
+    for (kind, nodes, expected) in [
+        (69, &TRIANGLE[..3], (5, 1)),
+        (69, &TRIANGLE, (22, 1)),
+        (70, &QUAD[..4], (9, 1)),
+        (70, &QUAD, (22, 2)),
+        (28, &QUAD, (22, 2)),
+        (71, &TETRA[..4], (10, 1)),
+        (71, &TETRA, (24, 1)),
+        (72, &hexahedron[..8], (12, 1)),
+        (72, &old, (24, 6)),
+        (29, &hexahedron, (24, 6)),
+        (73, &WEDGE[..6], (13, 1)),
+        (73, &WEDGE, (24, 3)),
+        (32, &WEDGE, (24, 3)),
+    ] {
+        let (split, points) = split_one("4.2", kind, nodes);
+        assert!(split.cells.types().iter().all(|found| *found == expected.0), "{kind}: {split:?}");
+        assert_eq!((split.cells.len(), split.added.len()), (expected.1, 0), "{kind}");
+        let edges: &[[usize; 2]] = match expected.0 {
+            24 => &[[0, 1], [1, 2], [2, 0], [0, 3], [1, 3], [2, 3]],
+            22 => &[[0, 1], [1, 2], [2, 0]],
+            _ => &[],
+        };
+        let corners = if expected.0 == 24 { 4 } else { 3 };
+        let mut volume = 0.0;
+        for (_, nodes) in split.cells.iter() {
+            let at = |i: usize| points[nodes[i] as usize];
+            for (i, [a, b]) in edges.iter().enumerate() {
+                let middle = [0, 1, 2].map(|d| f64::midpoint(at(*a)[d], at(*b)[d]));
+                assert_eq!(at(corners + i), middle, "{kind}: node {i} of {nodes:?}");
+            }
+            if expected.0 == 24 {
+                let part = volume6([at(0), at(1), at(2), at(3)]) / 6.0;
+                assert!(part > 0.1, "{kind}: {part}");
+                volume += part;
+            }
+        }
+        let whole = match kind {
+            71 => 1.0 / 6.0,
+            73 | 32 => 0.5,
+            _ => 1.0,
+        };
+        if expected.0 == 24 {
+            // The determinant of the map.
+            assert!((volume / whole - 5.9375).abs() < 1e-12, "{kind}: {volume}");
+        }
+    }
+    let (split, _) = split_one(
+        "4.2",
+        72,
+        &NODES.iter().enumerate().map(|(i, _)| i).take(20).collect::<Vec<_>>(),
+    );
+    assert_eq!(split.cells.types(), [72], "other numbers of nodes are left");
+}
+
+#[test]
+fn convex_point_sets_are_polyhedra() {
+    let corners = [6, 1, 4, 3, 0, 7, 2, 5];
+    let (split, points) = split_one("4.2", 41, &corners);
+    assert_eq!((split.cells.len(), split.added.len(), split.overlapping), (12, 1, 0));
+    let all: Vec<[f64; 3]> = points
+        .iter()
+        .copied()
+        .chain([[0, 1, 2].map(|d| points.iter().map(|p| p[d]).sum::<f64>() / 8.0)])
+        .collect();
+    let parts = split.cells.iter().map(|(kind, nodes)| {
+        volume(kind, &nodes.iter().map(|i| all[*i as usize]).collect::<Vec<_>>())
+    });
+    let [whole, hexahedron] = [parts.sum::<f64>(), {
+        let (split, points) = split_one("4.2", 72, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let nodes: Vec<_> =
+            split.cells.connectivity().iter().map(|i| points[*i as usize]).collect();
+        volume(12, &nodes)
+    }];
+    assert!((whole - hexahedron).abs() < 1e-12, "{whole} {hexahedron}");
+}

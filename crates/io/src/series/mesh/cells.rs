@@ -326,7 +326,9 @@ fn supported_kinds() -> String {
     let kinds: Vec<_> = CellKind::ALL.iter().map(name).collect();
     format!(
         "a mesh can have {}, and, divided, triangle strips (6), polygons (7), quadratic wedges (26), \
-         quadratic pyramids (27) and polyhedra (42), all of one dimension",
+         quadratic pyramids (27), biquadratic quads (28), triquadratic hexahedra (29), biquadratic wedges (32), \
+         convex point sets (41), polyhedra (42) and Lagrange cells (69 to 73) of order 1 or 2, all of one \
+         dimension",
         kinds.join(", ")
     )
 }

@@ -5,9 +5,12 @@ use super::cells::{FileCells, MeshCells};
 use super::counts::CellCount;
 use crate::series::options::{NamedFaces, OtherCells};
 use crate::{Error, Result};
-use burntrace_core::mesh::{FaceGroup, Mesh};
-use burntrace_vtk::{Geometry, VtkFile};
+use burntrace_core::mesh::{Cells, FaceGroup, Mesh};
+use burntrace_vtk::{Geometry, VtkFile, fits_memory};
 use serde::Serialize;
+
+/// Bytes that a cell of a mesh takes at least, with its record and its neighbours.
+const BYTES_PER_CELL: u64 = 160;
 
 /// The cells of an unstructured or structured grid, or of poly data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -24,6 +27,10 @@ pub struct MeshInfo {
     /// Number of polyhedra that are not star-shaped around the mean of their points, whose parts overlap.
     #[serde(skip_serializing_if = "is_zero")]
     pub overlapping: usize,
+    /// Number of cells of the mesh with two nodes at the same position, such as a hexahedron that is a wedge; only from
+    /// [`inspect`](crate::series::inspect()).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub collapsed: usize,
     /// Further counts of the mesh; `None` if the cells cannot form a mesh, and in a
     /// [`MeshSeries`](super::MeshSeries), where the field builds the mesh.
     pub counts: Option<MeshCounts>,
@@ -124,6 +131,8 @@ impl MeshInfo {
         *self = MeshInfo::new(kinds, &selection);
         // The boundary is described even if other cells are a problem.
         let points = selection.with_added_points(points.to_vec());
+        self.collapsed = count_collapsed(&selection.cells, &points);
+        check_memory(file, selection.cells.len())?;
         let mesh = Mesh::new(&points, selection.cells.clone());
         let mesh = mesh.map_err(|error| Error::mesh(file, error.to_string()))?;
         let counts = MeshCounts::of(&mesh);
@@ -137,6 +146,25 @@ impl MeshInfo {
         self.counts = Some(counts);
         Ok(selection)
     }
+}
+
+/// Refuses a mesh that does not fit into memory.
+fn check_memory(file: &VtkFile, cells: usize) -> Result<()> {
+    match fits_memory(BYTES_PER_CELL.saturating_mul(cells as u64)) {
+        true => Ok(()),
+        false => {
+            Err(Error::mesh(file, format!("a mesh of {cells} cells does not fit into memory")))
+        }
+    }
+}
+
+/// Number of cells with two nodes at the same position.
+fn count_collapsed(cells: &Cells, points: &[[f64; 3]]) -> usize {
+    let is_collapsed = |cell: &usize| {
+        let at: Vec<[f64; 3]> = cells.nodes(*cell).iter().map(|i| points[*i as usize]).collect();
+        (1..at.len()).any(|i| at[..i].contains(&at[i]))
+    };
+    (0..cells.len()).filter(is_collapsed).count()
 }
 
 impl MeshCounts {
