@@ -33,6 +33,7 @@ mod results;
 mod resume;
 mod seeds;
 mod sources;
+mod strategies;
 mod sweep;
 mod unfinished;
 mod workflows;
