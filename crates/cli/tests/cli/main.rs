@@ -7,6 +7,7 @@ mod bench;
 mod blocks;
 #[path = "../../../../tests/support/browser.rs"]
 mod browser;
+mod command_fuzz;
 mod commands;
 mod compare;
 mod doctor;
