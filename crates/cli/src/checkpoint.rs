@@ -166,7 +166,13 @@ impl RunCheckpoint {
     }
 
     fn read_file(folder: &Folder, name: &str) -> Result<Self> {
-        let damaged = |error| Misuse::error(format!("{error}; {}", restart_hint(folder)));
+        let remedy = match name {
+            STATE => "the saves of this finished run are not affected; run the longer case from its start, in another \
+                      folder"
+                .into(),
+            _ => restart_hint(folder),
+        };
+        let damaged = |error| Misuse::error(format!("{error}; {remedy}"));
         let file = Checkpoint::read(folder.path(name)).map_err(damaged)?;
         let mut checkpoint: RunCheckpoint = file.meta().map_err(damaged)?;
         for name in file.names() {

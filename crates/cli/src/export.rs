@@ -3,6 +3,7 @@
 use crate::{
     args::{ExportArgs, ExportFormat, ExportRows},
     case::Misuse,
+    folder,
     results::Results,
 };
 use anyhow::Result;
@@ -15,6 +16,7 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
     let (tracks, selection) = (&results.tracks, selection(args));
     let path = args.out.clone().unwrap_or_else(|| results.folder.path(default_name(args.to)));
     refuse_other_than_file(&path)?;
+    folder::refuse_replacing(&path, &results.inputs(), default_name(args.to))?;
     let written = match args.to {
         ExportFormat::Parquet => io::write_parquet(tracks, &selection, rows, &path),
         ExportFormat::Csv => io::write_csv(tracks, &selection, &path),

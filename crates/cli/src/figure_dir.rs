@@ -1,9 +1,18 @@
 //! A folder of figures.
 
-use crate::folder;
+use crate::{case::Misuse, folder};
 use anyhow::Result;
-use burntrace_plot::picture::Picture;
+use burntrace::io;
+use burntrace_plot::{Error, picture::Picture};
 use std::path::{Path, PathBuf};
+
+/// An error of a picture, a page or an animation: of the case or the command line, unless a file cannot be written.
+pub fn plot_error(error: Error) -> anyhow::Error {
+    match error {
+        Error::Write { .. } | Error::Ffmpeg { .. } => error.into(),
+        error => Misuse::of(error),
+    }
+}
 
 /// A folder of figures in one file format.
 pub struct FigureDir {
@@ -29,10 +38,10 @@ impl FigureDir {
     /// Writes a picture. `name` has no extension.
     pub fn add(&mut self, name: &str, picture: &Picture) -> Result<()> {
         let path = self.folder.join(format!("{name}.{}", self.extension));
-        match self.extension {
-            "svg" => picture.write_svg(&path)?,
-            _ => picture.write_png(&path)?,
-        }
+        io::write_beside(&path, |part| match self.extension {
+            "svg" => picture.write_svg(part).map_err(plot_error),
+            _ => picture.write_png(part).map_err(plot_error),
+        })?;
         self.written.push(path);
         Ok(())
     }

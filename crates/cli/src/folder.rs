@@ -91,9 +91,8 @@ impl Folder {
         if !overwrite {
             folder.refuse_earlier("give --overwrite")?;
         }
-        if root.is_file() {
-            return Err(is_file(root));
-        }
+        refuse_file(root)?;
+        folder.refuse_sweep()?;
         let _earlier = log::lock_earlier(&folder.path("log.txt"))?;
         if ranks::is_in_progress(root) {
             return Err(Misuse::error(format!(
@@ -108,12 +107,22 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Refuses to mix a run with the files of a sweep.
+    fn refuse_sweep(&self) -> Result<()> {
+        match self.path(sweep::DEFINITION).is_file() {
+            false => Ok(()),
+            true => Err(Misuse::error(format!(
+                "{} contains a sweep; give another folder for the run with --out",
+                self.root.display()
+            ))),
+        }
+    }
+
     /// Refuses to replace an earlier run. `replace` says how to replace it nevertheless.
     pub fn refuse_earlier(&self, replace: &str) -> Result<()> {
         let root = &self.root;
-        if root.is_file() {
-            return Err(is_file(root));
-        }
+        refuse_file(root)?;
+        self.refuse_sweep()?;
         let has = |name: &str| self.path(name).exists();
         let is_stopped = self.is_stopped();
         if !(is_stopped || has("case.toml") || has("tracks")) {
@@ -133,8 +142,9 @@ impl Folder {
     fn remove_results(&self) -> Result<()> {
         // First, so that a checkpoint never outlives the tracks that it refers to.
         self.remove_checkpoint()?;
-        ignore_missing(std::fs::remove_dir_all(self.path(ranks::PARTS)))?;
-        ignore_missing(std::fs::remove_dir_all(self.path("tracks")))?;
+        for folder in [ranks::PARTS, "tracks"].map(|name| self.path(name)) {
+            ignore_missing(&folder, std::fs::remove_dir_all(&folder))?;
+        }
         self.remove_files()
     }
 
@@ -173,11 +183,15 @@ impl Folder {
 
     /// Writes a file under a temporary name and renames it, so that a partial file never appears.
     pub fn write(&self, name: &str, text: &str) -> Result<()> {
-        let path = self.path(name);
-        let part = self.path(&format!("{name}.part"));
-        std::fs::write(&part, text)
-            .and_then(|()| std::fs::rename(&part, &path))
-            .with_context(|| format!("cannot write {}", path.display()))
+        Ok(io::write_text_beside(&self.path(name), text)?)
+    }
+
+    /// Whether it contains a run or a sweep.
+    pub fn has_run(&self) -> bool {
+        self.is_stopped()
+            || self.path(sweep::DEFINITION).is_file()
+            || self.path("tracks").is_dir()
+                && (self.path("case.toml").is_file() || self.path("summary.json").is_file())
     }
 
     /// The command that resumes the run in the folder.
@@ -234,7 +248,8 @@ impl Folder {
 
     /// Removes a file if there is one.
     pub fn remove(&self, name: &str) -> Result<()> {
-        ignore_missing(std::fs::remove_file(self.path(name)))
+        let path = self.path(name);
+        ignore_missing(&path, std::fs::remove_file(&path))
     }
 }
 
@@ -252,11 +267,11 @@ fn remove_own(folder: &Path, stems: &[&str], extensions: &[&str]) -> Result<()> 
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_file = entry.file_type().with_context(failed)?.is_file();
         match is_file && is_own(&name, stems, extensions) {
-            true => ignore_missing(std::fs::remove_file(entry.path()))?,
+            true => ignore_missing(&entry.path(), std::fs::remove_file(entry.path()))?,
             false => has_others = true,
         }
     }
-    if has_others { Ok(()) } else { ignore_missing(std::fs::remove_dir(folder)) }
+    if has_others { Ok(()) } else { ignore_missing(folder, std::fs::remove_dir(folder)) }
 }
 
 /// Whether a name has one of the stems and extensions, and possibly `.part` after it.
@@ -270,6 +285,35 @@ fn is_own(name: &str, stems: &[&str], extensions: &[&str]) -> bool {
         None => stem == *own,
     };
     extensions.contains(&extension) && stems.iter().any(has_stem)
+}
+
+/// Refuses to replace a file of a run or a sweep, or one of the inputs of a command, by a table. The table may have the
+/// name that it would have by default.
+pub fn refuse_replacing(path: &Path, inputs: &[PathBuf], default: &str) -> Result<()> {
+    let Ok(real) = path.canonicalize() else { return Ok(()) };
+    let refuse = |what: String| {
+        Err(Misuse::error(format!(
+            "{} is {what}, which would be replaced; give the name of another file",
+            path.display()
+        )))
+    };
+    if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == real)) {
+        return refuse("a file that is read".into());
+    }
+    for root in real.ancestors().skip(1).filter(|root| Folder::at(root).has_run()) {
+        let inside = real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned();
+        let is_table = inside == default;
+        let folder = inside.split('/').next().unwrap_or_default();
+        let is_own = FILES.contains(&inside.as_str())
+            || [CHECKPOINT, sweep::DEFINITION, "sweep.csv", "ensembles.csv"]
+                .contains(&inside.as_str())
+            || ["tracks", ranks::PARTS].contains(&folder)
+            || FOLDERS.iter().any(|(name, ..)| *name == folder);
+        if is_own && !is_table {
+            return refuse(format!("a file of the run in {}", root.display()));
+        }
+    }
+    Ok(())
 }
 
 /// Whether two paths are one folder, which need not exist.
@@ -296,9 +340,15 @@ fn real(path: &Path) -> Result<PathBuf> {
     Ok(real)
 }
 
-fn is_file(root: &Path) -> anyhow::Error {
-    let root = root.display();
-    Misuse::error(format!("{root} is a file; give the name of a folder for the run with --out"))
+/// Refuses a folder that is a file, or in one.
+fn refuse_file(root: &Path) -> Result<()> {
+    match root.ancestors().find(|path| path.is_file()) {
+        None => Ok(()),
+        Some(file) => Err(Misuse::error(format!(
+            "{} is a file; give the name of a folder for the run with --out",
+            file.display()
+        ))),
+    }
 }
 
 /// Creates a folder and its parents if they do not exist.
@@ -309,13 +359,21 @@ pub fn make(folder: &Path) -> Result<()> {
 
 /// The case as TOML, with absolute file names, so that it runs from any working directory.
 pub fn case_text(case: &Case, base: &Path) -> Result<String> {
-    Ok(toml::to_string(&case.clone().within(base))?)
+    toml::to_string(&case.clone().within(base)).map_err(|error| {
+        Misuse::error(format!(
+            "the case of the run cannot be written: {error}; rename what is not in UTF-8 (run.out is {:?}, the folder of \
+             the case {base:?})",
+            case.run.out
+        ))
+    })
 }
 
 /// Treats the removal of a missing file or folder as success.
-fn ignore_missing(result: std::io::Result<()>) -> Result<()> {
+fn ignore_missing(path: &Path, result: std::io::Result<()>) -> Result<()> {
     match result {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
         _ => Ok(()),
     }
 }

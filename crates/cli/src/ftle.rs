@@ -23,7 +23,7 @@ pub fn execute(args: &FtleArgs) -> Result<()> {
     let (ftle, gradient) = exponents(&results, save, &device)?;
     let values = tensors::numbers(ftle.values())?;
     refuse_undefined(&ftle, &values, save)?;
-    let folder = args.out.clone().unwrap_or_else(|| results.folder.path("ftle"));
+    let folder = results.out(args.out.as_deref(), "ftle")?;
     let mut figures = FigureDir::at(&folder, false)?;
     let name = format!("ftle_{save:05}");
     let image = image(&ftle, &values, results.tracks.times()[save]);

@@ -19,9 +19,12 @@ pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
 pub use memory::{free as free_memory, plan, plan_warnings};
 pub use sampled::{ArrayFiles, has as has_array, interpolation_of};
-pub use seeds::{check_folder, seeds};
+pub use seeds::seeds;
 
-use crate::case::{self, Case, FieldSource, Misuse, Units};
+use crate::{
+    case::{self, Case, FieldSource, Misuse, Units},
+    folder,
+};
 use anyhow::Result;
 use burntrace::{
     Domain, Execution, Field, SaveAt, SaveRequest, Span, Surroundings, Tracer, io,
@@ -36,6 +39,15 @@ pub fn check(case: &Case) -> Result<()> {
     sampled::check(case)?;
     memory::check(case)?;
     motion::check(case)
+}
+
+/// Refuses a folder for the run that it would replace or that it cannot describe, before it is made.
+pub fn check_folder(case: &Case, base: &Path) -> Result<()> {
+    seeds::check_folder(case, base)?;
+    match [&*case.run.out, base].iter().all(|path| path.to_str().is_some()) {
+        true => Ok(()),
+        false => folder::case_text(case, base).map(drop),
+    }
 }
 
 /// The domain of a case: its corners, by default those of the field.

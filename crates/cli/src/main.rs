@@ -61,6 +61,7 @@ const FAILED: u8 = 1;
 const MISUSED: u8 = 2;
 
 fn main() -> ExitCode {
+    allocator::report_want_of_memory();
     silence_wayland();
     compilations::observe();
     burntrace::io::limit_memory(job::free_memory);

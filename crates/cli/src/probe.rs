@@ -3,6 +3,7 @@
 use crate::{
     args::ProbeArgs,
     case::{Interpolation, Misuse},
+    folder,
     format::{csv_cell, twelve_digits},
     info,
     job::{ArrayFiles, has_array, interpolation_of},
@@ -19,6 +20,7 @@ use burntrace::{
     },
 };
 use serde_json::json;
+use std::path::PathBuf;
 
 /// Arrays that VTK adds, which are not quantities.
 const FLAGS: [&str; 2] = ["vtkGhostType", "vtkGhostLevels"];
@@ -182,8 +184,10 @@ fn numbers<'a>(
 fn write_table(args: &ProbeArgs, rows: &[Row], columns: &[Column]) -> Result<()> {
     let names = names(columns);
     if let Some(path) = &args.out {
-        std::fs::write(path, csv(&names, rows, columns))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        let files = args.files.iter().map(PathBuf::from);
+        let inputs: Vec<PathBuf> = files.chain([args.at.clone()]).collect();
+        folder::refuse_replacing(path, &inputs, "")?;
+        io::write_text_beside(path, csv(&names, rows, columns))?;
         let json = || {
             json!({
                 "file": path, "columns": names, "count": rows.len(), "notes": notes::take(),

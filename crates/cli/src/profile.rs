@@ -5,6 +5,7 @@
 
 use crate::notes;
 use anyhow::{Context as _, Result};
+use burntrace::io;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -127,7 +128,10 @@ fn thread_name() -> String {
 
 /// Starts the profile of this process, to be written to a file.
 pub fn start(path: &Path) -> Result<()> {
-    File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    // Refused before the run, not after it.
+    if !path.is_file() {
+        io::write_text_beside(path, "")?;
+    }
     let profile = Profile { path: path.into(), start: Instant::now(), record: Mutex::default() };
     if PROFILE.set(profile).is_err() {
         anyhow::bail!("a profile has been started already");
@@ -186,7 +190,9 @@ pub fn write() -> Result<()> {
     let Some(profile) = PROFILE.get() else { return Ok(()) };
     let record = profile.record();
     let path = profile.path.display();
-    fill(&profile.path, &record).with_context(|| format!("cannot write {path}"))?;
+    io::write_beside(&profile.path, |part| {
+        fill(part, &record).with_context(|| format!("cannot write {path}"))
+    })?;
     if record.dropped > 0 {
         notes::warning(format!(
             "{path} lacks the last {} phases: a trace holds up to {MAX_EVENTS}; the table of the \

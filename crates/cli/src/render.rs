@@ -3,13 +3,14 @@
 use crate::{
     args::{RenderArgs, lines_of},
     case::Misuse,
-    figure_dir::FigureDir,
+    figure_dir::{FigureDir, plot_error},
     folder, notes,
     page::{self, WrittenPage},
     pictures::{self, FigureOptions, MAX_SAVES},
     results::{Results, SampleLimits, sample_trajectories, walls},
 };
 use anyhow::Result;
+use burntrace::io;
 use burntrace_plot::{
     Trajectories,
     animation::{self, Animation},
@@ -26,7 +27,7 @@ const GIF_RATE: f64 = 12.5;
 
 pub fn execute(args: &RenderArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
-    let out = args.out.clone().unwrap_or_else(|| args.run.clone());
+    let out = results.out(args.out.as_deref(), "")?;
     let views = views(args, &results)?;
     let mut rendered = Rendered::default();
     if args.html {
@@ -137,12 +138,16 @@ fn animations(
     if args.gif {
         let path = out.join("tracks.gif");
         let animation = Animation { frames_per_second: GIF_RATE, ..animation.clone() };
-        animation::write_gif(&path, trajectories, &view, &animation).map_err(Misuse::of)?;
+        io::write_beside(&path, |part| {
+            animation::write_gif(part, trajectories, &view, &animation).map_err(plot_error)
+        })?;
         written.push(path);
     }
     if args.mp4 {
         let path = out.join("tracks.mp4");
-        animation::write_mp4(&path, trajectories, &view, &animation).map_err(Misuse::of)?;
+        io::write_beside(&path, |part| {
+            animation::write_mp4(part, trajectories, &view, &animation).map_err(plot_error)
+        })?;
         written.push(path);
     }
     Ok(written)

@@ -3,7 +3,7 @@
 use crate::{
     args::RunArgs,
     case::{self, Misuse},
-    devices, extend, log, profile,
+    devices, extend, folder, log, profile,
     ranks::{Rank, SharedStart},
     resume,
     trace::{self, RunStart},
@@ -15,6 +15,7 @@ pub fn execute(args: &RunArgs) -> Result<()> {
     let rank = Rank::find(args.rank.as_deref())?;
     let Some(path) = &args.profile else { return run(args, rank) };
     rank.refuse_several("--profile")?;
+    folder::refuse_replacing(path, args.case.as_slice(), "")?;
     profile::start(path)?;
     log::install();
     let result = {

@@ -24,7 +24,15 @@ pub fn man(args: &ManArgs) -> Result<()> {
     Ok(())
 }
 
+/// Writes the pages to a folder beside their own, and moves them.
 fn write_pages(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(Cli::command(), folder)
+    let part = folder.join("pages.part");
+    std::fs::create_dir_all(&part)?;
+    let made = clap_mangen::generate_to(Cli::command(), &part).and_then(|()| {
+        std::fs::read_dir(&part)?.try_for_each(|page| {
+            let page = page?;
+            std::fs::rename(page.path(), folder.join(page.file_name()))
+        })
+    });
+    std::fs::remove_dir_all(part).and(made)
 }

@@ -58,6 +58,7 @@ pub struct Session<'a> {
 /// Runs a case and writes all files of its output folder. Relative file names are resolved against
 /// `base`.
 pub fn trace(case: &Case, base: &Path, run_start: RunStart, output: OutputArgs) -> Result<()> {
+    check_and_start(case, base)?;
     let device = devices::only_name(&case.run.device, "this run")?;
     with_session(case, base, &device, output, |session| {
         let (report, stopped) = trace_in(case, base, run_start, session)?;
@@ -73,6 +74,7 @@ pub fn trace_shared(
     shared: SharedStart,
     output: OutputArgs,
 ) -> Result<()> {
+    check_and_start(case, base)?;
     let names = shared.rank.devices(&case.run.device)?;
     let mut case = case.clone();
     case.run.is_shared = true;
@@ -121,6 +123,14 @@ fn other_devices(names: &[String], session: &Session) -> Result<Vec<(OpenDevice,
     devices.into_iter().map(load).collect()
 }
 
+/// Checks a case, and starts the threads of this process: before a device is chosen, as the choice depends on
+/// their number.
+fn check_and_start(case: &Case, base: &Path) -> Result<()> {
+    job::check(case)?;
+    job::check_folder(case, base)?;
+    start_threads(case.run.threads)
+}
+
 /// Loads the field of a case on a device, and passes it on.
 fn with_session(
     case: &Case,
@@ -130,9 +140,6 @@ fn with_session(
     work: impl FnOnce(&Session) -> Result<()>,
 ) -> Result<()> {
     let start = Instant::now();
-    job::check(case)?;
-    job::check_folder(case, base)?;
-    start_threads(case.run.threads)?;
     if case.run.memory.is_some() {
         allocator::return_large_blocks();
     }
@@ -276,12 +283,13 @@ fn with_resume_hint(error: anyhow::Error, folder: &Folder) -> anyhow::Error {
     if error.is::<Misuse>() { Misuse::error(text) } else { anyhow::anyhow!(text) }
 }
 
-/// Starts the CPU threads. 0 means all that the process may use.
+/// Starts the CPU threads, once for this process and before all that uses them: whoever asks for their number
+/// starts them, too. 0 means all that the process may use.
 pub fn start_threads(threads: usize) -> Result<()> {
     let available = std::thread::available_parallelism().map_or(1, |n| n.get());
     let threads = if threads == 0 { available } else { threads };
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build_global()
-        .context("cannot start the CPU threads")
+        .with_context(|| format!("cannot start {threads} CPU threads; give fewer with --threads"))
 }

@@ -1,6 +1,6 @@
 //! `burntrace verify`: compares the tracks of a run with their checksums.
 
-use crate::{args::VerifyArgs, checkpoint::restart_hint, folder::Folder};
+use crate::{args::VerifyArgs, folder::Folder};
 use anyhow::{Result, bail};
 use burntrace::io::tracks::{self, Verification};
 use std::path::Path;
@@ -15,7 +15,10 @@ pub fn execute(args: &VerifyArgs) -> Result<()> {
     }
     let damage: String = found.damage.iter().map(|error| format!("\n  {error}")).collect();
     let remedy = match folder.path("case.toml").exists() {
-        true => format!("\nwithout a copy of them, {}", restart_hint(&folder)),
+        true => format!(
+            "\nwithout a copy of them, run the case again in another folder: `burntrace run {} --out FOLDER`",
+            folder.path("case.toml").display()
+        ),
         false => String::new(),
     };
     bail!(

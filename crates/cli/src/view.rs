@@ -11,8 +11,8 @@ const WAIT: Duration = Duration::from_secs(2);
 
 pub fn execute(args: &ViewArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
-    let out = args.out.as_ref().unwrap_or(&args.run);
-    let page = page::write(&results, out, args.particles, args.page_bytes)?;
+    let out = results.out(args.out.as_deref(), "")?;
+    let page = page::write(&results, &out, args.particles, args.page_bytes)?;
     let path = &page.path;
     args.output.print(
         || json!({ "files": [path], "page": page.json(), "notes": notes::take() }),

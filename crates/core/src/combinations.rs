@@ -86,9 +86,9 @@ table! {
         Patches, NoMesh: "patches apply to mesh boundaries only", "omit them";
         ObstacleOutlet, NoExit: "none of them has the surface `exit`", "give one that surface";
         FusedEngine, OwnField: "it needs a grid, a mesh, points or a formula",
-            "use one of them, or leave the engine to the run (`Adjoint::Auto`, `trace.engine = \"auto\"`)";
+            "use one of them, or leave the engine to the run (`Adjoint::Auto`)";
         FusedEngine, CardGradients: "it has no adjoint for them",
-            "use a CPU, or leave the engine to the run (`Adjoint::Auto`, `trace.engine = \"auto\"`)";
+            "use a CPU, or leave the engine to the run (`Adjoint::Auto`)";
         FlowMapGradient, Gradients: "it has no gradients itself", "use those of the positions by the seeds";
         FlowMapGradient, TensorSteps: "they do not carry it along",
             "use the fused engine (a formula or a field on a grid, a mesh or points), or differences of auxiliary seeds";

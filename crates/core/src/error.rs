@@ -99,8 +99,8 @@ pub enum Error {
     /// A frame has velocities that are not finite.
     #[error(
         "frame {frame} has {count} velocities that are not finite, the first at index {first} (x, \
-         y, z) = ({}, {}, {}); correct the data, read them as zero (`not_finite = \"zero\"`), or as holes of \
-         the field, where particles end (`not_finite = \"outside\"`)",
+         y, z) = ({}, {}, {}); correct the data, read them as zero (`NotFinite::Zero`), or as holes of the \
+         field, where particles end (`NotFinite::Outside`)",
         position[0], position[1], position[2]
     )]
     NotFinite {
@@ -158,7 +158,7 @@ pub enum Error {
     /// A run leaves the time range of the field.
     #[error(
         "the run extends from t = {} to t = {}, but the field from {} to {}; shorten \
-         the run, or extend the field (`outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`)",
+         the run, or extend the field (`OutsideTime::Hold`, `Zero` or `Periodic`)",
         short(*t0), short(*t1), short(*first), short(*last)
     )]
     OutsideTime {
@@ -241,7 +241,7 @@ pub enum Error {
     #[error(
         "{outside} of {count} seeds are outside the {what} from ({}, {}, {}) to ({}, {}, {}), the \
          first (number {first}) at ({}, {}, {}); move them, or give them the status not located \
-         (`seeds.outside = \"not-located\"`)",
+         (`SeedsOutside::NotLocated`)",
         low[0], low[1], low[2], high[0], high[1], high[2], position[0], position[1], position[2]
     )]
     SeedsOutside {

@@ -11,6 +11,7 @@ mod error;
 mod execution;
 mod field;
 mod floats;
+mod free_memory;
 mod inlet;
 pub mod mesh;
 mod motion;
@@ -44,6 +45,7 @@ pub use field::{
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
+use free_memory::FreeMemory;
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use motion::{Motion, PerAxis, RandomWalk};
 #[doc(hidden)]
@@ -73,6 +75,7 @@ pub mod program {
     pub use crate::{
         control_group::ControlGroup,
         field::{FieldSize, InputSummary, Sampled},
+        free_memory::FreeMemory,
         phase::PHASE,
         plan::{Memory, MemoryRequest, Phase, PlanItem, RunSize},
         schedule::TimeSpan,

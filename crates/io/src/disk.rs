@@ -15,6 +15,37 @@ pub(crate) fn partial(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// Has a file written under a temporary name beside its own, and renames it. Until then, and after a failure, an
+/// existing file of that name is unchanged. A link stays, and the file that it leads to is replaced; a device or a
+/// pipe is written to directly. The file may not survive a system crash.
+///
+/// # Errors
+///
+/// If the file cannot be renamed, if the name is that of a folder, and as `write`.
+pub fn write_beside<T, E: From<Error>>(
+    path: &Path,
+    write: impl FnOnce(&Path) -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    let target = path.canonicalize().unwrap_or_else(|_| path.into());
+    match target.metadata() {
+        Ok(found) if found.is_dir() => {
+            return Err(Error::system("write", path)(ErrorKind::IsADirectory.into()).into());
+        }
+        Ok(found) if !found.is_file() => return write(path),
+        _ => {}
+    }
+    let part = partial(if target.is_file() { &target } else { path });
+    let written = write(&part).and_then(|result| {
+        std::fs::rename(&part, &target).map_err(refused("write", path, None))?;
+        Ok(result)
+    });
+    if written.is_err() {
+        // What is left of the file takes space that is needed.
+        std::fs::remove_file(&part).ok();
+    }
+    written
+}
+
 /// Writes a file under a temporary name, syncs it to the disk and renames it. Until then an
 /// existing file of that name is unchanged. `bytes` is the size of the file, if known, for messages.
 pub(crate) fn write_atomic(
@@ -22,21 +53,28 @@ pub(crate) fn write_atomic(
     bytes: Option<u64>,
     fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
 ) -> Result<()> {
-    let part = partial(path);
-    let mut file = BufWriter::new(File::create(&part).map_err(refused("create", &part, bytes))?);
-    let written = fill(&mut file).and_then(|()| file.flush());
-    let written = written.and_then(|()| file.get_ref().sync_all());
-    written.map_err(refused("write", &part, bytes))?;
-    std::fs::rename(&part, path).map_err(refused("rename", &part, None))?;
+    write_beside(path, |part| {
+        let mut file = BufWriter::new(File::create(part).map_err(refused("create", path, bytes))?);
+        let written = fill(&mut file).and_then(|()| file.flush());
+        let written = written.and_then(|()| match file.get_ref().metadata()?.is_file() {
+            true => file.get_ref().sync_all(),
+            false => Ok(()),
+        });
+        written.map_err(refused("write", path, bytes))
+    })?;
     sync_folder(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Writes a short file under a temporary name and renames it, without syncing: the file may not
-/// survive a system crash.
-pub(crate) fn write_unsynced(path: &Path, text: &str) -> Result<()> {
-    let (part, wanted) = (partial(path), Some(text.len() as u64));
-    std::fs::write(&part, text).map_err(refused("write", &part, wanted))?;
-    std::fs::rename(&part, path).map_err(refused("rename", &part, None))
+/// Writes a text under a temporary name and renames it, as [`write_beside`].
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn write_text_beside(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
+    let text = text.as_ref();
+    write_beside(path, |part| {
+        std::fs::write(part, text).map_err(refused("write", path, Some(text.len() as u64)))
+    })
 }
 
 /// Syncs files to the disk, several at a time: file systems combine concurrent syncs, which is 8
@@ -141,9 +179,10 @@ mod tests {
             Err(ErrorKind::StorageFull.into())
         });
         let message = failed.unwrap_err().to_string();
-        assert!(message.contains("a.part`: no space left for 6 bytes, "), "{message}");
+        assert!(message.contains("a`: no space left for 6 bytes, "), "{message}");
         assert!(message.contains(" bytes are available on its file system"), "{message}");
-        assert!(message.contains("free some space and resume the run"), "{message}");
+        assert!(message.contains("free some space"), "{message}");
+        assert!(!partial(&path).exists());
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
         assert!(available_bytes(folder.path()).is_none_or(|left| left > 0));
         remove_file(&folder.path().join("none")).unwrap();

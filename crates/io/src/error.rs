@@ -31,8 +31,7 @@ pub enum Error {
 
     /// The disk or the user's quota is full.
     #[error(
-        "cannot {doing} `{}`: no space left{}; earlier checkpoints are intact: free some \
-         space and resume the run ({source})",
+        "cannot {doing} `{}`: no space left{}; earlier files are unchanged: free some space ({source})",
         path.display(), space(*wanted, *left)
     )]
     DiskFull {

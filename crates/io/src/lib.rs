@@ -28,6 +28,7 @@ pub mod vtp;
 
 pub use burntrace_vtk::{limit_memory, listed_files};
 pub use checkpoint::{Checkpoint, CheckpointWriter};
+pub use disk::{write_beside, write_text_beside};
 pub use error::{Error, Result};
 pub use export::{Rows, Selection, write_csv, write_parquet};
 pub use image::{Image, write_image};

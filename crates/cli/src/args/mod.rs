@@ -36,11 +36,31 @@ pub struct Cli {
 impl Cli {
     /// Parses the command line. Also returns whether to print only errors.
     pub fn read() -> (Cli, bool) {
-        let mut matches = Cli::command().get_matches();
+        let mut matches = Cli::command().try_get_matches().unwrap_or_else(|error| refuse(error));
         let is_quiet = |of: &ArgMatches| matches!(of.try_get_one("quiet"), Ok(Some(true)));
         let quiet = matches.subcommand().is_some_and(|(_, of)| is_quiet(of));
         (Cli::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit()), quiet)
     }
+}
+
+/// What the parsers of numbers say, and the same in plain words.
+const NUMBERS: [(&str, &str); 6] = [
+    ("invalid digit found in string", "give a whole number, 0 or more"),
+    ("cannot parse integer from empty string", "give a whole number, 0 or more"),
+    ("number too large to fit in target type", "give a smaller number"),
+    ("number too small to fit in target type", "give a larger number"),
+    ("invalid float literal", "give a number"),
+    ("cannot parse float from empty string", "give a number"),
+];
+
+/// Prints why a command line is not valid, and ends the program.
+fn refuse(error: clap::Error) -> ! {
+    if error.kind() != clap::error::ErrorKind::ValueValidation {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    eprint!("{}", NUMBERS.iter().fold(text, |text, (given, plain)| text.replace(given, plain)));
+    std::process::exit(crate::MISUSED.into())
 }
 
 #[derive(Subcommand)]

@@ -16,10 +16,10 @@ use crate::{
     notes::Notes,
     trace,
 };
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use burntrace::{
     Ends, Save, SavePlan, SinkError, Status, TrackSink, burn::tensor::TensorData,
-    device::OpenDevice,
+    device::OpenDevice, io,
 };
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -153,7 +153,7 @@ pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
     }
     if let Some(path) = &args.json {
         let text = format!("{}\n", serde_json::to_string_pretty(&report)?);
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        io::write_text_beside(path, text)?;
     }
     if !args.quiet {
         write!(std::io::stdout().lock(), "{}", text(&report))?;

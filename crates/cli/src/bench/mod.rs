@@ -25,8 +25,9 @@ mod table;
 mod tetrahedra;
 mod workload;
 
-use crate::{args::BenchArgs, notes};
-use anyhow::{Context, Result, bail};
+use crate::{args::BenchArgs, folder, notes};
+use anyhow::{Result, bail};
+use burntrace::io;
 use check::Check;
 use kind::WorkloadKind;
 use measure::Measurement;
@@ -34,10 +35,12 @@ use plan::BenchPlan;
 use record::{BenchReport, Record, WorkloadInfo};
 use reference::Reference;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 use workload::Workload;
 
 pub fn execute(args: &BenchArgs) -> Result<()> {
+    for path in args.json.iter().chain(&args.markdown) {
+        folder::refuse_replacing(path, args.case.as_slice(), "")?;
+    }
     if let Some(file) = &args.case {
         return case::execute(args, file);
     }
@@ -48,10 +51,10 @@ pub fn execute(args: &BenchArgs) -> Result<()> {
         measure_workload(&plan, kind, &mut report)?;
     }
     if let Some(path) = &args.json {
-        write(path, &format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        io::write_text_beside(path, format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     }
     if let Some(path) = &args.markdown {
-        write(path, &table::markdown(&report))?;
+        io::write_text_beside(path, table::markdown(&report))?;
     }
     let comparison = old.map(|old| old.against(&report));
     if !args.quiet {
@@ -106,10 +109,6 @@ fn stage(what: &str) {
     if std::io::stderr().is_terminal() && !notes::is_quiet() {
         eprint!("\r\x1b[K{what}");
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Fails if a result is wrong or missing, or if a speed fell since the earlier measurement.

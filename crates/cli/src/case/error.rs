@@ -90,6 +90,11 @@ impl KeyError {
         })
     }
 
+    /// Whether the key belongs to no kind of the section.
+    pub fn is_of_no_kind(&self) -> bool {
+        matches!(&*self.problem, Problem::Unknown { hint, .. } if !hint.starts_with("; it belongs to"))
+    }
+
     /// The same error with a path extended by `step` at its start; `value` is the value there.
     pub fn under(mut self, step: Step, value: &Value) -> Self {
         if self.path.is_empty() {

@@ -169,7 +169,7 @@ fn syntax(text: &str, error: &toml::de::Error) -> String {
     } else if is("with no value") {
         "give the key a value, such as `dt = 0.01`".into()
     } else if is("integer") {
-        "write an integer that fits into 64 bits".into()
+        format!("write an integer that fits into 64 bits: up to {}", i64::MAX)
     } else if is("float") || is("fraction") || is("mantissa") || is("exponent") {
         "write numbers as 0.5, 5.0 or 1e-3".into()
     } else if is("basic string") || is("literal string") {

@@ -78,7 +78,7 @@ impl Section for Seeds {
 }
 
 kinds! {
-    /// Positions of seeds. `low` and `high` default to the corners of the domain, `seed` to 1.
+    /// Positions of seeds. `low` and `high` default to the corners of the domain, `seed` to another number in each block.
     SeedShape by "kind" {
         "grid" => Grid {
             counts: [usize; 3],

@@ -1,6 +1,9 @@
 //! Keys that `--set` sets or removes: `trace.dt=0.01`, `source[0].rate=5`, `patch.inlet.wall=`.
 
-use super::error::{Step, choices};
+use super::{
+    Case,
+    error::{Step, choices},
+};
 use toml::{Table, Value};
 
 /// Keys that were renamed and are still read: the section, the old name, the new one.
@@ -33,9 +36,8 @@ impl Assignment {
         let (key, value) = text.split_once('=').ok_or_else(wrong)?;
         let path = path_of(key).ok_or_else(wrong)?;
         let value = value.trim();
-        let parsed = || toml::from_str::<Table>(&format!("value = {value}")).ok()?.remove("value");
-        let value =
-            (!value.is_empty()).then(|| parsed().unwrap_or_else(|| Value::String(value.into())));
+        let value = (!value.is_empty()).then(|| value_of(value)).transpose();
+        let value = value.map_err(|problem| format!("--set {}: {problem}", text.escape_debug()))?;
         Ok(Assignment { text: text.into(), path, value })
     }
 
@@ -54,8 +56,25 @@ impl Assignment {
             *case = table;
         }
         let is_there = found.map_err(|problem| format!("--set {}: {problem}", self.text))?;
+        if !is_there {
+            self.refuse_unknown(case)?;
+        }
         let nothing = || format!("`--set {}` has no effect: the case lacks this key", self.text);
         Ok(note.or_else(|| (!is_there).then(nothing)))
+    }
+
+    /// Refuses a key that no case has. Another error of the case is reported when it is read.
+    fn refuse_unknown(&self, case: &Table) -> Result<(), String> {
+        let mut with_key = Value::Table(case.clone());
+        if set(&mut with_key, &self.path, true.into()).is_err() {
+            return Ok(());
+        }
+        match with_key.as_table().map(Case::of) {
+            Some(Err(error)) if error.is_of_no_kind() && self.is_at(&error.location()) => {
+                Err(format!("--set {}: {error}", self.text))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether it sets the value at this location of the case, or a section around it or in it.
@@ -91,6 +110,29 @@ impl Assignment {
             RENAMED.into_iter().find(|(of, old, _)| (*of, *old) == (section, key))?;
         *self.path.last_mut()? = Step::Key(new.into());
         Some(renamed(section, old, new))
+    }
+}
+
+/// The value in a text: in TOML, or else the text itself.
+fn value_of(text: &str) -> Result<Value, String> {
+    if let Ok(mut table) = toml::from_str::<Table>(&format!("value = {text}"))
+        && let Some(value) = table.remove("value")
+    {
+        return match table.keys().next() {
+            None => Ok(value),
+            Some(key) => Err(format!(
+                "a line for `{key}` follows the value; give each key a --set of its own"
+            )),
+        };
+    }
+    if text.chars().any(char::is_control) {
+        return Err("the value has line breaks or other control characters; leave them out".into());
+    }
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match is_number && text.parse::<i64>().is_err() {
+        true => Err(format!("give a whole number up to {}", i64::MAX)),
+        false => Ok(Value::String(text.into())),
     }
 }
 
@@ -270,6 +312,24 @@ mod tests {
         [[source]]\nrate = 1\n[[source]]\nrate = 2\n[source.inlet]\nkind = \"face\"\n\
         [[patch]]\nname = \"inlet\"\nwall = \"slide\"\n[[patch]]\nname = \"left.wall\"\n";
 
+    const VALID: &str = "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\n\
+        [[source]]\nrate = 1.0\ncapacity = 1\ninlet = { kind = \"face\", face = \"x-low\" }\n";
+
+    #[test]
+    fn values_have_one_line_and_fit() {
+        for (assignment, part) in [
+            ("trace.dt=0.1\nt1=9.0", "--set trace.dt=0.1\\nt1=9.0: a line for `t1` follows"),
+            ("run.out=a\nb", "control characters"),
+            ("run.out=a\u{7}b", "control characters"),
+            ("seeds.seed=9223372036854775808", "up to 9223372036854775807"),
+        ] {
+            let message = after(VALID, assignment).unwrap_err();
+            assert!(message.contains(part), "{assignment}: {message}");
+        }
+        let list = after(VALID, "save.times=[1,\n2]").unwrap();
+        assert_eq!(list["save"]["times"].as_array().unwrap().len(), 2);
+    }
+
     #[test]
     fn sections_are_reached_by_number_and_name() {
         for (assignment, from, to) in [
@@ -301,6 +361,15 @@ mod tests {
             }
             assert_eq!(after(CASE, assignment).unwrap(), expected, "{assignment}");
         }
+        for (assignment, part) in [
+            ("trace.tolerence=", "`tolerence` is not a key of [trace]; did you mean `tolerance`?"),
+            ("foo.bar=", "`foo` is not a section of the case"),
+            ("source[0].inlet.kin=", "`kin` is not a key of [source.inlet]"),
+        ] {
+            let message = after(VALID, assignment).unwrap_err();
+            assert!(message.contains(part), "{assignment}: {message}");
+        }
+        assert!(after(VALID, "walk.seed=").is_ok() && after(VALID, "seeds.radius=").is_ok());
         let mut table: Table = CASE.parse().unwrap();
         let note = Assignment::parse("trace.t1=").unwrap().apply(&mut table).unwrap().unwrap();
         assert!(note.contains("`--set trace.t1=` has no effect"), "{note}");

@@ -6,7 +6,7 @@ mod particles;
 mod positions;
 mod text;
 
-use crate::{args::CompareArgs, case::Misuse, notes, results::Results};
+use crate::{args::CompareArgs, case::Misuse, folder, notes, results::Results};
 use anyhow::{Result, bail};
 use ends::{EndComparison, RunEnds};
 use particles::ParticleDistances;
@@ -46,7 +46,10 @@ pub fn execute(args: &CompareArgs) -> Result<()> {
                 "--particles: the runs have {a} and {b} slots, so that no particle has a counterpart; omit it"
             )));
         }
-        Some(path) => distances.write(path, &ends)?,
+        Some(path) => {
+            folder::refuse_replacing(path, &[], "")?;
+            distances.write(path, &ends)?;
+        }
         None => {}
     }
     let json = serde_json::to_value(&comparison)?;

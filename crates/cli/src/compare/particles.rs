@@ -3,6 +3,7 @@
 use super::ends::RunEnds;
 use crate::format::csv_number;
 use anyhow::{Context, Result};
+use burntrace::io;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -20,7 +21,9 @@ pub struct ParticleDistances {
 impl ParticleDistances {
     /// Writes a row for each slot.
     pub fn write(&self, path: &Path, ends: &[RunEnds; 2]) -> Result<()> {
-        self.fill(path, ends).with_context(|| format!("cannot write {}", path.display()))
+        io::write_beside(path, |part| {
+            self.fill(part, ends).with_context(|| format!("cannot write {}", path.display()))
+        })
     }
 
     fn fill(&self, path: &Path, ends: &[RunEnds; 2]) -> Result<()> {

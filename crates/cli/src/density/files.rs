@@ -5,7 +5,7 @@ use super::{
     saved_density::SavedDensity,
 };
 use crate::results::Results;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use burntrace::analysis::density::{Lattice, Plane};
 use burntrace::{Placement, io};
 use std::fmt::Write;
@@ -78,6 +78,6 @@ fn write_table(points: &[[f64; 3]], density: &SavedDensity, folder: &Path) -> Re
         writeln!(text, "{x},{y},{z},{value}").ok();
     }
     let path = folder.join(format!("{}.csv", density.name()));
-    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    io::write_text_beside(&path, text)?;
     Ok(path)
 }

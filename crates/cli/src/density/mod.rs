@@ -40,7 +40,7 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
         ));
     }
     let device = results.device(args.device.as_deref())?;
-    let folder = args.out.clone().unwrap_or_else(|| results.folder.path("density"));
+    let folder = results.out(args.out.as_deref(), "density")?;
     let mut figures = FigureDir::at(&folder, false)?;
     let (mut described, mut series) = (Vec::new(), Series::default());
     let is_series = saves.len() > 1;

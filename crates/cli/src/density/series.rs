@@ -1,8 +1,15 @@
 //! Pictures of the densities of several saves, with the same colours.
 
 use super::picture::Drawable;
-use crate::{args::DensityArgs, case::Misuse, figure_dir::FigureDir, format::six_digits, notes};
+use crate::{
+    args::DensityArgs,
+    case::Misuse,
+    figure_dir::{FigureDir, plot_error},
+    format::six_digits,
+    notes,
+};
 use anyhow::Result;
+use burntrace::io;
 use burntrace_plot::{
     Raster, animation,
     picture::{Range, Scale, Style},
@@ -102,8 +109,10 @@ impl Series {
         let size = args.style.size.unwrap_or(SIZE);
         let style = Style { size, ..style };
         let path = figures.path("density.gif");
-        animation::write_gif_of_rasters(&path, &fields, &times, &style, args.seconds)
-            .map_err(Misuse::of)?;
+        io::write_beside(&path, |part| {
+            animation::write_gif_of_rasters(part, &fields, &times, &style, args.seconds)
+                .map_err(plot_error)
+        })?;
         Ok(path)
     }
 }

@@ -3,12 +3,16 @@
 use crate::{
     case::Misuse,
     doctor::{self, DeviceReport},
+    folder,
     format::with_prefix,
     machine::{self, Machine},
     notes::Notes,
 };
 use anyhow::{Context, Result};
-use burntrace::device::{self, OpenDevice};
+use burntrace::{
+    device::{self, OpenDevice},
+    io,
+};
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -148,7 +152,7 @@ pub fn keep(reports: &[DeviceReport]) -> (Measurement, Result<PathBuf>) {
     let measurement = Measurement::new(Conditions::now(), &candidates);
     let write = || {
         let path = file().context("there is no folder for caches; set XDG_CACHE_HOME")?;
-        write(&path, &measurement).with_context(|| format!("cannot write {}", path.display()))?;
+        write(&path, &measurement)?;
         Ok(path)
     };
     let kept = write();
@@ -173,10 +177,8 @@ fn write(path: &Path, measurement: &Measurement) -> Result<()> {
     all.insert(0, measurement.clone());
     all.truncate(MAX_KEPT);
     let folder = path.parent().context("no folder")?;
-    std::fs::create_dir_all(folder)?;
-    let new = folder.join(format!("devices.{}.part", std::process::id()));
-    std::fs::write(&new, format!("{:#}\n", serde_json::to_value(&all)?))?;
-    Ok(std::fs::rename(&new, path)?)
+    folder::make(folder)?;
+    Ok(io::write_text_beside(path, format!("{:#}\n", serde_json::to_value(&all)?))?)
 }
 
 #[cfg(test)]

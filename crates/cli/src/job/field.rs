@@ -184,6 +184,12 @@ pub fn sizes(case: &Case, base: &Path) -> Result<memory::FieldSizes> {
 
 /// Loads the fields of a case onto a device. Relative file names are resolved in `base`.
 pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Result<LoadedField> {
+    if case.run.precision == case::Precision::F64 && !device.has_f64 {
+        return Err(Misuse::error(format!(
+            "run.precision is \"f64\", which the device `{}` does not support; use \"f32\", or run.device = \"flex\"",
+            device.name
+        )));
+    }
     let (start, tally) = (Instant::now(), Arc::<Tally>::default());
     let fields = OpenFields::open(case, base)?;
     let sizes = fields.sizes(case);
@@ -192,7 +198,8 @@ pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Res
     let OpenFields { traced, origin, sampled } = fields;
     traced.check(case, device, notes)?;
     let loaded = traced.load((case, frames.traced), device, &tally);
-    let (counts, field) = loaded.map_err(|error| named(error, origin.files()))?;
+    let loaded = loaded.map_err(|error| named(error, origin.files()));
+    let (counts, field) = loaded.map_err(|error| without_blocks(case, error))?;
     let other_options = options(case, frames.sampled);
     let load = |other: SampledInput| other.load(&device.device, &other_options, &tally);
     let sampled = sampled.into_iter().map(load).collect::<Result<_>>()?;
@@ -216,6 +223,16 @@ pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Res
         frames,
         before: (0, 0.0),
     })
+}
+
+/// An error of a field of which blocks should be read, with another way to read it.
+fn without_blocks(case: &Case, error: anyhow::Error) -> anyhow::Error {
+    let text = errors::chain(&error);
+    let blocks = Some(burntrace::Strategy::Blocks);
+    match Option::from(case.run.strategy) == blocks && !text.contains("run.strategy") {
+        true => Misuse::error(format!("{text}; or use another `run.strategy` than \"blocks\"")),
+        false => error,
+    }
 }
 
 /// An error of a frame or a mesh, with the name of its file.

@@ -9,7 +9,7 @@ use burntrace::{
     Engine, Execution, Frames, Plan,
     burn::tensor::Device,
     device::OpenDevice,
-    program::{ControlGroup, FieldSize, Memory, MemoryRequest, RunSize},
+    program::{FieldSize, FreeMemory, Memory, MemoryRequest, RunSize},
 };
 
 /// Maximum number of threads of a run.
@@ -69,7 +69,8 @@ pub fn check_particles(case: &Case, start: Option<f64>) -> Result<()> {
         false => Err(Misuse::error(format!(
             "the case has {particles} particles (the count of [seeds] and the capacity of sources), whose \
              positions need {needed} bytes, but only {available} are available; trace fewer particles, or \
-             raise `run.memory`"
+             raise `run.memory`{}",
+            FreeMemory::now()
         ))),
     }
 }
@@ -178,14 +179,10 @@ fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
     }
 }
 
-/// The numbers of frames that fields hold in memory. If no plan fits, the run reports the reason.
+/// The numbers of frames that fields hold in memory.
 pub fn frames(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<HeldFrames> {
-    let strategy: Option<burntrace::Strategy> = case.run.strategy.into();
-    match (choose(case, sizes, device), strategy) {
-        (Ok((plan, sampled)), _) => Ok(HeldFrames { traced: plan.frames(), sampled }),
-        (Err(_), None) => Ok(HeldFrames { traced: Frames::All, sampled: Frames::All }),
-        (Err(error), Some(_)) => Err(error),
-    }
+    let (plan, sampled) = choose(case, sizes, device)?;
+    Ok(HeldFrames { traced: plan.frames(), sampled })
 }
 
 /// How a case is executed on a device.
@@ -215,8 +212,5 @@ pub fn available(case: &Case) -> u64 {
 
 /// Bytes of memory that are free for this process.
 pub fn free() -> u64 {
-    let mut system = sysinfo::System::new();
-    system.refresh_memory();
-    let limit = ControlGroup::of_process().left.unwrap_or(u64::MAX);
-    system.available_memory().min(limit)
+    FreeMemory::now().bytes
 }

@@ -11,8 +11,10 @@ use burntrace::mesh::Mesh;
 use burntrace::{Domain, Field, Seeds, Status, io, program::TimeSpan};
 use std::path::{Path, PathBuf};
 
-/// The seed of random positions, unless the case gives one.
-const SEED: u64 = 1;
+/// The seed of random positions in a block, by its number from 0, unless the case gives one: blocks are independent.
+fn default_seed(block: usize) -> u64 {
+    1 + ((block as u64) << 32)
+}
 
 /// Refuses repetitions without an interval, unknown patches, and blocks that differ where they must not.
 pub fn check(case: &Case) -> Result<()> {
@@ -68,7 +70,7 @@ pub fn seeds(
     }
     let (mut blocks, mut warnings) = (Vec::new(), Vec::new());
     for (i, given) in case.seeds.iter().enumerate() {
-        let made = make(case, &given.shape, domain, base, field);
+        let made = make(case, (&given.shape, i), domain, base, field);
         let made = made.and_then(|(made, more)| {
             warnings.extend(more.map(|text| format!("{}{text}", block(case, i))));
             released(given, made, span)
@@ -142,17 +144,17 @@ fn late_warning(seeds: &Seeds, span: TimeSpan) -> Option<String> {
     ))
 }
 
-/// The seeds of a shape, and a warning about them.
+/// The seeds of a shape of a block, and a warning about them.
 fn make(
     case: &Case,
-    shape: &SeedShape,
+    (shape, block): (&SeedShape, usize),
     domain: Domain,
     base: &Path,
     field: &dyn Field,
 ) -> Result<(Seeds, Option<String>)> {
     use SeedShape::*;
     let (low, high) = corners(shape, domain);
-    let random = |seed: Option<u64>| seed.unwrap_or(SEED);
+    let random = |seed: Option<u64>| seed.unwrap_or(default_seed(block));
     let made = match *shape {
         Grid { counts, placement, auxiliary, .. } => {
             return Ok((grid([low, high], counts, placement, auxiliary)?, None));

@@ -14,8 +14,7 @@ use crate::{
     },
 };
 use anyhow::Result;
-use burntrace::Status;
-use burntrace::analysis::statistics::TrackStatistics;
+use burntrace::{Status, analysis::statistics::TrackStatistics, io};
 use burntrace_plot::{
     Trajectories,
     page::{self, Page, Section, Statuses},
@@ -70,7 +69,7 @@ pub fn write(
     folder::make(out)?;
     let path = out.join("page.html");
     let page = page.fit(max_bytes).map_err(Misuse::of)?;
-    page.write(&path).map_err(Misuse::of)?;
+    io::write_text_beside(&path, page.html().map_err(Misuse::of)?)?;
     if out == results.folder.root {
         report::link_page(results)?;
     }

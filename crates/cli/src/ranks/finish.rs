@@ -178,16 +178,19 @@ impl Finish<'_> {
     fn close(&self, member: &Member) -> Result<()> {
         tracing::info!("the run is complete");
         let own = member.log();
-        let mut log = std::fs::File::options().append(true).open(&own)?;
+        let failed = || format!("cannot write {}", own.display());
+        let mut log = std::fs::File::options().append(true).open(&own).with_context(failed)?;
         for other in member::logs(&self.parts.root).iter().filter(|path| **path != own) {
             let content = std::fs::read(other).unwrap_or_default();
-            writeln!(log, "log of {}", other.file_name().unwrap_or_default().to_string_lossy())?;
-            log.write_all(&content)?;
+            let name = other.file_name().unwrap_or_default().to_string_lossy();
+            let written = writeln!(log, "log of {name}").and_then(|()| log.write_all(&content));
+            written.with_context(failed)?;
         }
-        std::fs::rename(&own, self.folder.path("log.txt"))?;
+        std::fs::rename(&own, self.folder.path("log.txt")).with_context(failed)?;
         self.folder.remove(DOMAIN)?;
         let old = self.folder.path(&format!("{}.{}", parts::FOLDER, member.id));
-        std::fs::rename(&self.parts.root, old)?;
+        let root = &self.parts.root;
+        std::fs::rename(root, old).with_context(|| format!("cannot rename {}", root.display()))?;
         remove_abandoned(self.folder)
     }
 }
@@ -195,8 +198,9 @@ impl Finish<'_> {
 /// Removes the pieces of a complete run, and folders of processes that ended before they could start it.
 pub fn remove_abandoned(folder: &Folder) -> Result<()> {
     let start = format!("{}.", parts::FOLDER);
-    for entry in std::fs::read_dir(&folder.root)? {
-        let entry = entry?;
+    let failed = || format!("cannot read {}", folder.root.display());
+    for entry in std::fs::read_dir(&folder.root).with_context(failed)? {
+        let entry = entry.with_context(failed)?;
         if entry.file_name().to_string_lossy().starts_with(&start) {
             remove(&entry.path());
         }

@@ -2,19 +2,21 @@
 
 use crate::results::Results;
 use anyhow::{Context, Result};
-use burntrace::analysis::statistics::ParticleStatistics;
+use burntrace::{analysis::statistics::ParticleStatistics, io};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Writes `particles.csv`: one row per particle, or per particle instance where slots are re-used.
 pub fn write(results: &Results, rows: &[ParticleStatistics]) -> Result<PathBuf> {
     let path = results.folder.path("particles.csv");
-    fill(&path, rows).with_context(|| format!("cannot write {}", path.display()))?;
+    io::write_beside(&path, |part| {
+        fill(part, rows).with_context(|| format!("cannot write {}", path.display()))
+    })?;
     Ok(path)
 }
 
-fn fill(path: &PathBuf, rows: &[ParticleStatistics]) -> std::io::Result<()> {
+fn fill(path: &Path, rows: &[ParticleStatistics]) -> std::io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     writeln!(
         out,

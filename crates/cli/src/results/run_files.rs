@@ -31,7 +31,8 @@ impl RunFiles {
         };
         // The summary is written at the end of a run.
         let is_unfinished = folder.is_stopped() || folder.is_in_progress();
-        let unknown = "counts, timings and the device of the run are unknown";
+        let unknown =
+            "counts, timings, warnings, the number of seeds and the device of the run are unknown";
         let (summary, summary_problem) = match read_json(folder, "summary.json", unknown) {
             Ok(summary) => (summary, None),
             Err(problem) => (Value::Null, (!is_unfinished).then_some(problem)),

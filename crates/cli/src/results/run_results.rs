@@ -5,7 +5,7 @@ use crate::{
     bounds::bounding_box,
     case::{Case, DeviceNames, Misuse, Units},
     devices,
-    folder::Folder,
+    folder::{self, Folder},
     format::twelve_digits,
     log,
     notes::{self, Notes},
@@ -13,7 +13,7 @@ use crate::{
 use anyhow::Result;
 use burntrace::{device::OpenDevice, io};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A run: finished, or the complete saves of an unfinished one. Runs of earlier versions have a track
 /// store, and possibly no other files.
@@ -52,6 +52,13 @@ impl Results {
         let given = domain.or_else(|| domain_of_case(case.as_ref()));
         let domain = given.map_or_else(|| bounds_of_positions(&tracks), Ok)?;
         let knows_domain = given.is_some();
+        if !knows_domain {
+            notes::warning(format!(
+                "the domain of the run in {} is unknown, as neither its summary nor its case has it: densities, \
+                 pictures and dispersion are of the box around all its positions",
+                root.display()
+            ));
+        }
         Ok(Results { folder, tracks, case, case_problem, summary, domain, knows_domain })
     }
 
@@ -97,6 +104,34 @@ impl Results {
         let path = std::path::absolute(&self.folder.root).ok();
         let name = path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         name.unwrap_or_else(|| "run".into())
+    }
+
+    /// The folder for what is made of the run: the given one, or by default one of this name in its own.
+    ///
+    /// # Errors
+    ///
+    /// If it is the folder of another run, whose files of the same names would be replaced.
+    pub fn out(&self, given: Option<&Path>, name: &str) -> Result<PathBuf> {
+        let Some(given) = given else { return Ok(self.folder.path(name)) };
+        let out = std::path::absolute(given)?;
+        let has_name = out.file_name().is_some_and(|own| own == name);
+        let parent = out.parent().filter(|_| has_name);
+        for root in std::iter::once(&*out).chain(parent) {
+            if Folder::at(root).has_run() && !folder::is_same(root, &self.folder.root)? {
+                return Err(Misuse::error(format!(
+                    "{} is the folder of another run, whose files would be replaced; give another folder with --out",
+                    root.display()
+                )));
+            }
+        }
+        Ok(given.into())
+    }
+
+    /// The files that the run has read: its field, seeds and inlets.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let files = self.summary["field"]["files"].as_array().into_iter().flatten();
+        let files = files.filter_map(|file| file.as_str()).map(PathBuf::from);
+        files.chain(self.case.clone().into_iter().flat_map(Case::point_files)).collect()
     }
 
     /// The units of the case.

@@ -6,15 +6,18 @@ use crate::{
     case::{self, Case, Misuse, Reporting},
     devices,
     folder::{self, Folder},
-    job, log,
+    job, log, resume,
 };
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// Name of the file with the definition, in the folder of the sweep.
 pub const DEFINITION: &str = "sweep.json";
+
+/// Name of the file that is locked while runs are traced.
+const LOCK: &str = "sweep.lock";
 
 /// The definition of a sweep. Only its confidence changes while runs are added.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -42,6 +45,8 @@ pub struct Sweep {
     pub runs: Vec<SweepRun>,
     /// Whether to write a report of the sweep: `save.report` of the case is not `never`.
     pub wants_report: bool,
+    /// Locked while this process traces runs.
+    work: Option<File>,
 }
 
 /// A run of a sweep.
@@ -72,6 +77,8 @@ impl Sweep {
             job::check_folder(&run.case, Path::new("/")).with_context(context).map_err(misuse)?;
         }
         sweep.claim(args.confidence)?;
+        sweep.work = Some(sweep.lock_work(args.task.is_some())?);
+        sweep.check_runs()?;
         Ok(sweep)
     }
 
@@ -105,7 +112,40 @@ impl Sweep {
             let values = vary.map(|(vary, value)| vary.values[*value].clone()).collect();
             runs.push(SweepRun { folder, case, values });
         }
-        Ok(Sweep { root, definition, runs, wants_report })
+        Ok(Sweep { root, definition, runs, wants_report, work: None })
+    }
+
+    /// Refuses a second process that traces runs at the same time, unless both are tasks of an array. Where files have
+    /// no locks, the locks of runs are missing, too.
+    fn lock_work(&self, is_task: bool) -> Result<File> {
+        let path = self.root.join(LOCK);
+        let file = File::options().create(true).append(true).open(&path);
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+        let locked = if is_task { file.try_lock_shared() } else { file.try_lock() };
+        match locked {
+            Err(TryLockError::WouldBlock) => Err(Misuse::error(format!(
+                "another process traces the runs of the sweep in {}; wait until it ends, or start each process with \
+                 runs of its own (--task)",
+                self.root.display()
+            ))),
+            _ => Ok(file),
+        }
+    }
+
+    /// Refuses folders of runs with other cases.
+    pub fn check_runs(&self) -> Result<()> {
+        for (run, values) in self.runs.iter().zip(self.value_texts()) {
+            let text = std::fs::read_to_string(run.folder.path("case.toml")).unwrap_or_default();
+            let Ok(found) = case::from_text(&text, &[]) else { continue };
+            let [before, now] = [&found, &run.case].map(|case| resume::fixed_keys(case, &[]));
+            if let Some(change) = resume::change("", &before?, &now?) {
+                return Err(Misuse::error(format!(
+                    "{} is not the run of this sweep with {values}: {change} there; move that folder",
+                    run.folder.root.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// For each run, its values as `trace.dt=0.1 walk.seed=3`.
@@ -240,9 +280,9 @@ impl Definition {
         }
         let fixed = |text: &str| {
             let case = case::from_text(text, &[]).ok()?;
-            crate::resume::fixed_keys(&case, &[]).ok()
+            resume::fixed_keys(&case, &[]).ok()
         };
-        let change = crate::resume::change("", &fixed(&self.case)?, &fixed(&now.case)?)?;
+        let change = resume::change("", &fixed(&self.case)?, &fixed(&now.case)?)?;
         Some(format!("in the case, {change}"))
     }
 }

@@ -62,6 +62,7 @@ pub fn write(sweep: &Sweep, outcome: &Outcome, args: &SweepArgs) -> Result<Writt
 /// Makes tables and report of the sweep in a folder again.
 pub fn again(root: &Path) -> Result<Report> {
     let sweep = Sweep::in_folder(root)?;
+    sweep.check_runs()?;
     let _lock = sweep.lock()?;
     let (evaluation, mut files) = tables(&sweep, &BTreeMap::new())?;
     if evaluation.finished() == 0 {

@@ -30,7 +30,7 @@ fn init_writes_a_file_and_replaces_none() {
     assert_refused(
         &burntrace(path, &["init", "none/case.toml"]),
         1,
-        &["cannot write none/case.toml"],
+        &["cannot write `none/case.toml`"],
     );
 }
 

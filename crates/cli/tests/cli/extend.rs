@@ -212,7 +212,7 @@ fn damaged_or_missing_parts_of_the_finished_run_are_refused() {
     assert_refused(&extend("first"), 2, &["damaged", "position", "burntrace verify first"]);
     change("first/tracks/position/c.0.0.0");
     change("first/state.bin");
-    assert_refused(&extend("first"), 2, &["state.bin", "checksum"]);
+    assert_refused(&extend("first"), 2, &["state.bin", "checksum", "in another folder"]);
     change("first/state.bin");
     assert!(!path.join("longer").exists(), "nothing is written");
     let output = extend("first");

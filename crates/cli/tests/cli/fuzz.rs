@@ -350,15 +350,18 @@ fn write_files(folder: &Path) {
     std::fs::write(folder.join("K.vti"), image).unwrap();
 }
 
-/// Runs the case in a folder. Returns what is wrong with the outcome.
-fn attempt(folder: &Path, case: &str) -> Option<String> {
-    let before = names(folder);
-    std::fs::write(folder.join("case.toml"), case).unwrap();
+/// How a command ended.
+pub struct Ended {
+    pub code: Option<i32>,
+    /// What it printed on standard error.
+    pub message: String,
+}
+
+/// Runs a command with its output in files of a folder. `None` if it takes too long.
+pub fn finished(command: &mut Command, folder: &Path) -> Option<Ended> {
     let [out, error] = ["stdout", "stderr"].map(|name| folder.join(name));
     let start = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_burntrace"))
-        .current_dir(folder)
-        .args(["run", "case.toml", "--quiet"])
+    let mut child = command
         .stdout(std::fs::File::create(out).unwrap())
         .stderr(std::fs::File::create(&error).unwrap())
         .stdin(Stdio::null())
@@ -370,13 +373,24 @@ fn attempt(folder: &Path, case: &str) -> Option<String> {
             None if start.elapsed() > LIMIT => {
                 child.kill().unwrap();
                 child.wait().unwrap();
-                clear(folder, &before);
-                return Some(format!("it takes more than {} s", LIMIT.as_secs()));
+                return None;
             }
             None => std::thread::sleep(Duration::from_millis(2)),
         }
     };
-    let message = text(&std::fs::read(&error).unwrap());
+    Some(Ended { code, message: String::from_utf8_lossy(&std::fs::read(&error).unwrap()).into() })
+}
+
+/// Runs the case in a folder. Returns what is wrong with the outcome.
+fn attempt(folder: &Path, case: &str) -> Option<String> {
+    let before = names(folder);
+    std::fs::write(folder.join("case.toml"), case).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_burntrace"));
+    command.current_dir(folder).args(["run", "case.toml", "--quiet"]);
+    let Some(Ended { code, message }) = finished(&mut command, folder) else {
+        clear(folder, &before);
+        return Some(format!("it takes more than {} s", LIMIT.as_secs()));
+    };
     let written = clear(folder, &before);
     let is_path_error = code == Some(1) && message.contains("cannot create the folder");
     // NaN, not the text "nan".

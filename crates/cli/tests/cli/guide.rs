@@ -67,16 +67,80 @@ fn pages(folder: &str) -> Vec<PathBuf> {
     pages
 }
 
-/// Runs a block of shell commands; `burntrace` is the program under test.
-fn run(script: &str, folder: &Path) -> Output {
+/// A shell for a block of commands; `burntrace` is the program under test, and the folder may have further programs.
+fn shell(script: &str, folder: &Path) -> Command {
     let program = Path::new(env!("CARGO_BIN_EXE_burntrace")).parent().unwrap();
     let mut path = OsString::from(program);
+    path.push(":");
+    path.push(folder);
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
     shell.args(["-eu", "-c", script]).current_dir(folder).env("PATH", path);
     // A page that is opened goes nowhere, and what a page installs is in its folder.
-    shell.env("BROWSER", "true").env("HOME", folder).output().unwrap()
+    shell.env("BROWSER", "true").env("HOME", folder).env_remove("XDG_CACHE_HOME");
+    shell
+}
+
+fn run(script: &str, folder: &Path) -> Output {
+    shell(script, folder).output().unwrap()
+}
+
+/// Starts a command `$n` times with the variables of a launcher, and fails if one of them does.
+const LAUNCHER: &str = "#!/bin/sh\nn=2\n\
+    while case $1 in -n) n=$2; shift;; -*) ;; *) false;; esac; do shift; done\n\
+    i=0; while [ $i -lt $n ]; do RANK=$i SIZE=$n \"$@\" & ids=\"$ids $!\"; i=$((i + 1)); done\n\
+    for id in $ids; do wait $id || code=$?; done\nexit ${code:-0}\n";
+
+/// Writes programs `srun` and `mpirun` to a folder.
+fn write_launchers(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    for (name, rank, size) in [
+        ("srun", "SLURM_PROCID", "SLURM_NTASKS"),
+        ("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, LAUNCHER.replace("RANK", rank).replace("SIZE", size)).unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+}
+
+#[test]
+fn launcher_blocks_of_the_guide_run_with_the_default_device() {
+    let guide = std::fs::read_to_string(root().join("docs/guide/cluster.md")).unwrap();
+    let blocks = blocks(&guide).into_iter();
+    let with_launcher =
+        blocks.filter(|block| ["skip: needs SLURM", "skip: needs MPI"].contains(&block.note));
+    let mut count = 0;
+    for block in with_launcher {
+        let folder = tempfile::tempdir().unwrap();
+        write_launchers(folder.path());
+        let small = "burntrace run case.toml --set seeds.count=200 --set run.piece=60";
+        let script = block.text.replace("run.device=cuda", "run.device=auto");
+        let script = script.replace("burntrace run case.toml", small);
+        let mut shell = shell(&format!("burntrace init case.toml\n{script}"), folder.path());
+        shell.env("SCRATCH", folder.path());
+        shell.env("SLURM_ARRAY_TASK_ID", "1").env("SLURM_ARRAY_TASK_COUNT", "2");
+        let output = shell.output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "line {}: {script}{error}", block.line);
+        count += 1;
+    }
+    assert_eq!(count, 4);
+}
+
+#[test]
+fn launchers_and_blocks_of_ranks_fail_if_a_rank_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    write_launchers(folder.path());
+    let guide = std::fs::read_to_string(root().join("docs/guide/cluster.md")).unwrap();
+    let of_ranks = blocks(&guide).into_iter().find(|block| block.text.contains("xargs"));
+    let ranks = of_ranks.unwrap().text.replace("run case.toml", "run none.toml");
+    for script in
+        ["srun -n 2 burntrace run none.toml", "mpirun -n 2 burntrace run none.toml", &ranks]
+    {
+        assert!(!run(script, folder.path()).status.success(), "{script}");
+    }
 }
 
 /// Runs the commands of a page. Returns their number, or the first failure.

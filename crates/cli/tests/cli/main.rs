@@ -8,6 +8,7 @@ mod blocks;
 #[path = "../../../../tests/support/browser.rs"]
 mod browser;
 mod clock;
+mod command_fuzz;
 mod commands;
 mod compare;
 mod doctor;
@@ -34,6 +35,7 @@ mod results;
 mod resume;
 mod seeds;
 mod sources;
+mod strategies;
 mod sweep;
 mod unfinished;
 mod workflows;

@@ -77,6 +77,6 @@ fn a_profile_that_cannot_be_written_is_refused_before_the_run() {
     let args = ["run", "case.toml", "--out", "out", "--profile", "none/trace.json"];
     let output = burntrace(folder.path(), &args);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("cannot write none/trace.json"));
+    assert!(text(&output.stderr).contains("cannot write `none/trace.json`"));
     assert!(!folder.path().join("out").exists());
 }

@@ -615,3 +615,42 @@ fn missing_files_are_named_once_with_what_to_give() {
     let resumed = burntrace(path, &["run", "--resume", "empty"]);
     refused_once(&resumed, &["empty contains no run", "give the folder of a stopped run"]);
 }
+
+#[test]
+fn output_folders_that_cannot_be_made_are_refused_by_name() {
+    let folder = folder_with_case();
+    let path = folder.path();
+    std::fs::write(path.join("file"), "").unwrap();
+    for out in ["file/x", "file"] {
+        let run = burntrace(path, &["run", "case.toml", "--set", "run.device=flex", "--out", out]);
+        assert_refused(&run, 2, &["file is a file", "--out"]);
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        let name = std::ffi::OsStr::from_bytes(b"bad\xff");
+        for command in ["run", "sweep"] {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_burntrace"));
+            program.current_dir(path).args([command, "case.toml", "--out"]).arg(name);
+            program.args(SMALL);
+            if command == "sweep" {
+                program.args(["--vary", "trace.dt=0.1,0.05"]);
+            }
+            let output = program.output().unwrap();
+            assert_refused(&output, 2, &["UTF-8", "bad\\xFF"]);
+            assert!(!path.join(name).exists(), "{command}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_options_are_refused_in_plain_words() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, part) in [
+        (["run", "c.toml", "--threads", "two"], "give a whole number, 0 or more"),
+        (["run", "c.toml", "--threads", "99999999999999999999"], "give a smaller number"),
+        (["compare", "a", "--tolerance", "x"], "give a number"),
+    ] {
+        assert_refused(&burntrace(folder.path(), &args), 2, &["error: invalid value", part]);
+    }
+}

@@ -346,6 +346,35 @@ fn rank_refuses_another_run_and_leaves_a_complete_one() {
     assert!(files(&path.join("out")) == before);
 }
 
+/// Without the name of a device, ranks ask which device is the fastest, and how many threads there are.
+#[test]
+fn ranks_of_each_launcher_run_on_the_default_device() {
+    let folder = folder_with(&REINJECTION.replace("device = \"flex\"\n", ""));
+    let path = folder.path();
+    let small = ["seeds.count=100", "source.capacity=100", "run.piece=80", "trace.steps=20"];
+    let cache = path.join("cache");
+    let start = |[rank, size]: [&str; 2], index: usize| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_burntrace"));
+        command.current_dir(path).args(["run", "case.toml", "--quiet", "--threads", "2"]);
+        command.args(small.iter().flat_map(|key| ["--set", key])).env("XDG_CACHE_HOME", &cache);
+        match rank {
+            "--rank" => command.args([rank, &format!("{index}/{size}")]),
+            _ => command.env(rank, index.to_string()).env(size, "2"),
+        };
+        command.stderr(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    for launcher in [
+        ["--rank", "2"],
+        ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
+        ["PMI_RANK", "PMI_SIZE"],
+        ["SLURM_PROCID", "SLURM_NTASKS"],
+    ] {
+        assert_success(&wait_all((0..2).map(|index| start(launcher, index)).collect()));
+        assert_eq!(summary(path, "out")["ranks"]["pieces"], 3, "{launcher:?}");
+        std::fs::remove_dir_all(path.join("out")).unwrap();
+    }
+}
+
 #[test]
 fn mpirun_starts_ranks_that_write_the_bytes_of_one_process() {
     let has_mpirun = Command::new("mpirun").arg("--version").output().is_ok();
@@ -356,13 +385,18 @@ fn mpirun_starts_ranks_that_write_the_bytes_of_one_process() {
     let folder = busy();
     let path = folder.path();
     succeed(path, &[&["run", "case.toml", "--quiet", "--out", "whole"], &PIECES[..]].concat());
-    for count in ["1", "2", "3", "4"] {
+    let counts = ["1", "2", "3", "4"].map(|count| (count, "flex"));
+    for (count, device) in counts.into_iter().chain([("2", "auto")]) {
         let mut mpirun = Command::new("mpirun");
         mpirun.current_dir(path).args(["--oversubscribe", "--allow-run-as-root", "-n", count]);
         mpirun.arg(env!("CARGO_BIN_EXE_burntrace")).args(["run", "case.toml", "--quiet"]);
-        let output = mpirun.args(PIECES).output().unwrap();
+        mpirun.args(PIECES).args(["--device", device]);
+        let output = mpirun.output().unwrap();
         assert_success(&[output]);
-        assert_all_same(path);
+        // The default device may be another one.
+        if device == "flex" {
+            assert_all_same(path);
+        }
         std::fs::remove_dir_all(path.join("out")).unwrap();
     }
 }

@@ -42,6 +42,11 @@ impl Random {
         Random(seed)
     }
 
+    /// The same numbers each time.
+    pub fn of(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
     /// Between 0 and 1.
     pub fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;

@@ -255,3 +255,31 @@ fn seeds_in_a_mesh_need_a_mesh() {
     let output = call(folder.path(), "run", &[seeds], &[]);
     assert_refused(&output, 2, &["kind = \"mesh\"", "not on one", "kind = \"uniform\""]);
 }
+
+/// The positions at the first save with all particles, in halves.
+fn halves(folder: &Path, sections: &[&str]) -> [Vec<[f64; 3]>; 2] {
+    let (found, _) = tracks(folder, sections);
+    let positions = found.position(1).unwrap();
+    let (first, second) = positions.split_at(positions.len() / 2);
+    [first.to_vec(), second.to_vec()]
+}
+
+#[test]
+fn blocks_and_sources_draw_independent_positions_unless_a_seed_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let boxes =
+        "[[seeds]]\nkind = \"uniform\"\ncount = 5\nlow = [0.0, 0.0, 0.0]\nhigh = [1.0, 1.0, 1.0]\n";
+    let ball = "[[seeds]]\nkind = \"ball\"\ncount = 5\nradius = 0.5\ncentre = [0.5, 0.5, 0.5]\n";
+    let face = "[[source]]\nburst = { time = 0.0, count = 5 }\n\
+        inlet = { kind = \"face\", face = \"x-low\", pattern = \"uniform\" }\n";
+    for block in [boxes, ball, face] {
+        let [first, second] = halves(path, &[block, block]);
+        assert!(first.iter().all(|position| !second.contains(position)), "{first:?} {second:?}");
+        // The first block has the numbers that it has alone.
+        let alone = tracks(path, &[block]).0.position(1).unwrap();
+        assert_eq!(alone, first);
+    }
+    let [first, second] = halves(path, &[boxes, "seed = 7\n", boxes, "seed = 7\n"]);
+    assert_eq!(first, second);
+}

@@ -285,3 +285,39 @@ fn failed_runs_are_named_and_the_others_finish() {
         .unwrap();
     assert_refused(&of_mpi, 2, &["sweep is for one process", "--task"]);
 }
+
+#[test]
+fn folders_of_sweeps_and_of_their_runs_are_not_mixed_with_other_runs() {
+    let folder = folder_with(CASE);
+    let path = folder.path();
+    let sweep = ["sweep", "case.toml", "--vary", "walk.seed=1,2", "--out", "study", "--quiet"];
+    let task = [&sweep[..], &["--task", "0/2"]].concat();
+    succeed(path, &sweep);
+    let before = files(path);
+    for more in [&[][..], &["--overwrite"], &["--rank", "0/2"]] {
+        let run = [&["run", "case.toml", "--out", "study"], more].concat();
+        assert_refused(&burntrace(path, &run), 2, &["study contains a sweep", "--out"]);
+    }
+    // A process that traces runs holds the lock; tasks share it.
+    let lock = std::fs::File::open(path.join("study/sweep.lock")).unwrap();
+    lock.lock().unwrap();
+    for args in [&sweep[..], &task] {
+        assert_refused(&burntrace(path, args), 2, &["another process traces", "study", "--task"]);
+    }
+    lock.unlock().unwrap();
+    lock.lock_shared().unwrap();
+    assert_refused(&burntrace(path, &sweep), 2, &["another process traces"]);
+    assert!(files(path) == before);
+    succeed(path, &task);
+    lock.unlock().unwrap();
+    // A run of another case in the folder of a run.
+    let other =
+        ["run", "case.toml", "--set", "walk.seed=7", "--out", "study/run_0001", "--overwrite"];
+    succeed(path, &[&other[..], &["--quiet"]].concat());
+    let parts = [
+        "study/run_0001 is not the run of this sweep with walk.seed=2",
+        "walk.seed is 2 and was 7",
+    ];
+    assert_refused(&burntrace(path, &sweep), 2, &parts);
+    assert_refused(&burntrace(path, &["report", "study"]), 2, &parts);
+}

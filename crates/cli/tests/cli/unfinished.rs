@@ -235,7 +235,7 @@ fn damaged_tracks_are_not_resumed_and_verify_names_them() {
     let named = "out/tracks/position/c.0.0.0`: found other bytes than its checksum says";
     let parts = [named, "restore it from a copy", "burntrace run --resume out"];
     assert_refused(&burntrace(path, &RESUME), 1, &parts);
-    let hint = "start again with `burntrace run out/case.toml --out out --overwrite`";
+    let hint = "in another folder: `burntrace run out/case.toml --out FOLDER`";
     assert_refused(&burntrace(path, &["verify", "out"]), 1, &["1 of 5 files", named, hint]);
     flip(&chunk);
     done(path, &RESUME);

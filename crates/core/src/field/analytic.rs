@@ -9,7 +9,9 @@ use super::{
     sampled::Sampled,
     source::{FrameData, FrameSource, GridSource, SourceError},
 };
-use crate::{Error, Floats, OutsideTime, Placement, Precision, Result, TimeInterpolation, device};
+use crate::{
+    Error, Floats, FreeMemory, OutsideTime, Placement, Precision, Result, TimeInterpolation, device,
+};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// A [`Flow`] in a box on a device: exact velocities without a grid.
@@ -165,7 +167,13 @@ impl FrameSource for FlowFrames {
         })?;
         let count = self.axes.iter().map(Vec::len).product();
         let mut velocity = Vec::new();
-        velocity.try_reserve_exact(3 * count)?;
+        let reserved = velocity.try_reserve_exact(3 * count);
+        reserved.map_err(|_| {
+            format!(
+                "there is not enough memory for {count} velocities; sample the flow at fewer nodes{}",
+                FreeMemory::now()
+            )
+        })?;
         for first in (0..count).step_by(CHUNK) {
             velocity.extend(self.nodes(first..count.min(first + CHUNK), time)?);
         }

@@ -10,7 +10,7 @@ use super::{
     stream::Stream,
 };
 use crate::{
-    Error, Result,
+    Error, FreeMemory, Result,
     combinations::{Feature, refusal},
     floats::Floats,
 };
@@ -131,10 +131,10 @@ impl Layout {
                 what: format!("a field of {frames} frames x {}", self.name),
                 needed,
                 available,
-                remedy:
-                    "select fewer frames (`field.frames`), use f32, or read frames during the run \
-                         (`run.strategy = \"streamed-frames\"`)"
-                        .into(),
+                remedy: format!(
+                    "select fewer frames, use f32, or read frames during the run (`Frames::Streamed`){}",
+                    FreeMemory::now()
+                ),
             }),
             _ => Ok(()),
         }

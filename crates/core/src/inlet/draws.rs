@@ -20,18 +20,34 @@ const TRIAL: usize = 1 << 16;
 /// Number of candidates for each evaluation of the velocity.
 const BATCH: usize = 1 << 14;
 
+/// A number of positions, from one of the independent sequences.
+pub(super) struct Sequence {
+    sobol: Sobol,
+    count: usize,
+}
+
+impl Sequence {
+    pub fn new(number: u64, count: usize) -> Self {
+        Sequence { sobol: Sobol::independent(number), count }
+    }
+}
+
 /// Positions that are uniform over the area.
-pub(super) fn uniform(patch: &Patch, count: usize) -> Result<Vec<[f64; 3]>> {
+pub(super) fn uniform(patch: &Patch, sequence: &Sequence) -> Result<Vec<[f64; 3]>> {
     accepted(
         patch,
-        count,
+        sequence,
         |[s, t, _]| patch.at([s, t]),
         "the outline fills too little of its bounding box",
     )
 }
 
 /// Normally distributed positions about the centroid, isotropic and truncated at the outline.
-pub(super) fn gaussian(patch: &Patch, deviation: f64, count: usize) -> Result<Vec<[f64; 3]>> {
+pub(super) fn gaussian(
+    patch: &Patch,
+    deviation: f64,
+    sequence: &Sequence,
+) -> Result<Vec<[f64; 3]>> {
     let propose = |point: [f64; 3]| {
         let [a, b] = [0, 1].map(|k| match k < patch.dims {
             true => patch.centre[k] + deviation * normal_quantile(point[k]),
@@ -44,20 +60,19 @@ pub(super) fn gaussian(patch: &Patch, deviation: f64, count: usize) -> Result<Ve
          {MAX_REJECTION} normally distributed positions would be on it; give another one, or use \
          the uniform pattern"
     );
-    accepted(patch, count, propose, &reason)
+    accepted(patch, sequence, propose, &reason)
 }
 
 /// The first `count` candidates inside the outline.
 fn accepted(
     patch: &Patch,
-    count: usize,
+    Sequence { sobol, count }: &Sequence,
     propose: impl Fn([f64; 3]) -> [f64; 2],
     reason: &str,
 ) -> Result<Vec<[f64; 3]>> {
-    let sobol = Sobol::new();
-    let mut positions = reserve(count)?;
+    let mut positions = reserve(*count)?;
     let mut tried = 0;
-    while positions.len() < count {
+    while positions.len() < *count {
         tried += 1;
         let p = propose(sobol.point(tried));
         if patch.contains(p) {
@@ -90,16 +105,15 @@ struct Candidate {
 /// is no inflow outside the domain.
 pub(super) fn flux(
     patch: &Patch,
-    count: usize,
+    &Sequence { ref sobol, count }: &Sequence,
     domain: &Domain,
     velocity: &mut VelocityAt<'_>,
     reversal: &str,
 ) -> Result<Vec<[f64; 3]>> {
-    let sobol = Sobol::new();
     let mut accepted: Vec<Candidate> = reserve(count)?;
     let (mut next, mut proposed, mut bound, mut out) = (1, 0, 0.0, 0);
     while accepted.len() < count {
-        let mut batch = proposals(patch, &sobol, &mut next)?;
+        let mut batch = proposals(patch, sobol, &mut next)?;
         out += measure(&mut batch, patch, domain, velocity)?;
         proposed += batch.len();
         let max_inflow = batch.iter().fold(bound, |m: f64, c| m.max(c.inflow));
@@ -195,29 +209,48 @@ mod tests {
 
     const COUNT: usize = 1 << 16;
 
+    fn first() -> Sequence {
+        Sequence::new(0, COUNT)
+    }
+
     fn still(positions: &[[f64; 3]]) -> Result<Vec<[f64; 3]>> {
         Ok(vec![[0.0; 3]; positions.len()])
     }
 
     fn flux_through(patch: &Patch, flow: impl Fn([f64; 3]) -> [f64; 3]) -> Result<Vec<[f64; 3]>> {
         let mut velocity = |p: &[[f64; 3]]| Ok(p.iter().map(|p| flow(*p)).collect());
-        flux(patch, COUNT, &Domain::unbounded(), &mut velocity, "turn it")
+        flux(patch, &first(), &Domain::unbounded(), &mut velocity, "turn it")
     }
 
     #[test]
     fn uniform_positions_have_low_discrepancy() {
-        let mut boxes = [[0_i32; 8]; 8];
-        for p in uniform(&rectangle(), COUNT).unwrap() {
-            boxes[(p[0] / 3.0 * 8.0) as usize][(p[1] / 2.0 * 8.0) as usize] += 1;
+        for number in [0, 1, 2] {
+            let mut boxes = [[0_i32; 8]; 8];
+            for p in uniform(&rectangle(), &Sequence::new(number, COUNT)).unwrap() {
+                boxes[(p[0] / 3.0 * 8.0) as usize][(p[1] / 2.0 * 8.0) as usize] += 1;
+            }
+            // The first 65,536 points of the sequence have 1024 in each box.
+            assert!(boxes.as_flattened().iter().all(|n| (n - 1024).abs() <= 1), "{boxes:?}");
         }
-        // The first 65,536 points of the sequence have 1024 in each box.
-        assert!(boxes.as_flattened().iter().all(|n| (n - 1024).abs() <= 1), "{boxes:?}");
+    }
+
+    #[test]
+    fn sequences_are_independent() {
+        let all =
+            [0, 1, 2].map(|number| uniform(&rectangle(), &Sequence::new(number, 4096)).unwrap());
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            let mean = |p: &[f64; 3], q: &[f64; 3]| (p[0] - 1.5) * (q[0] - 1.5) / 0.75;
+            let pairs = all[a].iter().zip(&all[b]);
+            let correlation = pairs.map(|(p, q)| mean(p, q)).sum::<f64>() / 4096.0;
+            assert!(correlation.abs() < 0.1, "{a} {b}: {correlation}");
+            assert!(all[a].iter().all(|p| !all[b].contains(p)), "{a} {b}");
+        }
     }
 
     #[test]
     fn uniform_positions_are_inside_and_proportional_to_area() {
         for patch in [disc(), star()] {
-            let positions = uniform(&patch, COUNT).unwrap();
+            let positions = uniform(&patch, &first()).unwrap();
             assert!(positions.iter().all(|p| inside(&patch, *p, 1.0)));
             // Half of the width is a quarter of the area, and so is each quadrant.
             let inner = positions.iter().filter(|p| inside(&patch, **p, 0.5)).count();
@@ -234,7 +267,7 @@ mod tests {
     #[test]
     fn gaussian_positions_have_the_requested_moments() {
         // The outline is ten deviations away.
-        let positions = gaussian(&rectangle(), 0.1, COUNT).unwrap();
+        let positions = gaussian(&rectangle(), 0.1, &first()).unwrap();
         for (k, centre) in [(0, 1.5), (1, 1.0)] {
             let mean = positions.iter().map(|p| p[k] - centre).sum::<f64>() / COUNT as f64;
             let square = positions.iter().map(|p| (p[k] - centre).powi(2)).sum::<f64>();
@@ -247,7 +280,7 @@ mod tests {
     #[test]
     fn gaussian_positions_are_truncated_at_the_outline() {
         // A disc of one deviation: r^2 has a truncated exponential distribution.
-        let positions = gaussian(&disc(), 2.0, COUNT).unwrap();
+        let positions = gaussian(&disc(), 2.0, &first()).unwrap();
         for part in [0.25, 0.5, 0.75] {
             let below = positions.iter().filter(|p| p[0] * p[0] + p[1] * p[1] < 4.0 * part).count();
             let expected = (-0.5 * part).exp_m1() / (-0.5_f64).exp_m1();
@@ -257,7 +290,7 @@ mod tests {
 
     #[test]
     fn too_wide_gaussian_is_refused() {
-        let refused = message(gaussian(&disc(), 1000.0, COUNT));
+        let refused = message(gaussian(&disc(), 1000.0, &first()));
         assert!(refused.contains("standard deviation 1000"), "{refused}");
     }
 
@@ -318,7 +351,7 @@ mod tests {
 
     #[test]
     fn no_inflow_is_refused() {
-        let still = flux(&disc(), COUNT, &Domain::unbounded(), &mut still, "turn it");
+        let still = flux(&disc(), &first(), &Domain::unbounded(), &mut still, "turn it");
         let still = message(still);
         assert!(still.contains("nothing flows in") && still.contains("move it"), "{still}");
         let out = message(flux_through(&disc(), |_| [0.0, 0.0, -1.0]));
@@ -328,13 +361,15 @@ mod tests {
         assert!(limited.contains("limited to a small part"), "{limited}");
         let domain = Domain::new([10.0; 3], [11.0; 3]).unwrap();
         let mut unused = |_: &[[f64; 3]]| panic!("no position is in the domain");
-        assert!(message(flux(&disc(), COUNT, &domain, &mut unused, "")).contains("nothing flows"));
+        assert!(
+            message(flux(&disc(), &first(), &domain, &mut unused, "")).contains("nothing flows")
+        );
     }
 
     #[test]
     fn velocity_errors_are_returned() {
         let mut broken = |_: &[[f64; 3]]| Err(Error::Execution("lost".into()));
-        let failed = flux(&disc(), COUNT, &Domain::unbounded(), &mut broken, "");
+        let failed = flux(&disc(), &first(), &Domain::unbounded(), &mut broken, "");
         assert!(matches!(failed, Err(Error::Execution(_))));
     }
 }

@@ -120,9 +120,12 @@ pub(crate) struct InletRequest<'a> {
     pub seeds: &'a [[f64; 3]],
     /// Number of slots that the inlet feeds.
     pub slots: usize,
+    /// The number of the inlet among those with random positions.
+    pub number: u64,
     /// Velocity at positions, at the start of the run; used for [`Pattern::Flux`] only.
     pub velocity: &'a mut draws::VelocityAt<'a>,
-    /// Random positions on a patch of the mesh boundary: by flux at the start of the run, or by area.
+    /// Random positions on a patch of the mesh boundary: by flux at the start of the run, or by area. They depend on
+    /// the number of the inlet.
     pub on_patch: &'a PatchPositions<'a>,
 }
 
@@ -195,6 +198,15 @@ impl Inlet {
         self.pattern
     }
 
+    /// Whether its positions are random.
+    pub(crate) fn is_random(&self) -> bool {
+        match self.shape {
+            InletShape::Points(_) => false,
+            InletShape::Patch(_) => true,
+            _ => self.pattern != Pattern::Lattice,
+        }
+    }
+
     /// The release positions for a run.
     ///
     /// # Errors
@@ -256,14 +268,14 @@ impl Inlet {
             check_within(&patch, request.domain)?;
         }
         let slots = request.slots;
-        let count = sequence(slots);
+        let sequence = draws::Sequence::new(request.number, sequence(slots));
         let positions = match self.pattern {
             Pattern::Lattice => return Ok(per_slot(lattice::positions(&patch, slots)?)),
-            Pattern::Uniform => draws::uniform(&patch, count)?,
-            Pattern::Gaussian { deviation } => draws::gaussian(&patch, deviation, count)?,
+            Pattern::Uniform => draws::uniform(&patch, &sequence)?,
+            Pattern::Gaussian { deviation } => draws::gaussian(&patch, deviation, &sequence)?,
             Pattern::Flux => {
                 let velocity = &mut *request.velocity;
-                draws::flux(&patch, count, request.domain, velocity, self.shape.reversal())?
+                draws::flux(&patch, &sequence, request.domain, velocity, self.shape.reversal())?
             }
         };
         Ok(shared(positions, slots))

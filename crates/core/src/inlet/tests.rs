@@ -58,7 +58,7 @@ fn positions_in(
     slots: usize,
 ) -> Result<InletPositions> {
     let (velocity, on_patch) = (&mut no_flow, NO_PATCH);
-    inlet.positions(&mut InletRequest { domain, seeds, slots, velocity, on_patch })
+    inlet.positions(&mut InletRequest { domain, seeds, slots, number: 0, velocity, on_patch })
 }
 
 fn inlet(shape: InletShape, pattern: Pattern) -> Inlet {
@@ -73,7 +73,7 @@ fn all_patterns() -> [Pattern; 4] {
 fn with_flow(inlet: &Inlet, domain: &Domain, seeds: &[[f64; 3]]) -> Result<InletPositions> {
     let mut velocity = |p: &[[f64; 3]]| Ok(vec![[1.0; 3]; p.len()]);
     let (velocity, on_patch) = (&mut velocity, NO_PATCH);
-    inlet.positions(&mut InletRequest { domain, seeds, slots: 100, velocity, on_patch })
+    inlet.positions(&mut InletRequest { domain, seeds, slots: 100, number: 0, velocity, on_patch })
 }
 
 #[test]
@@ -152,6 +152,7 @@ fn flux_through_a_segment_is_proportional_to_the_inflow_speed() {
             domain: &domain,
             seeds: &[],
             slots: 1,
+            number: 0,
             velocity: &mut velocity,
             on_patch: NO_PATCH,
         })

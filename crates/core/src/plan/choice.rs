@@ -2,7 +2,7 @@
 
 use super::{Memory, Plan, RunSize, Strategy, needs};
 use crate::{
-    Error, FieldSize, Frames, Result,
+    Error, FieldSize, Frames, FreeMemory, Result,
     combinations::{Feature, refusal},
 };
 
@@ -92,9 +92,10 @@ impl Plan {
         field: &FieldSize,
         memory: Memory,
         (frames, batch): (Frames, usize),
+        is_loaded: bool,
     ) -> Self {
         let batch = batch.min(size.particles).max(1);
-        let layout = needs::MemoryLayout { frames, batch, is_shared: memory.is_shared };
+        let layout = needs::MemoryLayout { frames, batch, is_shared: memory.is_shared, is_loaded };
         let frames = match frames {
             Frames::Streamed(_) if frames.window(field.frames).is_none() => Frames::All,
             frames => frames,
@@ -145,7 +146,9 @@ impl MemoryRequest {
         }
         let must_split = self.batch.is_some_and(|batch| batch < size.particles);
         if must_split && !strategy.has_batches() {
-            return Some(format!("`{name}` has no batches; omit the batch"));
+            return Some(format!(
+                "`{name}` has no batches; omit the batch, or use `batched` or `streamed`"
+            ));
         }
         (self.has_graph && strategy.has_batches()).then(|| {
             format!(
@@ -166,18 +169,23 @@ fn smallest_that_fits(
     request: &MemoryRequest,
 ) -> Plan {
     let max = request.batch.unwrap_or(size.particles).min(size.particles);
-    let plan = |frames, batch| Plan::new(size, field, memory, (frames, batch));
+    let is_loaded = request.frames.is_some();
+    let plan = |frames, batch| Plan::new(size, field, memory, (frames, batch), is_loaded);
     let fits = |plan: &Plan| plan.excess().is_none();
     let held: Vec<Frames> = match (request.frames, strategy) {
         (Some(frames), _) => vec![frames],
         (None, Strategy::Blocks) => {
             let fits = |bytes| fits(&plan(Frames::Blocks(bytes as u64), size.particles));
             let bytes = largest(MIN_BLOCK as usize, field.needed_bytes() as usize, fits);
-            // With room for what the program grows by until the run is checked.
-            vec![Frames::Blocks((bytes - bytes / 4) as u64)]
+            // With room for what the program grows by until the run is checked; a small field is one block.
+            vec![Frames::Blocks(((bytes - bytes / 4) as u64).max(MIN_BLOCK))]
         }
         (None, Strategy::StreamedFrames | Strategy::Streamed) => {
-            HELD.iter().map(|held| Frames::Streamed(*held)).collect()
+            let held = HELD.map(Frames::Streamed);
+            let streams = |frames: &Frames| frames.window(field.frames).is_some();
+            let [.., min] = held;
+            let streamed: Vec<Frames> = held.into_iter().filter(streams).collect();
+            if streamed.is_empty() { vec![min] } else { streamed }
         }
         (None, Strategy::InMemory | Strategy::Batched) => vec![Frames::All],
     };
@@ -226,10 +234,10 @@ fn too_large(
     let (bytes, name) = items.first().copied().unwrap_or_default();
     let hint = match (request.strategy, reason) {
         (Some(strategy), _) if !matches!(strategy, Strategy::Streamed | Strategy::Blocks) => {
-            "use `run.strategy = \"streamed\"`, ".to_string()
+            "use `Strategy::Streamed`, ".to_string()
         }
         (None, None) if name == "field" => {
-            "read blocks of the frames, if the field is a grid (`run.strategy = \"blocks\"`), "
+            "select fewer frames, read blocks of them, if the field is a grid (`Strategy::Blocks`), "
                 .to_string()
         }
         (_, Some(reason)) => format!("note that {reason}; "),
@@ -243,7 +251,10 @@ fn too_large(
         ),
         needed,
         available,
-        remedy: format!("{hint}trace fewer particles at once, or raise `run.memory`"),
+        remedy: format!(
+            "{hint}trace fewer particles at once, or raise `Execution::memory`{}",
+            FreeMemory::now()
+        ),
     }
 }
 
@@ -284,8 +295,13 @@ mod tests {
         let plan = plan.unwrap();
         assert_eq!(plan.strategy, Strategy::Batched);
         assert!(plan.host_bytes() <= 350 * MIB && plan.batch >= MIN_BATCH);
-        let more =
-            Plan::new(&size(2_000_000), &one_frame, memory(350), (Frames::All, plan.batch + 1));
+        let more = Plan::new(
+            &size(2_000_000),
+            &one_frame,
+            memory(350),
+            (Frames::All, plan.batch + 1),
+            false,
+        );
         assert!(more.excess().is_some());
     }
 
@@ -309,14 +325,17 @@ mod tests {
         let text = message(MemoryRequest::default());
         assert!(text.contains("1000000 particles, streamed, on the host"), "{text}");
         assert!(
-            text.contains("only 104857600 are available") && text.contains("run.memory"),
+            text.contains("only 104857600 are available") && text.contains("Execution::memory"),
             "{text}"
         );
         let text = message(MemoryRequest {
             strategy: Some(Strategy::InMemory),
             ..MemoryRequest::default()
         });
-        assert!(text.contains("largest part: field") && text.contains("\"streamed\""), "{text}");
+        assert!(
+            text.contains("largest part: field") && text.contains("Strategy::Streamed"),
+            "{text}"
+        );
         let with_graph = MemoryRequest { has_graph: true, ..MemoryRequest::default() };
         assert!(message(with_graph).contains("graph of gradients"));
         let request =

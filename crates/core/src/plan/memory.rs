@@ -1,6 +1,6 @@
 //! The memory that a run may use.
 
-use crate::{ControlGroup, device};
+use crate::{FreeMemory, device};
 use burn::tensor::Device;
 
 /// Memory that a run may use, in bytes; `None` if unknown.
@@ -16,14 +16,11 @@ pub struct Memory {
 
 impl Memory {
     /// The memory available to this process now: its resident memory, and nine tenths of the free
-    /// memory of the machine or of the process's control group. The free memory of a graphics card
-    /// is unknown.
+    /// memory of the machine, of the process's control group or of its own limits. The free memory of a graphics
+    /// card is unknown.
     pub fn of(device: &Device) -> Self {
-        let mut system = sysinfo::System::new();
-        system.refresh_memory();
-        let limit = ControlGroup::of_process().left.unwrap_or(u64::MAX);
-        let left = system.available_memory().min(limit);
-        let host = (left > 0).then(|| resident() + left / 10 * 9);
+        let FreeMemory { bytes: left, limit } = FreeMemory::now();
+        let host = (left > 0 || limit.is_some()).then(|| resident() + left / 10 * 9);
         Memory { host, ..Memory::unknown(device) }
     }
 

@@ -111,6 +111,8 @@ pub(super) struct MemoryLayout {
     pub frames: Frames,
     pub batch: usize,
     pub is_shared: bool,
+    /// Whether the frames are on the device already.
+    pub is_loaded: bool,
 }
 
 /// All items of a run that need memory.
@@ -159,7 +161,13 @@ fn of_field(field: &FieldSize, layout: MemoryLayout) -> Vec<PlanItem> {
     }
     match layout.frames.window(field.frames) {
         None => {
-            vec![item("field", Phase::Always, 0, frames(field.frames) + field.other_bytes)]
+            let all = frames(field.frames) + field.other_bytes;
+            let reading = if layout.is_loaded { 0 } else { field.read_bytes };
+            let mut items = vec![item("field", Phase::Always, 0, all)];
+            if reading > 0 {
+                items.push(item("reading", Phase::Start, reading, 0));
+            }
+            items
         }
         Some(held) => {
             let ahead = Frames::ahead(held);

@@ -2,7 +2,7 @@
 
 use super::Seeds;
 use super::boxes::{check_box, within};
-use crate::Result;
+use crate::{Result, random};
 
 const BITS: usize = 32;
 
@@ -29,17 +29,44 @@ impl Seeds {
 }
 
 /// The first three dimensions of the sequence.
-pub(crate) struct Sobol([[u32; BITS]; 3]);
+pub(crate) struct Sobol {
+    directions: [[u32; BITS]; 3],
+    /// The key of the order of the points; `None` for that of the sequence.
+    order: Option<u32>,
+}
 
 impl Sobol {
     pub(crate) fn new() -> Self {
-        Sobol(TABLE.map(|(s, a, m)| directions(s, a, m)))
+        Sobol::independent(0)
     }
 
-    /// Point `i` in the unit cube. Point 0 is the low corner; no other point has a coordinate of 0.
-    pub(crate) fn point(&self, i: usize) -> [f64; 3] {
-        self.0.each_ref().map(|v| point(i, v))
+    /// One of several orders of the sequence that are independent of each other; number 0 is its own.
+    pub(crate) fn independent(number: u64) -> Self {
+        let order = (number > 0).then(|| random::bits(number, 0, 0, 0)[0]);
+        Sobol { directions: TABLE.map(|(s, a, m)| directions(s, a, m)), order }
     }
+
+    /// Point `i` in the unit cube. Point 0 in the order of the sequence is the low corner; no other point has a
+    /// coordinate of 0.
+    pub(crate) fn point(&self, i: usize) -> [f64; 3] {
+        match self.order {
+            None => self.directions.each_ref().map(|v| point(i, v)),
+            Some(key) => {
+                let half = 0.5 / (1_u64 << BITS) as f64;
+                let i = reordered(i as u32, key) as usize;
+                self.directions.each_ref().map(|v| point(i, v) + half)
+            }
+        }
+    }
+}
+
+/// The place of point `i` in a random order in which the first points, a power of two of them, are still a part of
+/// the sequence with its low discrepancy (B. Burley, *Practical hash-based Owen scrambling*, 2020; the hash is of S.
+/// Laine and T. Karras, 2011).
+fn reordered(i: u32, key: u32) -> u32 {
+    let start = i.reverse_bits().wrapping_add(key);
+    let factors = [0x6c50_b47c_u32, 0xb82f_1e52, 0xc7af_e638, 0x8d22_f6e6];
+    factors.into_iter().fold(start, |x, factor| x ^ x.wrapping_mul(factor)).reverse_bits()
 }
 
 /// Direction numbers of the bits of an index, in units of 2^-32.

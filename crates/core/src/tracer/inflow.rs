@@ -20,9 +20,11 @@ pub(super) struct Inflow {
     pub tracked: Vec<(usize, Tensor<2>)>,
     /// Inlets of re-injection, which outlets can share, with their positions.
     shared: Vec<(Inlet, InletRows)>,
+    /// Number of inlets with random positions, which are independent of each other.
+    random: u64,
 }
 
-/// The seed of random positions on patches.
+/// The seed of random positions on patches, for the first inlet with random positions.
 const SEED: u64 = 1;
 
 /// The maximum number of inlets: slots have them in 16 bits.
@@ -89,9 +91,12 @@ impl Inflow {
     ) -> Result<usize> {
         let mut velocity = |positions: &[[f64; 3]]| velocities(tracer.field, positions, t0);
         let (domain, velocity) = (&tracer.domain_box(), &mut velocity);
-        let on_patch = &|name: &str, by_flux, count| on_patch(tracer, name, (by_flux, t0), count);
-        let mut request = inlet::InletRequest { domain, seeds, slots, velocity, on_patch };
+        let number = self.random;
+        let on_patch =
+            &|name: &str, by_flux, count| on_patch(tracer, name, (by_flux, t0), (count, number));
+        let mut request = inlet::InletRequest { domain, seeds, slots, number, velocity, on_patch };
         let positions = inlet.positions(&mut request)?;
+        self.random += u64::from(inlet.is_random());
         let positions = allowed(tracer, inlet, positions, slots)?;
         let precision = tracer.field.precision();
         if let Some(points) = inlet.tracked() {
@@ -162,7 +167,7 @@ fn on_patch(
     tracer: &Tracer,
     name: &str,
     (by_flux, time): (bool, f64),
-    count: usize,
+    (count, number): (usize, u64),
 ) -> Result<Vec<[f64; 3]>> {
     let (Some(patch), Some(mesh)) = (
         tracer.surroundings.patches.iter().find(|patch| patch.name() == name),
@@ -176,8 +181,8 @@ fn on_patch(
         }));
     };
     let seeds = match by_flux {
-        true => Seeds::on_patch_by_flux(tracer.field, patch, time, count, SEED),
-        false => Seeds::on_patch(mesh, patch, count, SEED),
+        true => Seeds::on_patch_by_flux(tracer.field, patch, time, count, SEED + number),
+        false => Seeds::on_patch(mesh, patch, count, SEED + number),
     }?;
     Ok(seeds.positions().to_vec())
 }

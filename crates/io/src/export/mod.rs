@@ -18,7 +18,7 @@ mod table;
 pub(crate) use finals::Finals;
 pub use selection::Selection;
 
-use crate::disk::{partial, refused, write_atomic};
+use crate::disk::{refused, write_atomic};
 use crate::tracks::{ParticleState, SaveBlock, Tracks};
 use crate::{Error, Result};
 use column::Values;
@@ -56,8 +56,7 @@ pub fn write_parquet(
     let path = path.as_ref();
     let table = Table::new(store, rows == Rows::Particles);
     write(path, |out| {
-        let part = partial(path);
-        let failed = || refused("write", &part, None);
+        let failed = || refused("write", path, None);
         let writer = ParquetWriter::new(out, &table.columns, &status_names());
         let mut writer = writer.map_err(failed())?;
         fill(store, selection, (rows, table), |table| {
@@ -80,7 +79,7 @@ pub fn write_csv(store: &Tracks, selection: &Selection, path: impl AsRef<Path>) 
     let table = Table::new(store, false);
     let names = status_names();
     write(path, |out| {
-        let failed = |e: csv::Error| refused("write", &partial(path), None)(e.into());
+        let failed = |e: csv::Error| refused("write", path, None)(e.into());
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(table.columns.iter().map(|column| &column.name)).map_err(failed)?;
         let mut count = 0;
@@ -92,7 +91,7 @@ pub fn write_csv(store: &Tracks, selection: &Selection, path: impl AsRef<Path>) 
             count += table.rows;
             Ok(())
         })?;
-        writer.flush().map_err(refused("write", &partial(path), None))?;
+        writer.flush().map_err(refused("write", path, None))?;
         Ok(count)
     })
 }

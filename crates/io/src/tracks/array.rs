@@ -13,7 +13,7 @@ use super::json::text_of;
 use super::layout::{ArraySpec, Counts, Dims, Encoding, METADATA, bytes_of_number};
 use super::manifest::Manifest;
 use crate::Result;
-use crate::disk::{partial, refused, remove_file, sync_files, sync_folder, write_unsynced};
+use crate::disk::{partial, refused, remove_file, sync_files, sync_folder, write_text_beside};
 use crate::number::{Number, bytes_of};
 use crc32fast::Hasher;
 use serde_json::Value;
@@ -95,7 +95,7 @@ impl ArrayWriter {
         self.truncate()?;
         // Not synced: completing the store writes it again.
         let metadata = self.metadata(self.planned);
-        write_unsynced(&self.folder.join(METADATA), &text_of(&metadata))
+        write_text_beside(&self.folder.join(METADATA), text_of(&metadata))
     }
 
     /// What the array holds.
@@ -326,7 +326,7 @@ impl ArrayWriter {
     pub fn describe(&mut self, counts: Counts) -> Result<()> {
         let metadata = text_of(&self.metadata(counts));
         self.metadata = Some(Entry::of(metadata.as_bytes()));
-        write_unsynced(&self.folder.join(METADATA), &metadata)
+        write_text_beside(&self.folder.join(METADATA), &metadata)
     }
 
     /// Syncs the final shape to the disk.

@@ -4,7 +4,7 @@ use super::json::{read_json, text_of};
 use super::layout::{METADATA, metadata};
 use super::names::DENSITY;
 use super::reader::Tracks;
-use crate::disk::{write_atomic, write_unsynced};
+use crate::disk::{write_atomic, write_text_beside};
 use crate::{Error, Image, Result};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -134,7 +134,7 @@ fn describe(folder: &Path, metadata: &Value) -> Result<(bool, bool)> {
         std::fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
         remove_chunks(folder)?;
     }
-    write_unsynced(&path, &text_of(metadata))?;
+    write_text_beside(&path, text_of(metadata))?;
     Ok((is_new, true))
 }
 

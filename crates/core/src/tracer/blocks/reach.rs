@@ -238,7 +238,7 @@ impl<'a> Reach<'a> {
             ),
             needed: self.blocks.bytes_of(&block, frames),
             available: self.blocks.bytes(),
-            remedy: "raise `run.memory`, or take shorter steps".into(),
+            remedy: "raise `Execution::memory`, or take shorter steps".into(),
         }
     }
 }
