@@ -54,7 +54,8 @@ pub(super) fn adaptive(tracer: &Tracer) -> Result<Option<Adaptive>> {
 pub(super) fn check_max_step(tracer: &Tracer, dt: f64) -> Result<()> {
     let Some(Tolerance { max_step, .. }) = tracer.solver.tolerance else { return Ok(()) };
     let shortest = dt.abs() / Adaptive::MAX_TRIALS as f64;
-    if max_step >= shortest {
+    let is_too_short = max_step > 0.0 && max_step < shortest;
+    if !is_too_short {
         return Ok(());
     }
     Err(Error::Tolerance(format!(
