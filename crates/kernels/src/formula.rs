@@ -163,14 +163,32 @@ impl Instruction {
     }
 }
 
-/// Shape of a field that is a formula. Its constants are the field's coordinates: those of `velocity`, then two
-/// numbers for each of `clock`, whose sum is the constant.
+/// Shape of a field that is a formula. Its constants are the field's coordinates: those of `velocity`, two numbers for
+/// each of `clock`, whose sum is the constant, and those of `on_cards`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FormulaShape {
     /// The velocity u, v, w. Its inputs are x, y, z and the results of `clock`.
     pub velocity: &'static Program,
     /// What depends on the time alone, which is its input; evaluated in double precision on CPUs.
     pub clock: &'static Program,
+    /// The velocity on graphics cards. Its inputs are x, y, z, the time since a [`FormulaStart`] and its results.
+    pub on_cards: &'static Program,
+}
+
+impl FormulaShape {
+    /// Number of results of a [`FormulaStart`].
+    pub(crate) fn start_results(&self) -> usize {
+        self.on_cards.inputs - 4
+    }
+}
+
+/// What a formula's velocity on graphics cards takes from a time near those of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormulaStart {
+    /// The time.
+    pub time: f64,
+    /// What depends on that time alone.
+    pub results: Vec<f64>,
 }
 
 macro_rules! scalar {

@@ -56,7 +56,9 @@ pub use cpu::{
 };
 pub use face::Face;
 pub use field::FieldShape;
-pub use formula::{FormulaNumber, FormulaShape, Function, Instruction, Operator, Program};
+pub use formula::{
+    FormulaNumber, FormulaShape, FormulaStart, Function, Instruction, Operator, Program,
+};
 pub use functions::{
     FieldTensors, GeometryTensors, IDENTITY, Launched, Log, MOTION, POSITION, Particles, TANGENTS,
     advance, locate, sample,

@@ -1,6 +1,8 @@
 //! The input of one launch.
 
-use crate::{Adaptive, Boundary, Clock, Obstacle, ReinjectionRules, Scheme, Step, Walk};
+use crate::{
+    Adaptive, Boundary, Clock, FormulaStart, Obstacle, ReinjectionRules, Scheme, Step, Walk,
+};
 use burn::tensor::TensorData;
 use std::{fmt::Debug, sync::Arc};
 
@@ -21,6 +23,8 @@ pub struct Segment {
     pub scheme: Scheme,
     /// Frame intervals, extrapolation and interpolation in time.
     pub clock: Arc<Clock>,
+    /// Of a field that is a formula, for graphics cards: without it, velocities there are not numbers.
+    pub formula: Option<FormulaStart>,
     /// The domain box and its faces.
     pub boundary: Boundary,
     /// Bodies and vessels in the box.
@@ -74,6 +78,7 @@ impl Segment {
             slots: None,
             scheme: Scheme::default(),
             clock,
+            formula: None,
             boundary: Boundary::open(),
             obstacles: Arc::new([]),
             has_holes: false,

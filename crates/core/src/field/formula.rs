@@ -19,9 +19,9 @@ use super::{
 };
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{FieldShape, FieldTensors, FormulaShape, Program};
+use burntrace_kernels::{FieldShape, FieldTensors, FormulaShape, FormulaStart, Program};
 use compile::Compiled;
-use relative::relative;
+use relative::{TimeTerms, relative};
 
 /// A velocity as a formula of x, y, z and the time t.
 ///
@@ -41,6 +41,8 @@ use relative::relative;
 pub struct Formula {
     velocity: [Expression; 3],
     compiled: Compiled,
+    /// The programs of graphics cards, which know the time since the start of a launch.
+    on_cards: Compiled,
 }
 
 impl PartialEq for Formula {
@@ -57,18 +59,30 @@ impl Formula {
     ///
     /// [`Error::Formula`] if it has more than about a thousand operations.
     pub fn new(velocity: [Expression; 3]) -> Result<Self> {
-        let compiled = match Compiled::new(&relative(&velocity, [0.0; 3])) {
-            // It has more operations than the formula itself.
-            Err(_) => Compiled::new(&velocity)?,
-            Ok(compiled) => compiled,
-        };
-        Ok(Formula { velocity, compiled })
+        if let Some(formula) = Formula::relative(&velocity, [0.0; 3]) {
+            return Ok(formula);
+        }
+        // It has fewer operations itself.
+        let on_cards = relative(&velocity, [0.0; 3], TimeTerms::Sum);
+        let (compiled, on_cards) = (Compiled::new(&velocity, 3)?, Compiled::new(&on_cards, 4)?);
+        Ok(Formula { velocity, compiled, on_cards })
+    }
+
+    fn relative(velocity: &[Expression; 3], origin: [f64; 3]) -> Option<Self> {
+        let compiled =
+            |time, coordinates| Compiled::new(&relative(velocity, origin, time), coordinates).ok();
+        let (one, two) = (compiled(TimeTerms::One, 3)?, compiled(TimeTerms::Two, 4)?);
+        Some(Formula { velocity: velocity.clone(), compiled: one, on_cards: two })
     }
 
     /// The formula at positions measured from an origin; `None` if it has too many operations for that.
     pub(super) fn measured_from(&self, origin: [f64; 3]) -> Option<Self> {
-        let compiled = Compiled::new(&relative(&self.velocity, origin)).ok()?;
-        Some(Formula { velocity: self.velocity.clone(), compiled })
+        Formula::relative(&self.velocity, origin)
+    }
+
+    /// What graphics cards take from the time of a launch.
+    pub(crate) fn start(&self, time: f64) -> FormulaStart {
+        FormulaStart { time, results: self.on_cards.clock_at(time) }
     }
 
     /// Reads u, v and w as text, for example `["-y", "x", "0"]`.
@@ -113,7 +127,8 @@ impl Formula {
         precision: Precision,
     ) -> Sampled {
         let Compiled { velocity, clock, .. } = self.compiled;
-        let constants = self.compiled.constants();
+        let constants = self.compiled.constants(&self.on_cards);
+        let on_cards = self.on_cards.velocity;
         let count = constants.len();
         let dtype = precision.dtype();
         Sampled {
@@ -122,7 +137,7 @@ impl Formula {
                 groups: 1,
                 coordinates: Tensor::from_data(precision.data(constants, [count]), (device, dtype)),
                 index: Tensor::from_data(TensorData::new(vec![0_i32], [1]), (device, DType::I32)),
-                shape: FieldShape::Formula(FormulaShape { velocity, clock }),
+                shape: FieldShape::Formula(FormulaShape { velocity, clock, on_cards }),
             },
             stream: None,
             blocks: None,

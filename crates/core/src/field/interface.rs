@@ -3,6 +3,7 @@
 use super::{arrays::Samples, domain::Domain, formula::Formula, sampled::Sampled};
 use crate::{Error, Precision, Result, mesh::Mesh};
 use burn::tensor::{Bool, Device, Tensor};
+use burntrace_kernels::FormulaStart;
 
 /// A velocity field that a tracer can follow.
 ///
@@ -147,6 +148,11 @@ impl dyn Field + '_ {
         let Internals { from_origin, formula, .. } = self.internals(Sealed);
         let sampled = || Some(from_origin?.velocity_from_origin(position.clone(), times));
         formula.map(|formula| formula.velocity_at(position, times)).or_else(sampled)
+    }
+
+    /// What the fused engine takes from the time of a launch, of a formula.
+    pub(crate) fn formula_start(&self, time: f64) -> Option<FormulaStart> {
+        self.internals(Sealed).formula.map(|formula| formula.start(time))
     }
 
     pub(crate) fn source_cell(&self, cell: usize) -> usize {

@@ -101,6 +101,7 @@ pub(super) fn velocity(
 
 pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
     Segment {
+        formula: steps.first().and_then(|step| stepper.field.formula_start(step.since)),
         scheme: stepper.scheme,
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),

@@ -1,51 +1,47 @@
 //! Velocity from a formula: its program becomes part of the kernel.
 
 use super::{Vec4, cubecl, frame_pair::FramePair, launch::Launch, vec4};
-use crate::{FormulaShape, Function, Instruction, Operator};
+use crate::{
+    FormulaShape, Function, Instruction, Operator,
+    physics::tables::{FRAME_INTERVALS, STEPS},
+};
 use burn_cubecl::cubecl::prelude::*;
 
-/// Velocity at a position and time. What depends on the time alone is computed in the kernel's precision.
+/// Velocity at a position and time.
 #[cube]
 pub(super) fn sample<F: Float>(
     launch: &Launch<F>,
     position: Vec4<F>,
     pair: &FramePair<F>,
 ) -> Vec4<F> {
-    let FormulaShape { velocity, clock } = comptime!(launch.form.kind.formula());
-    let first = comptime!(velocity.constants);
-    let mut times = Sequence::<F>::new();
-    times.push(pair.first_weight + pair.second_weight);
-    #[unroll]
-    for i in 0..comptime!(clock.constants) {
-        let at = comptime!(first + 2 * i);
-        times.push(launch.coords[at] + launch.coords[at + 1]);
-    }
-    #[unroll]
-    for i in 0..comptime!(clock.code.len()) {
-        let result = result::<F>(&times, comptime!(clock.code[i]));
-        times.push(result);
-    }
+    let FormulaShape { velocity, clock, on_cards } = comptime!(launch.form.kind.formula());
+    let first = comptime!(velocity.constants + 2 * clock.constants);
+    // Behind three numbers for each step.
+    let start = FRAME_INTERVALS + 3 * launch.int(STEPS) as usize;
     let mut values = Sequence::<F>::new();
     values.push(position.extract(0usize));
     values.push(position.extract(1usize));
     values.push(position.extract(2usize));
+    // The first difference is exact.
+    let since = pair.first_weight - launch.float(start);
+    values.push(since + (pair.second_weight - launch.float(start + 1)));
     #[unroll]
-    for i in 0..comptime!(clock.outputs.len()) {
-        values.push(value::<F>(&times, comptime!(clock.outputs[i])));
+    for i in 0..comptime!(on_cards.inputs - 4) {
+        values.push(launch.float(start + comptime!(2 + i)));
     }
     #[unroll]
-    for i in 0..first {
-        values.push(launch.coords[i]);
+    for i in 0..comptime!(on_cards.constants) {
+        values.push(launch.coords[comptime!(first + i)]);
     }
     #[unroll]
-    for i in 0..comptime!(velocity.code.len()) {
-        let result = result::<F>(&values, comptime!(velocity.code[i]));
+    for i in 0..comptime!(on_cards.code.len()) {
+        let result = result::<F>(&values, comptime!(on_cards.code[i]));
         values.push(result);
     }
     vec4::<F>(
-        value::<F>(&values, comptime!(velocity.outputs[0])),
-        value::<F>(&values, comptime!(velocity.outputs[1])),
-        value::<F>(&values, comptime!(velocity.outputs[2])),
+        value::<F>(&values, comptime!(on_cards.outputs[0])),
+        value::<F>(&values, comptime!(on_cards.outputs[1])),
+        value::<F>(&values, comptime!(on_cards.outputs[2])),
     )
 }
 

@@ -3,9 +3,9 @@
 
 use super::facet::FACET_ROWS;
 use crate::{
-    Adaptive, Boundary, Face, FieldShape, GridShape, MeshPatch, MeshShape, Obstacle, PointShape,
-    ReinjectionRules, Segment, Shape, Status, Weighting, obstacle::SHAPE_NUMBERS, random::halves,
-    reinjection::STATUS_CODES,
+    Adaptive, Boundary, Face, FieldShape, FormulaShape, GridShape, MeshPatch, MeshShape, Obstacle,
+    PointShape, ReinjectionRules, Segment, Shape, Status, Weighting, obstacle::SHAPE_NUMBERS,
+    random::halves, reinjection::STATUS_CODES,
 };
 
 /// Offsets in the float buffer; three numbers each, one per axis.
@@ -32,7 +32,8 @@ pub(crate) const CONTROL_MAX: usize = CONTROL + 3;
 /// Less than any number of a run.
 pub(crate) const LOWEST: usize = CONTROL + 4;
 /// The frame intervals, then two numbers per step: time since the frame, length. For a formula, which has no
-/// intervals, the time of each step in single precision, its length, and then what those times lack.
+/// intervals, the time of each step in single precision, its length, what those times lack, and the numbers of its
+/// [`FormulaStart`](crate::FormulaStart), with the time in two.
 pub(crate) const FRAME_INTERVALS: usize = LOWEST + 1;
 
 /// Offsets in the integer buffer.
@@ -130,7 +131,10 @@ impl Tables {
     pub fn new((shape, groups): (&FieldShape, usize), segment: &Segment, row: usize) -> Self {
         let mut tables = Tables::of_field(shape);
         tables.ints[FRAME_SIZE] *= groups as i32;
-        tables.put_segment(segment, matches!(shape, FieldShape::Formula(_)));
+        match shape {
+            FieldShape::Formula(formula) => tables.put_segment(segment, Some(formula)),
+            _ => tables.put_segment(segment, None),
+        }
         tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
         let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
         tables.put_patches(&segment.boundary.patches, after.unwrap_or_default());
@@ -161,7 +165,7 @@ impl Tables {
     }
 
     /// Steps, times, and what is added to the field.
-    fn put_segment(&mut self, segment: &Segment, is_formula: bool) {
+    fn put_segment(&mut self, segment: &Segment, formula: Option<&FormulaShape>) {
         let Tables { floats, ints } = self;
         floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
         floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
@@ -170,10 +174,15 @@ impl Tables {
         }
         floats.extend(&segment.clock.frame_intervals);
         let single = |time: f64| f64::from(time as f32);
-        let since = |time: f64| if is_formula { single(time) } else { time };
+        let since = |time: f64| if formula.is_some() { single(time) } else { time };
         floats.extend(segment.steps.iter().flat_map(|step| [since(step.since), step.h]));
-        if is_formula {
+        if let Some(formula) = formula {
             floats.extend(segment.steps.iter().map(|step| step.since - single(step.since)));
+            let unknown = || (f64::NAN, vec![f64::NAN; formula.start_results()]);
+            let start = segment.formula.clone().map(|start| (start.time, start.results));
+            let (time, results) = start.unwrap_or_else(unknown);
+            floats.extend([single(time), time - single(time)]);
+            floats.extend(results);
         }
         ints[STEPS] = segment.steps.len() as i32;
         ints[FIRST_STEP] = segment.first_step;

@@ -22,7 +22,9 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    pub fn new(velocity: &[Expression; 3]) -> Result<Self> {
+    /// The programs of components that are functions of some coordinates, of which there are four at most, and of the
+    /// time.
+    pub fn new(velocity: &[Expression; 3], coordinates: usize) -> Result<Self> {
         let mut parts = Parts::default();
         let roots = velocity.each_ref().map(|component| parts.part(component));
         let timed = parts.timed();
@@ -35,14 +37,23 @@ impl Compiled {
         let mut clock = Emitter::new(&parts, &[Part::Time], &[]);
         from_clock.iter().for_each(|part| clock.require(*part));
         let (clock, clock_constants) = clock.program(&from_clock)?;
-        let mut main = Emitter::new(&parts, &[0, 1, 2].map(Part::Coordinate), &from_clock);
+        let inputs: Vec<Part> = (0..coordinates).map(Part::Coordinate).collect();
+        let mut main = Emitter::new(&parts, &inputs, &from_clock);
         roots.iter().for_each(|part| main.require(*part));
         let (velocity, velocity_constants) = main.program(&roots)?;
         Ok(Compiled { velocity, clock, velocity_constants, clock_constants })
     }
 
-    /// The constants as the fused operation reads them; at least one number.
-    pub fn constants(&self) -> Vec<f64> {
+    /// What depends on the time alone, at a time.
+    pub fn clock_at(&self, time: f64) -> Vec<f64> {
+        let mut values = vec![time];
+        values.extend(&self.clock_constants);
+        self.clock.run(&mut values);
+        self.clock.outputs.iter().map(|output| values[usize::from(*output)]).collect()
+    }
+
+    /// The constants as the fused operation reads them, before those for graphics cards; at least one number.
+    pub fn constants(&self, on_cards: &Compiled) -> Vec<f64> {
         let pair = |x: &f64| {
             let single = f64::from(*x as f32);
             if single.is_finite() { [single, x - single] } else { [*x, 0.0] }
@@ -50,6 +61,7 @@ impl Compiled {
         let clock = self.clock_constants.iter().flat_map(pair);
         let mut constants: Vec<f64> =
             self.velocity_constants.iter().copied().chain(clock).collect();
+        constants.extend(&on_cards.velocity_constants);
         if constants.is_empty() {
             constants.push(0.0);
         }

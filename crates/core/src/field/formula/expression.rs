@@ -14,7 +14,7 @@ pub struct Expression(Arc<Node>);
 #[derive(Debug)]
 pub(super) enum Node {
     Number(f64),
-    /// Coordinate along x, y or z.
+    /// Coordinate along x, y or z, or the time since the start of a launch.
     Coordinate(usize),
     Time,
     Unary(Function, Expression),
@@ -53,6 +53,11 @@ impl Expression {
     /// The coordinate z.
     pub fn z() -> Self {
         Expression::new(Node::Coordinate(2))
+    }
+
+    /// The time since the start of a launch, as a fourth coordinate.
+    pub(super) fn since_start() -> Self {
+        Expression::new(Node::Coordinate(3))
     }
 
     /// The time t.

@@ -8,9 +8,24 @@ use super::expression::{Expression, Node};
 use burntrace_kernels::{FormulaNumber, Function, Operator};
 use std::{collections::HashMap, sync::Arc};
 
+/// How the time is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimeTerms {
+    /// As a number.
+    One,
+    /// As the start of a launch and the time since then, which are kept apart.
+    Two,
+    /// As the sum of these.
+    Sum,
+}
+
 /// The components as functions of the coordinates measured from an origin.
-pub(super) fn relative(velocity: &[Expression; 3], origin: [f64; 3]) -> [Expression; 3] {
-    let mut splitter = Splitter { origin, known: HashMap::new() };
+pub(super) fn relative(
+    velocity: &[Expression; 3],
+    origin: [f64; 3],
+    time: TimeTerms,
+) -> [Expression; 3] {
+    let mut splitter = Splitter { origin, time, known: HashMap::new() };
     velocity.each_ref().map(|component| splitter.split(component).whole())
 }
 
@@ -26,6 +41,7 @@ struct Split {
 
 struct Splitter {
     origin: [f64; 3],
+    time: TimeTerms,
     /// The terms of shared expressions, by address.
     known: HashMap<*const Node, Split>,
 }
@@ -38,7 +54,11 @@ impl Splitter {
         }
         let split = match &**expression.node() {
             Node::Number(_) => Split::far(expression.clone(), false),
-            Node::Time => Split::far(expression.clone(), true),
+            Node::Time => match self.time {
+                TimeTerms::One => Split::far(expression.clone(), true),
+                TimeTerms::Two => Split::both(expression.clone(), Expression::since_start()),
+                TimeTerms::Sum => Split::near(expression.clone() + Expression::since_start()),
+            },
             Node::Coordinate(axis) => match self.origin[*axis] {
                 0.0 => Split::near(expression.clone()),
                 origin => Split::both(origin.into(), expression.clone()),

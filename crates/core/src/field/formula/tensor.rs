@@ -28,13 +28,7 @@ pub(super) fn velocity(compiled: &Compiled, position: &Tensor<2>, times: &[f64])
 
 /// What depends on the time alone, evaluated on the host in f64.
 fn clock(compiled: &Compiled, position: &Tensor<2>, times: &[f64]) -> Vec<Column> {
-    let results = |time: &f64| {
-        let mut values = vec![*time];
-        values.extend(&compiled.clock_constants);
-        compiled.clock.run(&mut values);
-        compiled.clock.outputs.iter().map(|output| values[usize::from(*output)]).collect()
-    };
-    let all: Vec<Vec<f64>> = times.iter().map(results).collect();
+    let all: Vec<Vec<f64>> = times.iter().map(|time| compiled.clock_at(*time)).collect();
     let column = |k: usize| match all.as_slice() {
         [only] => Column::Number(only[k]),
         _ => {
