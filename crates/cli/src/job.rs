@@ -1,6 +1,5 @@
 //! The fields, the seeds and the tracer of a case.
 
-mod closed;
 mod description;
 mod field;
 mod flow;

@@ -1,7 +1,7 @@
 //! Adaptive step-size control.
 
 use crate::physics::{
-    prelude::host::Vec3,
+    prelude::host::{Float, Vec3},
     step_size::host::{self as step_size, Control, TrialStep, Verdict},
 };
 
@@ -32,6 +32,16 @@ pub enum TrialOutcome {
     Rejected,
     /// No step that the time resolves meets the tolerance.
     Hopeless,
+}
+
+impl TrialOutcome {
+    pub(crate) fn of<F: Float>(verdict: &Verdict<F>) -> Self {
+        match verdict.is_accepted {
+            true => TrialOutcome::Accepted,
+            false if verdict.is_hopeless => TrialOutcome::Hopeless,
+            false => TrialOutcome::Rejected,
+        }
+    }
 }
 
 impl Adaptive {
@@ -68,13 +78,7 @@ impl Adaptive {
         let Adaptive { relative, absolute, min_step, .. } = *self;
         let control = Control { relative, absolute, min_step };
         let trial = TrialStep { suggested, h, is_last, slack };
-        let Verdict { is_accepted, is_hopeless, next_dt } =
-            step_size::judge(&control, Vec3(from), Vec3(to), Vec3(error), &trial);
-        let trial = match is_accepted {
-            true => TrialOutcome::Accepted,
-            false if is_hopeless => TrialOutcome::Hopeless,
-            false => TrialOutcome::Rejected,
-        };
-        (trial, next_dt)
+        let verdict = step_size::judge(&control, Vec3(from), Vec3(to), Vec3(error), &trial);
+        (TrialOutcome::of(&verdict), verdict.next_dt)
     }
 }

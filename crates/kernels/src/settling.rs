@@ -17,13 +17,13 @@ pub const UNKNOWN: i32 = 4;
 pub const DEFERS: i32 = 8;
 /// A flag of a particle whose adaptive step is rejected. It stays where it is, and is released.
 pub const REJECTED: i32 = 16;
-/// A flag of a particle whose adaptive steps became too short: it ends where it is.
-pub const GIVES_UP: i32 = 128;
 /// A flag of a slot that gets its first release in the launch, if it is an idle one of a source.
 pub const WAKES: i32 = 32;
 
 /// A flag of an active particle that an operation displaces: it moves unless its displacement is 0.
 pub const PUSHED: i32 = 64;
+/// A flag of a particle whose adaptive steps became too short: it ends where it is.
+pub const GIVES_UP: i32 = 128;
 
 /// Where a step takes particles before they meet anything, in the order of slots.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! The fields of a case, from files or from a formula.
 
 use super::{
-    closed::ClosedGrid,
     description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
     flow,
     input::FieldInput,
@@ -263,8 +262,7 @@ fn open_files(case: &Case, given: &FileField, base: &Path) -> Result<(FieldInput
             let series = open!(io::Series, case, files, &options);
             let origin = origin(series.info(), given);
             let axes = periodic_axes(case, given)?;
-            let grid = PeriodicGrid::new(ClosedGrid::new(series, axes), axes);
-            let grid = grid.map_err(Misuse::of)?;
+            let grid = PeriodicGrid::new(series, axes).map_err(Misuse::of)?;
             (FieldInput::Grid(Box::new(grid)), origin)
         }
         Interpolation::Mesh { cell_velocity, .. } => {

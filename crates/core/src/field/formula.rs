@@ -77,7 +77,10 @@ impl Formula {
 
     /// The formula at positions measured from an origin; `None` if it has too many operations for that.
     pub(super) fn measured_from(&self, origin: [f64; 3]) -> Option<Self> {
-        Formula::relative(&self.velocity, origin)
+        match origin {
+            [0.0, 0.0, 0.0] => Some(self.clone()),
+            _ => Formula::relative(&self.velocity, origin),
+        }
     }
 
     /// What graphics cards take from the time of a launch.

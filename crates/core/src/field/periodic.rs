@@ -18,9 +18,10 @@ pub enum PeriodicAxis {
     Repeated,
     /// The last layer of nodes is the last before the period ends, as in spectral simulations. An
     /// interval from there to the first layer closes the axis: one spacing of an evenly spaced axis, or
-    /// what is left of the period.
+    /// what is left of the period. Frames that repeat the first layer already are refused, unless the period says that
+    /// there is another one.
     Closed {
-        /// The period of an axis that is not evenly spaced, in the data's unit of length.
+        /// The period, in the data's unit of length; needed for an axis that is not evenly spaced.
         period: Option<f64>,
     },
 }
@@ -53,6 +54,8 @@ pub struct PeriodicGrid<S> {
 
 /// Largest difference of the outer layers, relative to the largest velocity component of a frame.
 const SLACK: f64 = 1e-5;
+/// Largest difference of a last layer that repeats the first one, relative to that of the first two layers.
+const NEAR: f64 = 1e-2;
 
 impl<S: GridSource> PeriodicGrid<S> {
     /// Closes the axes of a source.
@@ -114,8 +117,12 @@ impl<S: GridSource> PeriodicGrid<S> {
             return Ok(data);
         }
         for d in 0..3 {
-            if self.known[d] == PeriodicAxis::Repeated {
-                self.check_layers(&data.velocity, d)?;
+            match self.known[d] {
+                PeriodicAxis::Open => {}
+                PeriodicAxis::Repeated => self.check_repeated(&data.velocity, d)?,
+                PeriodicAxis::Closed { period } => {
+                    self.check_lacking(&data.velocity, (d, period))?
+                }
             }
         }
         let Some(order) = &self.order else { return Ok(data) };
@@ -132,10 +139,10 @@ impl<S: GridSource> PeriodicGrid<S> {
         Ok(closed.with_arrays(arrays))
     }
 
-    /// Refuses a frame whose outer layers differ along an axis.
-    fn check_layers(&self, velocity: &Floats, d: usize) -> std::result::Result<(), SourceError> {
+    /// The largest difference of the velocity in the first and in another layer along an axis.
+    fn apart(&self, velocity: &Floats, d: usize, layer: usize) -> f64 {
         let stride: usize = self.given[..d].iter().product();
-        let (block, across) = (stride * self.given[d], stride * (self.given[d] - 1));
+        let (block, across) = (stride * self.given[d], stride * layer);
         let first_layer = (0..velocity.len() / 3)
             .step_by(block)
             .flat_map(|start| 3 * start..3 * (start + stride));
@@ -144,9 +151,13 @@ impl<S: GridSource> PeriodicGrid<S> {
             (a, b) if a.is_nan() || b.is_nan() => f64::INFINITY,
             (a, b) => (a - b).abs(),
         };
-        let worst = first_layer.map(apart).fold(0.0, f64::max);
-        let largest = || (0..velocity.len()).map(|i| velocity.get(i).abs()).fold(0.0, f64::max);
-        if worst == 0.0 || worst <= SLACK * largest() {
+        first_layer.map(apart).fold(0.0, f64::max)
+    }
+
+    /// Refuses a frame whose outer layers differ along an axis.
+    fn check_repeated(&self, velocity: &Floats, d: usize) -> std::result::Result<(), SourceError> {
+        let worst = self.apart(velocity, d, self.given[d] - 1);
+        if worst == 0.0 || worst <= SLACK * largest(velocity) {
             return Ok(());
         }
         let axis = AXES[d];
@@ -157,6 +168,37 @@ impl<S: GridSource> PeriodicGrid<S> {
         )
         .into())
     }
+
+    /// Refuses a frame whose last layer repeats the first one along an axis to which another layer is added, unless
+    /// the period tells that there is one. The first two layers differ then.
+    fn check_lacking(
+        &self,
+        velocity: &Floats,
+        (d, period): (usize, Option<f64>),
+    ) -> std::result::Result<(), SourceError> {
+        let [first, .., last, end] = self.axes[d][..] else { return Ok(()) };
+        let is_confirmed = period.is_some_and(|period| 2.0 * (first + period) >= last + end);
+        if is_confirmed {
+            return Ok(());
+        }
+        let [outer, inner] = [self.given[d] - 1, 1].map(|layer| self.apart(velocity, d, layer));
+        if inner == 0.0 || outer > NEAR * inner || outer > SLACK * largest(velocity) {
+            return Ok(());
+        }
+        let axis = AXES[d];
+        Err(format!(
+            "the last layer of nodes along {axis}, at {last}, repeats the first one, at {first}, and another one at \
+             {end} is to close the axis; if the data have that layer already, omit \"{axis}\" from the axes to close \
+             (`PeriodicAxis::Closed`); if the layers are equal by chance, confirm with `period` that the axis extends \
+             from {first} to {end}"
+        )
+        .into())
+    }
+}
+
+/// The largest velocity component.
+fn largest(velocity: &Floats) -> f64 {
+    (0..velocity.len()).map(|i| velocity.get(i).abs()).fold(0.0, f64::max)
 }
 
 /// The index in a source with `given` values along each axis of each of `counts` values, x fastest.
@@ -251,6 +293,27 @@ mod tests {
         fn placement(&self) -> Placement {
             Placement::Nodes
         }
+    }
+
+    #[test]
+    fn layer_that_is_there_already_is_not_added_unless_the_period_has_room() {
+        let row = || Row([vec![0.0, 1.0, 2.0], vec![0.0], vec![0.0]]);
+        let known =
+            |period| [PeriodicAxis::Closed { period }, PeriodicAxis::Open, PeriodicAxis::Open];
+        let grid = |period| PeriodicGrid::new(row(), known(period)).unwrap();
+        let check = |values: [f64; 3], period| {
+            let velocity = Floats::F64(values.iter().flat_map(|u| [*u, 0.0, 0.0]).collect());
+            grid(period).check_lacking(&velocity, (0, period)).map_err(|error| error.to_string())
+        };
+        for period in [None, Some(2.0)] {
+            let error = check([1.0, 2.0, 1.0], period).unwrap_err();
+            assert!(
+                error.contains("along x, at 2, repeats") && error.contains("from 0 to 3"),
+                "{error}"
+            );
+        }
+        assert!(check([1.0, 2.0, 1.0], Some(3.0)).is_ok() && check([1.0, 2.0, 1.1], None).is_ok());
+        assert!(check([1.0; 3], None).is_ok());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
     tile::{AcceptedStep, Member, PartOfStep, Tile},
 };
 use crate::{
-    Adaptive, MAX_INSTANCES_PER_STEP,
+    Adaptive, MAX_INSTANCES_PER_STEP, TrialOutcome,
     physics::{
         prelude::host::Vec3,
         step_size::host::{TrialStep, control, judge, length, slack},
@@ -79,25 +79,23 @@ impl<F: Real> Adapt<'_, '_, F> {
             let left = (F::one() - start_fraction) * full_dt;
             let h = length(self.tile.context.launch.float(CONTROL_MAX), *next_dt, left);
             let until = if h == left { F::one() } else { start_fraction + h / full_dt };
-            let is_accepted =
-                self.attempt::<L>((i, j), [start_fraction, until], (h, full_dt), next_dt);
-            let is_accepted = is_accepted.unwrap_or_else(|| {
+            match self.attempt::<L>((i, j), [start_fraction, until], (h, full_dt), next_dt) {
+                TrialOutcome::Rejected => continue,
                 // The next round ends it.
-                trials = Adaptive::MAX_TRIALS;
-                false
-            });
-            if is_accepted {
-                start_fraction = until;
-                let is_active = self.tile.arrays.record[i].status == ACTIVE;
-                if until == F::one() && is_active {
-                    break;
+                TrialOutcome::Hopeless => trials = Adaptive::MAX_TRIALS,
+                TrialOutcome::Accepted => {
+                    start_fraction = until;
+                    let is_active = self.tile.arrays.record[i].status == ACTIVE;
+                    if until == F::one() && is_active {
+                        break;
+                    }
+                    instances += usize::from(!is_active);
                 }
-                instances += usize::from(!is_active);
             }
         }
     }
 
-    /// Tries a step, and takes it if its error is small enough; `None` if no step has a small error.
+    /// Tries a step, and takes it if its error is small enough.
     #[inline(always)]
     fn attempt<L: Lanes<F>>(
         &mut self,
@@ -105,7 +103,7 @@ impl<F: Real> Adapt<'_, '_, F> {
         [start_fraction, until]: [F; 2],
         (h, full_dt): (F, F),
         next_dt: &mut F,
-    ) -> Option<bool> {
+    ) -> TrialOutcome {
         let context = self.tile.context;
         let pairs = context.part(j, start_fraction * full_dt, h);
         self.probe.recall(self.tile.arrays.record[i].location);
@@ -120,7 +118,7 @@ impl<F: Real> Adapt<'_, '_, F> {
         let record = &mut self.tile.arrays.record[i];
         if !verdict.is_accepted {
             record.rejected = record.rejected.saturating_add(1);
-            return (!verdict.is_hopeless).then_some(false);
+            return TrialOutcome::of(&verdict);
         }
         record.accepted = record.accepted.saturating_add(1);
         self.keep((i, j), (start_fraction, h));
@@ -128,7 +126,7 @@ impl<F: Real> Adapt<'_, '_, F> {
         let member = Member { i, to, slow, probe: &mut *self.probe };
         let step = PartOfStep { j, start: start_fraction, until };
         self.tile.finish_step(member, step, Width::of::<F, L>());
-        Some(true)
+        TrialOutcome::Accepted
     }
 
     /// Keeps a step that is accepted, if it is wanted.

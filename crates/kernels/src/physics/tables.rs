@@ -1,11 +1,11 @@
 //! Data shared by all particles of a launch, packed into two small buffers. Their layout is defined
 //! here only, for the host that writes them and for the code that reads them.
 
-use super::facet::FACET_ROWS;
+use super::{facet::FACET_ROWS, layout::Layout};
 use crate::{
-    Adaptive, Boundary, Face, FieldShape, FormulaShape, GridShape, MeshPatch, MeshShape, Obstacle,
-    PointShape, ReinjectionRules, Segment, Shape, Status, Weighting, obstacle::SHAPE_NUMBERS,
-    random::halves, reinjection::STATUS_CODES,
+    Adaptive, Boundary, Face, FieldShape, FormulaShape, FormulaStart, MeshPatch, Obstacle,
+    ReinjectionRules, Segment, Shape, Status, obstacle::SHAPE_NUMBERS, random::halves,
+    reinjection::STATUS_CODES,
 };
 
 /// Offsets in the float buffer; three numbers each, one per axis.
@@ -131,9 +131,9 @@ impl Tables {
     pub fn new((shape, groups): (&FieldShape, usize), segment: &Segment, row: usize) -> Self {
         let mut tables = Tables::of_field(shape);
         tables.ints[FRAME_SIZE] *= groups as i32;
-        match shape {
-            FieldShape::Formula(formula) => tables.put_segment(segment, Some(formula)),
-            _ => tables.put_segment(segment, None),
+        tables.put_segment(segment);
+        if let FieldShape::Formula(formula) = shape {
+            tables.put_times(segment, formula);
         }
         tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
         let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
@@ -165,7 +165,7 @@ impl Tables {
     }
 
     /// Steps, times, and what is added to the field.
-    fn put_segment(&mut self, segment: &Segment, formula: Option<&FormulaShape>) {
+    fn put_segment(&mut self, segment: &Segment) {
         let Tables { floats, ints } = self;
         floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
         floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
@@ -173,17 +173,7 @@ impl Tables {
             floats[CONTROL..LOWEST].copy_from_slice(&[relative, absolute, min_step, max_step]);
         }
         floats.extend(&segment.clock.frame_intervals);
-        let single = |time: f64| f64::from(time as f32);
-        let since = |time: f64| if formula.is_some() { single(time) } else { time };
-        floats.extend(segment.steps.iter().flat_map(|step| [since(step.since), step.h]));
-        if let Some(formula) = formula {
-            floats.extend(segment.steps.iter().map(|step| step.since - single(step.since)));
-            let unknown = || (f64::NAN, vec![f64::NAN; formula.start_results()]);
-            let start = segment.formula.clone().map(|start| (start.time, start.results));
-            let (time, results) = start.unwrap_or_else(unknown);
-            floats.extend([single(time), time - single(time)]);
-            floats.extend(results);
-        }
+        floats.extend(segment.steps.iter().flat_map(|step| [step.since, step.h]));
         ints[STEPS] = segment.steps.len() as i32;
         ints[FIRST_STEP] = segment.first_step;
         ints[FIRST_SLOT] = segment.first_slot as i32;
@@ -196,6 +186,24 @@ impl Tables {
             ints[WALK_SEED..FIRST_SLOT].copy_from_slice(&halves);
         }
         ints.extend(segment.steps.iter().map(|step| step.interval as i32));
+    }
+
+    /// The times of a formula, in two numbers each: the steps have the first one.
+    fn put_times(&mut self, segment: &Segment, formula: &FormulaShape) {
+        let floats = &mut self.floats;
+        let parts = |time: f64| [f64::from(time as f32), time - f64::from(time as f32)];
+        let times = segment.steps.iter().map(|step| parts(step.since));
+        for (row, [first, _]) in floats[FRAME_INTERVALS..].chunks_mut(2).zip(times.clone()) {
+            row[0] = first;
+        }
+        floats.extend(times.map(|[_, rest]| rest));
+        match &segment.formula {
+            Some(FormulaStart { time, results }) => {
+                floats.extend(parts(*time));
+                floats.extend(results);
+            }
+            None => floats.extend(vec![f64::NAN; 2 + formula.start_results()]),
+        }
     }
 
     /// The domain box, the mesh boundary, and obstacles.
@@ -329,73 +337,5 @@ impl Tables {
             put(NEAR_REENTRANT_AT, &[mesh.near_reentrant_at()]);
         }
         Tables { floats, ints }
-    }
-}
-
-/// Memory layout of a field.
-struct Layout {
-    origin: [f64; 3],
-    per_length: [f64; 3],
-    nodes: [usize; 3],
-    strides: [usize; 3],
-    reach: f64,
-    half_power: f64,
-}
-
-impl Layout {
-    fn of(shape: &FieldShape) -> Self {
-        match shape {
-            FieldShape::Grid(grid) => Layout::of_grid(grid),
-            FieldShape::Points(points) => Layout::of_points(points),
-            FieldShape::Mesh(mesh) => Layout::of_mesh(mesh),
-            FieldShape::Formula(_) => Layout {
-                origin: [0.0; 3],
-                per_length: [0.0; 3],
-                nodes: [1; 3],
-                strides: [1; 3],
-                reach: 0.0,
-                half_power: 0.0,
-            },
-        }
-    }
-
-    fn of_grid(grid: &GridShape) -> Self {
-        let per = |d: usize| if grid.is_flat(d) { 0.0 } else { 1.0 / grid.pitch[d] };
-        Layout {
-            origin: grid.origin,
-            per_length: [0, 1, 2].map(per),
-            nodes: grid.nodes,
-            strides: grid.strides(),
-            reach: 0.0,
-            half_power: 0.0,
-        }
-    }
-
-    fn of_points(points: &PointShape) -> Self {
-        let [nx, ny, _] = points.cells;
-        let half_power = match points.weighting {
-            Weighting::Nearest => 0.0,
-            Weighting::InverseDistance { power, .. } => 0.5 * power,
-        };
-        Layout {
-            origin: points.origin,
-            per_length: points.per_length,
-            nodes: points.cells,
-            strides: [1, nx, nx * ny],
-            reach: points.reach(),
-            half_power,
-        }
-    }
-
-    fn of_mesh(mesh: &MeshShape) -> Self {
-        let [nx, ny, _] = mesh.bins;
-        Layout {
-            origin: mesh.origin,
-            per_length: mesh.per_length,
-            nodes: mesh.bins,
-            strides: [1, nx, nx * ny],
-            reach: 0.0,
-            half_power: 0.0,
-        }
     }
 }

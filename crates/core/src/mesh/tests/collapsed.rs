@@ -2,36 +2,23 @@
 
 use super::*;
 
+/// The parametric coordinates of the corners of a hexahedron.
+fn corners() -> &'static [[f64; 3]] {
+    CellKind::Hexahedron.table().nodes
+}
+
 /// The edges of a hexahedron.
-const EDGES: [[usize; 2]; 12] = [
-    [0, 1],
-    [1, 2],
-    [2, 3],
-    [3, 0],
-    [4, 5],
-    [5, 6],
-    [6, 7],
-    [7, 4],
-    [0, 4],
-    [1, 5],
-    [2, 6],
-    [3, 7],
-];
-const CORNERS: [[f64; 3]; 8] = [
-    [0.0, 0.0, 0.0],
-    [1.0, 0.0, 0.0],
-    [1.0, 1.0, 0.0],
-    [0.0, 1.0, 0.0],
-    [0.0, 0.0, 1.0],
-    [1.0, 0.0, 1.0],
-    [1.0, 1.0, 1.0],
-    [0.0, 1.0, 1.0],
-];
+fn edges() -> Vec<[usize; 2]> {
+    let differ =
+        |[a, b]: &[usize; 2]| (0..3).filter(|d| corners()[*a][*d] != corners()[*b][*d]).count();
+    let pairs = (0..8).flat_map(|b| (0..b).map(move |a| [a, b]));
+    pairs.filter(|pair| differ(pair) == 1).collect()
+}
 
 /// The nodes of a hexahedron after some edges have collapsed, and their number.
-fn collapsed(edges: u32) -> ([u32; 8], usize) {
+fn collapsed(edges: &[[usize; 2]], set: u32) -> ([u32; 8], usize) {
     let mut nodes = [0, 1, 2, 3, 4, 5, 6, 7];
-    for (_, [a, b]) in EDGES.iter().enumerate().filter(|(k, _)| edges >> k & 1 == 1) {
+    for (_, [a, b]) in edges.iter().enumerate().filter(|(k, _)| set >> k & 1 == 1) {
         let (low, high) = (nodes[*a].min(nodes[*b]), nodes[*a].max(nodes[*b]));
         nodes.iter_mut().filter(|node| **node == high).for_each(|node| *node = low);
     }
@@ -40,20 +27,22 @@ fn collapsed(edges: u32) -> ([u32; 8], usize) {
 }
 
 /// The trilinear shape functions of a hexahedron.
-fn trilinear(at: [f64; 3]) -> [f64; 8] {
-    let factor = |corner: [f64; 3]| -> f64 {
+fn trilinear(at: [f64; 3]) -> Vec<f64> {
+    let factor = |corner: &[f64; 3]| -> f64 {
         (0..3).map(|d| if corner[d] == 0.0 { 1.0 - at[d] } else { at[d] }).product()
     };
-    CORNERS.map(factor)
+    corners().iter().map(factor).collect()
 }
 
 #[test]
 fn collapsed_hexahedra_keep_their_positions_and_values() {
-    let moved = |k: u64, d: usize| CORNERS[k as usize][d] + 0.2 * uniform(7, k, d as u32, 0);
+    let moved = |k: u64, d: usize| corners()[k as usize][d] + 0.2 * uniform(7, k, d as u32, 0);
     let points: Vec<[f64; 3]> = (0..8).map(|k| [0, 1, 2].map(|d| moved(k, d))).collect();
     let mut kinds = std::collections::HashMap::new();
-    for edges in 0..1 << EDGES.len() {
-        let (nodes, count) = collapsed(edges);
+    let edges = edges();
+    assert_eq!(edges.len(), 12);
+    for set in 0..1 << edges.len() {
+        let (nodes, count) = collapsed(&edges, set);
         let cells = Cells {
             kinds: vec![CellKind::Hexahedron],
             offsets: vec![0, 8],
@@ -67,10 +56,10 @@ fn collapsed_hexahedra_keep_their_positions_and_values() {
         *kinds.entry(kind).or_insert(0) += 1;
         assert_eq!(mesh.counts().inverted, 0, "{nodes:?}");
         for k in 0..8 {
-            let at = [0, 1, 2].map(|d| 0.05 + 0.9 * uniform(edges.into(), k, d, 1));
+            let at = [0, 1, 2].map(|d| 0.05 + 0.9 * uniform(set.into(), k, d, 1));
             let weights = trilinear(at);
             let sum = |of: &dyn Fn(u32) -> f64| -> f64 {
-                nodes.iter().zip(weights).map(|(node, weight)| weight * of(*node)).sum()
+                nodes.iter().zip(&weights).map(|(node, weight)| weight * of(*node)).sum()
             };
             let point = [0, 1, 2].map(|d| sum(&|node| points[node as usize][d]));
             let location = check(&mesh, point, 1.0, &format!("{nodes:?} at {at:?}"));
