@@ -30,6 +30,11 @@ impl OpenDevice {
     }
 }
 
+/// The device without gradient tracking, for tensors without gradients.
+pub(crate) fn plain(device: &Device) -> Device {
+    if device.is_autodiff() { device.clone().inner() } else { device.clone() }
+}
+
 /// A kind of device that is not available.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unusable {

@@ -15,10 +15,12 @@ mod free_memory;
 mod inlet;
 pub mod mesh;
 mod motion;
+mod patch;
 mod phase;
 mod plan;
 mod precision;
 mod random;
+mod save;
 mod save_request;
 mod schedule;
 mod seeds;
@@ -48,13 +50,14 @@ pub use floats::Floats;
 use free_memory::FreeMemory;
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use motion::{Motion, PerAxis, RandomWalk};
+pub use patch::Patch;
 #[doc(hidden)]
 pub use phase::tracing;
 use plan::{Memory, MemoryRequest, RunSize};
 pub use plan::{Plan, Strategy};
 pub use precision::Precision;
+pub use save::{Ends, MeshFace, ParticleInstance, Save, SavePlan};
 pub use save_request::{SampledArray, SaveRequest};
-use schedule::TimeSpan;
 pub use schedule::{SaveAt, Span};
 pub use seeds::{GridPlacement, Seeds};
 pub use sink::{DurablePosition, SinkError, TrackSink};
@@ -62,12 +65,11 @@ pub use solver::{Solver, Tolerance};
 pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
 pub use surroundings::{Outlet, OutletAt, SeedsOutside, Surroundings};
-use tracer::BatchSummary;
 pub use tracer::{
-    CheckpointEvery, Control, FLOW_MAP_GRADIENT, Observer, Patch, Prepared, Progress, RunState,
-    Step, Tracer, value_and_grad,
+    CheckpointEvery, Control, FLOW_MAP_GRADIENT, Observer, Prepared, Progress, RunState, Step,
+    Tracer, value_and_grad,
 };
-pub use tracks::{Ends, MeshFace, ParticleInstance, Save, SavePlan, Tracks};
+pub use tracks::Tracks;
 
 /// What the program `burntrace` needs beside what other users of the library do: memory plans before a field is
 /// read, parts of summaries and checkpoints, phases of profiles, and limits for its messages.
@@ -76,10 +78,12 @@ pub mod program {
         control_group::ControlGroup,
         field::{FieldSize, InputSummary, Sampled},
         free_memory::FreeMemory,
+        patch::MAX_PATCHES,
         phase::PHASE,
         plan::{Memory, MemoryRequest, Phase, PlanItem, RunSize},
         schedule::TimeSpan,
-        tracer::{BatchSummary, MAX_PATCHES, RunNumbers},
+        summary::BatchSummary,
+        tracer::RunNumbers,
     };
     pub use burntrace_kernels::MAX_NEIGHBOURS;
 }

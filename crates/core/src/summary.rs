@@ -1,6 +1,6 @@
 //! The summary of a run.
 
-use crate::{BatchSummary, InputSummary, Precision, Status};
+use crate::{InputSummary, Precision, Status};
 use serde::{Deserialize, Serialize};
 
 /// The engine that takes the steps.
@@ -139,6 +139,38 @@ impl Summary {
     fn count(&self, is_counted: impl Fn(Status) -> bool) -> usize {
         let counted = self.counts.iter().filter(|(status, _)| is_counted(*status));
         counted.map(|(_, count)| count).sum()
+    }
+}
+
+/// The batches in which the particles of a run were sent to the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct BatchSummary {
+    /// Number of batches, over all segments of the run.
+    pub count: u64,
+    /// Particles in the smallest and in the largest batch.
+    pub sizes: [usize; 2],
+    /// Number of batches that did not fit into the device's memory and were halved.
+    pub retries: u64,
+}
+
+impl BatchSummary {
+    /// Adds the batches of another piece of the run.
+    pub(crate) fn join(&mut self, other: BatchSummary) {
+        let ([smallest, largest], [min, max]) = (self.sizes, other.sizes);
+        self.sizes = match (self.count, other.count) {
+            (_, 0) => self.sizes,
+            (0, _) => other.sizes,
+            _ => [smallest.min(min), largest.max(max)],
+        };
+        self.count += other.count;
+        self.retries += other.retries;
+    }
+
+    /// Adds a batch.
+    pub(crate) fn add(&mut self, size: usize) {
+        let [smallest, largest] = self.sizes;
+        self.sizes = [if self.count == 0 { size } else { smallest.min(size) }, largest.max(size)];
+        self.count += 1;
     }
 }
 

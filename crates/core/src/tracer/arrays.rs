@@ -1,11 +1,11 @@
 //! Arrays that are sampled along the tracks.
 
-use super::{FLOW_MAP_GRADIENT, Tracer, check_known, fused, stepper::Stepper};
+use super::{Tracer, adjoint::FLOW_MAP_GRADIENT, fused, stepper::Stepper};
 use crate::{
     Engine, Error, Field, FieldArray, Floats, Result, SampledArray, device,
     field::{LANES, evaluate, origin, origin_row},
     save_request::is_same,
-    schedule::Schedule,
+    schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{Particles, Segment, TANGENTS};
@@ -268,5 +268,16 @@ fn listed(arrays: &[FieldArray]) -> String {
     match names.is_empty() {
         true => "it has none; load the field from a source that lists its arrays".into(),
         false => format!("it has {}", names.join(", ")),
+    }
+}
+
+/// Checks that a field is known during a run.
+pub(super) fn check_known(field: &dyn Field, span: &TimeSpan) -> Result<()> {
+    let Some([first, last]) = field.times() else { return Ok(()) };
+    let slack = 1e-9 * (last - first);
+    let known = first - slack..=last + slack;
+    match known.contains(&span.t0) && known.contains(&span.t1) {
+        true => Ok(()),
+        false => Err(Error::OutsideTime { t0: span.t0, t1: span.t1, first, last }),
     }
 }

@@ -1,7 +1,6 @@
 //! Number of particles on the device at a time.
 
-use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
+use crate::{Error, Result, summary::BatchSummary};
 use std::ops::Range;
 
 /// Minimum batch size after halving.
@@ -84,37 +83,6 @@ pub(super) fn is_out_of_memory(error: &Error) -> bool {
         "can't allocate",
     ];
     signs.iter().any(|sign| text.contains(sign))
-}
-
-/// The batches in which the particles of a run were sent to the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct BatchSummary {
-    /// Number of batches, over all segments of the run.
-    pub count: u64,
-    /// Particles in the smallest and in the largest batch.
-    pub sizes: [usize; 2],
-    /// Number of batches that did not fit into the device's memory and were halved.
-    pub retries: u64,
-}
-
-impl BatchSummary {
-    /// Adds the batches of another piece of the run.
-    pub(crate) fn join(&mut self, other: BatchSummary) {
-        let ([smallest, largest], [min, max]) = (self.sizes, other.sizes);
-        self.sizes = match (self.count, other.count) {
-            (_, 0) => self.sizes,
-            (0, _) => other.sizes,
-            _ => [smallest.min(min), largest.max(max)],
-        };
-        self.count += other.count;
-        self.retries += other.retries;
-    }
-
-    fn add(&mut self, size: usize) {
-        let [smallest, largest] = self.sizes;
-        self.sizes = [if self.count == 0 { size } else { smallest.min(size) }, largest.max(size)];
-        self.count += 1;
-    }
 }
 
 /// Simulated device failures for tests.

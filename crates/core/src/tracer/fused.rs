@@ -1,10 +1,14 @@
 //! The fused engine: one launch per chunk of steps.
 
 use super::{
-    slots::{End, Reinjection},
+    reinjection::{End, Reinjection},
     stepper::Stepper,
 };
-use crate::{Error, Result, Sampled, field::FrameWindow, schedule::Chunk};
+use crate::{
+    Error, Floats, Result, Sampled,
+    field::{FrameWindow, evaluate},
+    schedule::Chunk,
+};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Clock, LOG_INDEX, LOG_POSITION, Launched, Log, Particles, Segment, Step};
 use std::sync::Arc;
@@ -112,4 +116,23 @@ pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) ->
         walk: stepper.walk,
         ..Segment::new(clock, steps)
     }
+}
+
+/// Which of the positions `[n, 3]`, measured from the origin, are in a hole of the field at a time.
+pub(super) fn are_in_holes(
+    stepper: &Stepper,
+    sampled: &Sampled,
+    position: Tensor<2>,
+    time: f64,
+) -> Result<Vec<bool>> {
+    let velocity = match stepper.field.device().is_autodiff() {
+        false => velocity(stepper, sampled, position, time)?,
+        true => {
+            sampled.during(&[(time, 0.0)])?;
+            evaluate::velocity(stepper.field, position, time)?.detach()
+        }
+    };
+    let velocity = Floats::from_tensor(velocity)?;
+    let is_known = |i: usize| velocity.vector(i).iter().all(|x| x.is_finite());
+    Ok((0..velocity.len() / 3).map(|i| !is_known(i)).collect())
 }

@@ -109,16 +109,6 @@ fn default_segment(steps: u64) -> usize {
     (steps as f64 / 64.0).sqrt().ceil().max(4.0) as usize
 }
 
-/// Refuses a loss without a graph.
-pub(super) fn check_tracked(loss: &Tensor<1>) -> Result<()> {
-    match loss.is_tracked() {
-        true => Ok(()),
-        false => refuse(
-            "the loss depends on no tensor that requires gradients; call `require_grad` on one",
-        ),
-    }
-}
-
 fn refuse<T>(reason: impl Into<String>) -> Result<T> {
     Err(Error::Adjoint(reason.into()))
 }

@@ -5,96 +5,16 @@ mod on_host;
 use super::{
     Tracer,
     arrays::is_host,
+    each_step::{Hook, Step},
     fused,
+    reinjection::{End, Reinjection},
     runge_kutta::column_of,
     settling::{self, Slotted, StepSpan},
-    slots::{End, Reinjection},
     stepper::Stepper,
 };
 use crate::{Error, Result, Sampled, Status, field::evaluate::plain, schedule::Chunk};
 use burn::tensor::{Bool, Tensor};
 use burntrace_kernels::{FreeEnds, NEVER, Particles, settling::PUSHED, status::WAITING};
-use std::sync::Arc;
-
-/// A completed step, as passed to [`Tracer::each_step`]. There is a row for each of the `n` slots, or in a
-/// run in batches for those of the batch; rows of inactive particles have no meaning.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// Positions before the step `[n, 3]`; for a particle released within the step, its release
-    /// position.
-    pub before: Tensor<2>,
-    /// Positions after the step `[n, 3]`, in the domain box (wrapped at periodic faces).
-    pub after: Tensor<2>,
-    /// Time that each particle was advanced `[n, 1]`, in the data's unit of time: the whole step,
-    /// or the rest of it after a release; 0 for inactive particles, negative backward.
-    pub dt: Tensor<2>,
-    /// Whether each particle is active after the step `[n, 1]`.
-    pub active: Tensor<2, Bool>,
-    /// Start and end time of the step.
-    pub times: [f64; 2],
-    /// The slot of the first row: 0 unless the run is divided into batches. Seeds have the first slots,
-    /// in their order.
-    pub first_slot: usize,
-    /// The number of the step in the run, from 0.
-    pub index: u64,
-}
-
-/// The user's operation after each step.
-pub(super) type Operation<'a> = Arc<dyn Fn(Step) -> Tensor<2> + Send + Sync + 'a>;
-
-impl<'a> Tracer<'a> {
-    /// Calls a function after each step of the run. It receives all positions before and after the
-    /// step and returns the positions `[n, 3]` to continue from, on the same device and in the same
-    /// precision.
-    ///
-    /// ```
-    /// # use burntrace_core::{Analytic, Error, Flow, Precision, Seeds, Span, Tracer};
-    /// # use burn::tensor::Device;
-    /// # fn main() -> Result<(), Error> {
-    /// # let flow = Flow::named("double-gyre").expect("a built-in flow");
-    /// # let field = Analytic::new(flow, &Device::flex(), Precision::F64);
-    /// let tracer = Tracer::new(&field)
-    ///     .each_step(|step| step.after + step.before.sin() * 0.1 * step.dt)
-    ///     .span(Span { t1: Some(1.0), steps: Some(20), ..Span::default() });
-    /// # tracer.trace(&Seeds::list(vec![[0.5, 0.5, 0.0]])?)?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// The added displacement is treated like that of a step: domain faces, obstacles and mesh
-    /// boundaries apply to it, outlets re-inject, and positions do not move along flat axes. It
-    /// takes no time: a particle that ends in it ends at the end of the step. A particle returned
-    /// unchanged keeps its exact bits; a particle with a non-finite new position ends as
-    /// [`NonFinite`](Status::NonFinite) at its old one. Rows of inactive particles are ignored.
-    ///
-    /// Positions are in the data's coordinates and the precision of the run. Of the result, the
-    /// displacement from `after` counts, so that a step loses nothing of a position that this precision
-    /// does not hold; but far from 0 a displacement below its rounding is lost in the result itself
-    /// (0.5 m at 4,500 km in single precision).
-    ///
-    /// The function is called once per step of the run's [`Span`](crate::Span) (twice if a save
-    /// splits the step), after advection, drift, random walk, all adaptive steps within it and
-    /// re-injections. On the fused engine each launch then takes one step. On CPUs particles stay in spatial
-    /// order between launches, and rows are copied to and from the order of slots; on other devices, with
-    /// re-injection and with gradients, tensor operations follow each launch. [`warm_up`](Tracer::warm_up) calls it once, with particles that are active on the
-    /// tensor engine only.
-    ///
-    /// Gradients flow through the function if the field's device tracks them; its result must then
-    /// be on that device, too.
-    ///
-    /// A result of another shape, precision or device ends the run with [`Error::EachStep`].
-    pub fn each_step(mut self, operation: impl Fn(Step) -> Tensor<2> + Send + Sync + 'a) -> Self {
-        self.each_step = Some(Arc::new(operation));
-        self
-    }
-}
-
-/// The user's operation in a run.
-pub(super) struct Hook<'a> {
-    operation: Operation<'a>,
-    /// Flat axes, along which positions do not move.
-    flat: [bool; 3],
-}
 
 /// The operation of a tracer, if it has one.
 pub(super) fn hook<'a>(tracer: &Tracer<'a>) -> Option<Hook<'a>> {

@@ -1,6 +1,6 @@
 //! Positions of inlets, and their assignment to slots.
 
-use super::{Tracer, obstacles, patches, start, walk};
+use super::{Tracer, located, obstacles, patches, walk};
 use crate::{
     Error, Inlet, Pattern, Result, Seeds,
     field::{self, evaluate::velocities, measured_from},
@@ -208,7 +208,7 @@ fn allowed(
 ) -> Result<inlet::InletPositions> {
     let (found, what): (Vec<bool>, _) = if tracer.field.mesh().is_some() {
         let seeds = Seeds::list(positions.positions.clone())?;
-        let found = start::cells(&seeds, &tracer.domain_box(), tracer.field)?;
+        let found = located::cells(&seeds, &tracer.domain_box(), tracer.field)?;
         (found.iter().map(Option::is_some).collect(), "mesh")
     } else {
         let found = positions.positions.iter().map(obstacles::allowed(tracer)?);

@@ -1,9 +1,6 @@
 //! The state of a run from those of its pieces.
 
-use super::{
-    slot_counters::SlotCounters,
-    state::{Counts, Identity, RunNumbers, RunState},
-};
+use super::state::{Counts, Identity, RunNumbers, RunState, SlotCounters};
 use crate::{DurablePosition, Error, Result};
 
 impl RunState<'static> {

@@ -1,9 +1,10 @@
 //! Obstacles: validation, and their buffers.
 
-use super::{Tracer, start};
+use super::Tracer;
 use crate::{
-    BoundaryCondition, Domain, Error, Field, Obstacle, Result, Shape,
+    Domain, Error, Field, Obstacle, Result, Shape, device,
     field::{self, AXES},
+    patch,
 };
 use burntrace_kernels::GeometryTensors;
 
@@ -21,7 +22,7 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
             Error::Obstacle(format!("number {number}, a {}: {reason}", obstacle.shape.name()))
         };
         let shape = outline(obstacle.shape.clone(), &tracer.domain_box()).map_err(fail)?;
-        let flaw = shape.flaw().map(str::to_string).or(not_of_bodies(obstacle.surface));
+        let flaw = shape.flaw().map(str::to_string).or(patch::not_of_bodies(obstacle.surface));
         match flaw {
             Some(flaw) => Err(fail(flaw)),
             None => Ok(Obstacle { shape, ..obstacle.clone() }),
@@ -41,25 +42,13 @@ pub(super) fn measured(tracer: &Tracer) -> Result<Vec<Obstacle>> {
     Ok(obstacles.into_iter().map(moved).collect())
 }
 
-/// Why a condition cannot stand at an obstacle or at the boundary of a mesh, if so.
-pub(super) fn not_of_bodies(condition: BoundaryCondition) -> Option<String> {
-    let other = match condition {
-        BoundaryCondition::Clamp => "use `slide`",
-        _ => "use `exit`, `reflect`, `slide` or `stick`",
-    };
-    let name = condition.name();
-    condition.is_of_faces().then(|| {
-        format!("its condition is `{name}`, which is for faces of the domain box only; {other}")
-    })
-}
-
 /// The buffers of inlets and obstacles on the field's device.
 pub(super) fn geometry(
     field: &dyn Field,
     inlets: &[[f64; 3]],
     obstacles: &[Obstacle],
 ) -> GeometryTensors {
-    let device = start::plain(&field.device());
+    let device = device::plain(&field.device());
     GeometryTensors::new(inlets, obstacles, &device, field.precision().dtype())
 }
 

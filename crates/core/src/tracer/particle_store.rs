@@ -3,11 +3,11 @@
 use super::{
     arrays::is_host,
     rows::{self, Rows},
-    start,
 };
 use crate::{
     Error, Result, Status,
     combinations::{Feature, refusal},
+    device,
 };
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::Particles;
@@ -27,7 +27,7 @@ impl ParticleStore {
     }
 
     pub fn on_host(rows: Rows, device: &Device) -> Self {
-        ParticleStore::OnHost { rows, device: start::plain(device) }
+        ParticleStore::OnHost { rows, device: device::plain(device) }
     }
 
     pub fn count(&self) -> usize {

@@ -7,14 +7,15 @@ use super::{
     boundary::{check_overlap, periods},
     inflow,
     kept_values::KeptValues,
+    located,
     origin_shift::OriginShift,
     particle_store::ParticleStore,
     run::{self, Run},
+    segments::Tape,
     slots::Slots,
     start::{self, Releases},
     state::{Counts, Identity, RunState},
     stepper::{self, Stepper},
-    tape::Tape,
 };
 use crate::{
     Adjoint, Control, DurablePosition, Engine, Error, Observer, Plan, Progress, Result, Sampled,
@@ -105,7 +106,7 @@ impl<'a> Tracer<'a> {
         }
         start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;
         if self.surroundings.seeds_outside == SeedsOutside::Error {
-            start::check_inside(seeds, &cells, &self.domain_box(), "field (in its holes)")?;
+            located::check_inside(seeds, &cells, &self.domain_box(), "field (in its holes)")?;
         }
         let all = slots.as_ref().map_or(cells.len(), Slots::count);
         Ok(Prepared {

@@ -1,11 +1,14 @@
 //! Saves that are read back from the device while the next launch runs.
 
-use super::{arrays::Values, origin_shift::OriginShift, saving::Block};
+use super::{arrays::Values, origin_shift::OriginShift};
 use crate::{Error, Result, Save};
 use burn::tensor::{DType, Device, ExecutionError, Int, Tensor, TensorData, Transaction};
 use burntrace_kernels::Particles;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+
+/// Number and time of a save, and the first particle of the block.
+pub(super) type Block = (usize, f64, usize);
 
 type Read = std::result::Result<Vec<TensorData>, ExecutionError>;
 

@@ -8,13 +8,13 @@ use super::{
     origin_shift::OriginShift,
     particle_store::ParticleStore,
     reading::Reading,
+    reinjection::{End, Reinjection},
     rows::Rows,
-    slots::{End, Reinjection, Slots},
-    snapshot::Snapshot,
+    segments::Tape,
+    slots::Slots,
     start::Releases,
-    state::Counts,
+    state::{Counts, RunState},
     stepper::Stepper,
-    tape::Tape,
 };
 use crate::{
     Control, DurablePosition, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink,
@@ -24,13 +24,23 @@ use crate::{
 };
 use burn::tensor::{ExecutionError, Int, Tensor};
 use burntrace_kernels::Particles;
-use std::{ops::Range, time::Instant};
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 /// Steps after which particles are sorted again.
 pub(super) const STEPS_BETWEEN_SORTS: usize = 64;
 
 /// With fewer steps in a run, sorting costs more than it saves.
 pub(super) const STEPS_WORTH_SORTING: u64 = 8;
+
+/// A state kept in memory during the run.
+pub(super) struct Snapshot {
+    pub state: RunState<'static>,
+    pub taken: Instant,
+    pub took: Duration,
+}
 
 /// A run in progress.
 pub(super) struct Run<'a> {

@@ -1,17 +1,13 @@
 //! Runge-Kutta steps in tensor operations.
 
-use super::{adapt::Trial, sampled_at::sampled_at, stepper::Stepper};
+use super::{
+    sampled_at::{StepStart, sampled_at},
+    stepper::Stepper,
+    trial::Trial,
+};
 use crate::{Field, Result, field::evaluate};
 use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::Ratio;
-
-/// Where steps of particles start.
-pub(super) struct StepStart {
-    /// Positions `[n, 3]`.
-    pub position: Tensor<2>,
-    /// The locations in their records.
-    pub locations: Vec<i32>,
-}
 
 /// Start times and lengths of the steps of particles.
 pub(super) enum StepTimes {

@@ -1,9 +1,17 @@
 //! Where the stages of steps sample a field.
 
-use super::{Tracer, rows::on_host, runge_kutta::StepStart, stepper::Stepper};
+use super::{Tracer, rows::on_host, stepper::Stepper};
 use crate::{Engine, Result};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{Boundary, Jacobian, PathEnd, Placement, StageClips};
+
+/// Where steps of particles start.
+pub(super) struct StepStart {
+    /// Positions `[n, 3]`.
+    pub position: Tensor<2>,
+    /// The locations in their records.
+    pub locations: Vec<i32>,
+}
 
 /// The mesh in which the tensor engine clips stages, if there is one.
 pub(super) fn clips(tracer: &Tracer, engine: Engine) -> Option<StageClips> {

@@ -1,21 +1,17 @@
 //! Saves, states and the summary, passed from a run to its sink and observer.
 
 use super::{
-    Patch,
     arrays::{Values, is_host},
     columns::{Columns, Order},
     ends,
-    reading::Reading,
+    reading::{Block, Reading},
     rows::Rows,
     run::Run,
 };
-use crate::{Observer, Result, Save, Summary, TrackSink, sink::sunk};
+use crate::{Observer, Patch, Result, Save, Summary, TrackSink, sink::sunk};
 use burn::tensor::{DType, Device, Int, Tensor};
 use burntrace_kernels::Particles;
 use std::time::Instant;
-
-/// Number and time of a save, and the first particle of the block.
-pub(super) type Block = (usize, f64, usize);
 
 impl Run<'_> {
     /// Starts to read a save back. The next launch follows in the device's queue and may reuse the

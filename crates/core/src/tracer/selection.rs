@@ -78,3 +78,10 @@ impl RowSelection {
         select_rows(Tensor::cat(vec![all, part], 0), &order)
     }
 }
+
+/// Mask of finite vectors `[n, 1]`.
+pub(super) fn finite(p: &Tensor<2>) -> Tensor<2, Bool> {
+    let p = p.clone().detach();
+    let axis = |d: usize| p.clone().narrow(1, d, 1).is_finite();
+    axis(0).bool_and(axis(1)).bool_and(axis(2))
+}

@@ -2,12 +2,11 @@
 
 use super::{
     fused,
+    reinjection::{End, Reinjection},
     rows::{floats, ints},
-    slots::{End, Reinjection},
-    start,
     stepper::Stepper,
 };
-use crate::{Field, Result};
+use crate::{Field, Result, device};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
     Clock, FieldShape, FieldTensors, FreeEnds, Launched, Particles, Placement, ReinjectionRules,
@@ -35,7 +34,7 @@ pub(super) struct Slotted<'a> {
 
 /// The tables of a field's mesh, or placeholders.
 pub(super) fn surroundings(field: &dyn Field) -> FieldTensors {
-    let (device, precision) = (start::plain(&field.device()), field.precision());
+    let (device, precision) = (device::plain(&field.device()), field.precision());
     let of_sampled = field.sampled().map(|sampled| &sampled.tensors);
     match (of_sampled, field.mesh()) {
         (Some(tensors), Some(_)) if matches!(tensors.shape, FieldShape::Mesh(_)) => tensors.clone(),

@@ -2,25 +2,9 @@
 
 use super::{
     slots::{InstanceStart, Slots},
-    state::RunState,
+    state::{RunState, SlotCounters},
 };
 use crate::{Error, Result, source::Timetable};
-use serde::{Deserialize, Serialize};
-
-/// The counters of a run's slots, in serialisable form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct SlotCounters {
-    /// In the order of [`Status::ALL`].
-    pub ended: Vec<u64>,
-    pub left_through: Vec<u64>,
-    pub particle_steps: u64,
-    pub from_sources: u64,
-    /// Releases of each source that were due.
-    due: Vec<u64>,
-    /// In a piece, number of ended instances by segment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_segment: Option<Vec<u64>>,
-}
 
 /// Marks a seed in an array of inlets.
 const NO_INLET: u16 = u16::MAX;

@@ -1,6 +1,10 @@
 //! Slots that are re-used: the instance in each, and the instances before it.
 
-use super::{Tracer, inflow::Inflow};
+use super::{
+    Tracer,
+    inflow::Inflow,
+    reinjection::{End, Reinjection},
+};
 use crate::{
     Error, ParticleInstance, Precision, Result, Seeds, Status, field,
     schedule::{Chunk, Schedule, TimeSpan},
@@ -8,50 +12,9 @@ use crate::{
 };
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
-    Instance, MeshPatch, NEVER, ReinjectionRules, Releases, SlotReuse, SlotRules, SourceSlots,
-    status::WAITING,
+    Instance, MeshPatch, NEVER, ReinjectionRules, Releases, SlotRules, SourceSlots, status::WAITING,
 };
 use std::{ops::Range, sync::Arc};
-
-/// A logged end that is followed by a re-injection or another release.
-pub(super) type End = Instance;
-
-/// The re-injection rules of a launch.
-#[derive(Clone)]
-pub(super) struct Reinjection {
-    /// Positions of inlets, measured from the origin.
-    positions: Arc<Vec<[f64; 3]>>,
-    pub reinjection: ReinjectionRules,
-    /// The rules as functions.
-    pub reuse: Arc<SlotReuse>,
-}
-
-impl Reinjection {
-    fn new(positions: Arc<Vec<[f64; 3]>>, reinjection: ReinjectionRules) -> Self {
-        let reuse = Arc::new(SlotReuse::new(&reinjection, positions.clone()));
-        Reinjection { positions, reinjection, reuse }
-    }
-
-    /// The rules for a part of the chunk.
-    pub fn during(&self, part: &Chunk) -> Reinjection {
-        let first = part.first_step as i32;
-        let steps = first..first + part.steps() as i32;
-        let releases = self.reinjection.releases.iter().map(|releases| {
-            let before = releases.events.partition_point(|event| event.0 < steps.start);
-            let until = releases.events.partition_point(|event| event.0 < steps.end);
-            Releases {
-                first: releases.first + before as u64,
-                events: releases.events[before..until].to_vec(),
-            }
-        });
-        self.with_releases(releases.collect())
-    }
-
-    fn with_releases(&self, releases: Vec<Releases>) -> Self {
-        let rules = ReinjectionRules { releases, ..self.reinjection.clone() };
-        Reinjection::new(self.positions.clone(), rules)
-    }
-}
 
 /// The start of the current instance of a slot.
 #[derive(Clone, Copy, Debug)]

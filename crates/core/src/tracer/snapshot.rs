@@ -1,7 +1,10 @@
 //! A state to return to when a device with all particles runs out of memory.
 
 use super::{
-    batches::is_out_of_memory, particle_store::ParticleStore, run::Run, start, state::RunState,
+    batches::is_out_of_memory,
+    particle_store::ParticleStore,
+    run::{Run, Snapshot},
+    start,
 };
 use crate::{DurablePosition, Error, Result, Seeds, device};
 use std::time::{Duration, Instant};
@@ -11,13 +14,6 @@ const MIN_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The time between snapshots is at least this multiple of the time that one takes.
 const PART: u32 = 100;
-
-/// A state kept in memory during the run.
-pub(super) struct Snapshot {
-    state: RunState<'static>,
-    taken: Instant,
-    took: Duration,
-}
 
 impl Run<'_> {
     /// Whether the device can report a lack of memory. On a CPU nothing reports it: the system ends

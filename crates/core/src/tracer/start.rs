@@ -1,24 +1,21 @@
 //! The start of a run: its particles on the device, and their release times.
 
-use super::{Tracer, rows::Rows, slots::Slots, stepper::Stepper, walk};
+use super::{
+    Tracer, fused,
+    rows::Rows,
+    slots::Slots,
+    stepper::{Release, Stepper},
+    walk,
+};
 use crate::{
-    Domain, Engine, Error, Field, Result, Seeds, Status, field,
+    Domain, Engine, Result, Seeds, Status, device, field,
     field::measured_from,
     floats::Floats,
     schedule::{Schedule, TimeSpan},
 };
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn::tensor::{DType, Tensor, TensorData};
 use burntrace_kernels::{IDENTITY, NEVER, POSITION, Particles, RECORD, Record, TANGENTS};
 use std::ops::Range;
-
-/// A release after the start of the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Release {
-    /// Number of the step within which it happens.
-    pub step: u64,
-    /// The fraction of that step.
-    pub fraction: f64,
-}
 
 /// Release times of the seeds of a run.
 pub(super) struct Releases {
@@ -116,7 +113,7 @@ fn tangents(tracer: &Tracer, count: usize) -> Option<Floats> {
 /// Particles on the tracer's device. Seeds given as a tensor stay in their graph.
 pub(super) fn on_device(rows: Rows, seeds: &Seeds, tracer: &Tracer) -> Particles {
     let field = tracer.field;
-    let particles = rows.into_particles(&plain(&field.device()));
+    let particles = rows.into_particles(&device::plain(&field.device()));
     if !tracer.has_tracked_input(seeds) && !field.device().is_autodiff() {
         return particles;
     }
@@ -144,7 +141,7 @@ pub(super) fn idle(count: usize, tracer: &Tracer, engine: Engine) -> Particles {
     };
     let middle = field::measured(field::origin(field), middle(&field.domain()));
     let middle = field.precision().split(middle);
-    let device = plain(&field.device());
+    let device = device::plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, POSITION]);
     let record = Record::as_numbers(&vec![Record::with(status, 0, 0); count]).to_vec();
@@ -170,43 +167,6 @@ fn is_late(span: &TimeSpan, time: f64) -> bool {
     (time - span.t0) / span.dt > 0.0
 }
 
-/// The device without gradient tracking, for tensors without gradients.
-pub(super) fn plain(device: &Device) -> Device {
-    if device.is_autodiff() { device.clone().inner() } else { device.clone() }
-}
-
-/// For each seed, the number of its mesh cell plus 1, or 0 for a field without a mesh; `None` for
-/// seeds outside the domain or the mesh.
-pub(super) fn cells(seeds: &Seeds, domain: &Domain, field: &dyn Field) -> Result<Vec<Option<i32>>> {
-    let found = mesh_cells(seeds, field)?;
-    let of_seed = |(i, p): (usize, &[f64; 3])| {
-        let cell = found.as_ref().map_or(-1, |found| found[i]);
-        let is_inside = domain.contains(*p) && (found.is_none() || cell >= 0);
-        is_inside.then_some(cell + 1)
-    };
-    Ok(seeds.positions().iter().enumerate().map(of_seed).collect())
-}
-
-/// The cell of each seed, or -1 outside the mesh; `None` for a field without a mesh.
-fn mesh_cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
-    let (Some(mesh), Some(sampled)) = (field.mesh(), field.sampled()) else { return Ok(None) };
-    if seeds.is_empty() {
-        return Ok(Some(Vec::new()));
-    }
-    if field.device().is_autodiff() {
-        let cell = |p: &[f64; 3]| mesh.locate(*p).map_or(-1, |found| found.cell as i32);
-        return Ok(Some(seeds.positions().iter().map(cell).collect()));
-    }
-    let measured = measured_from(sampled.origin, seeds.positions());
-    let position = field.precision().data(measured.into_flattened(), [seeds.len(), 3]);
-    let beside = (&plain(&field.device()), field.precision().dtype());
-    let position = Tensor::<2>::from_data(position, beside);
-    let failed = |error: &dyn std::fmt::Debug| Error::Execution(format!("{error:?}"));
-    let cells = burntrace_kernels::locate(position, &sampled.tensors).try_into_data();
-    let cells = cells.map_err(|error| failed(&error))?.convert::<i32>();
-    Ok(Some(cells.try_into_vec::<i32>().map_err(|error| failed(&error))?))
-}
-
 /// Maximum number of seeds to sample at once.
 const SAMPLED: usize = 1 << 20;
 
@@ -223,40 +183,17 @@ pub(super) fn leave_holes(
     let is_steady = sampled.time.is_steady();
     let is_known = |i: &usize| is_steady || !releases.is_late(*i);
     let known: Vec<usize> = (0..cells.len()).filter(is_known).collect();
-    let beside = (&plain(&field.device()), field.precision().dtype());
+    let beside = (&device::plain(&field.device()), field.precision().dtype());
     for part in known.chunks(SAMPLED) {
         let positions: Vec<[f64; 3]> = part.iter().map(|i| seeds.positions()[*i]).collect();
         let measured = measured_from(field::origin(field), &positions).into_flattened();
         let position = field.precision().data(measured, [part.len(), 3]);
-        let holes = stepper.are_in_holes(sampled, Tensor::from_data(position, beside), t0)?;
+        let holes = fused::are_in_holes(stepper, sampled, Tensor::from_data(position, beside), t0)?;
         for (i, _) in part.iter().zip(holes).filter(|(_, is_hole)| *is_hole) {
             cells[*i] = None;
         }
     }
     Ok(())
-}
-
-/// Refuses seeds that were not located: outside the domain, or of what is in it.
-pub(super) fn check_inside(
-    seeds: &Seeds,
-    cells: &[Option<i32>],
-    domain: &Domain,
-    inner: &'static str,
-) -> Result<()> {
-    let positions = seeds.positions();
-    let Some(first) = cells.iter().position(Option::is_none) else {
-        return Ok(());
-    };
-    let what = if domain.contains(positions[first]) { inner } else { "domain" };
-    Err(Error::SeedsOutside {
-        what,
-        outside: cells.iter().filter(|cell| cell.is_none()).count(),
-        count: positions.len(),
-        first,
-        position: positions[first],
-        low: domain.low,
-        high: domain.high,
-    })
 }
 
 /// Steps and fractions of the releases, in the order of the seeds.

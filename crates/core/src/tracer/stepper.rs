@@ -1,17 +1,10 @@
-//! The choice between the fused operation and tensor operations.
+//! What steps of a run need.
 
 use super::{
-    blocks, fused,
-    hook::{self, Hook},
-    selection::RowSelection,
-    slots::{End, Reinjection},
-    start::Release,
-    tensor,
+    each_step::Hook,
+    selection::{RowSelection, finite},
 };
-use crate::{
-    Engine, Field, Floats, Result, Sampled, Scheme, Status, device, field::evaluate,
-    schedule::Chunk,
-};
+use crate::{Engine, Field, Result, Scheme, Status, device, field::evaluate, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{
     Adaptive, Boundary, FieldTensors, GeometryTensors, Obstacle, Particles, StageClips, Walk,
@@ -29,7 +22,16 @@ pub(super) fn max_steps(particles: usize, device: &Device) -> usize {
     (20_000_000 / particles.max(1)).clamp(16, limit)
 }
 
-/// Advances particles by chunks of steps.
+/// A release after the start of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Release {
+    /// Number of the step within which it happens.
+    pub step: u64,
+    /// The fraction of that step.
+    pub fraction: f64,
+}
+
+/// What steps need of a run.
 pub(super) struct Stepper<'a> {
     pub field: &'a dyn Field,
     pub engine: Engine,
@@ -58,30 +60,6 @@ pub(super) struct Stepper<'a> {
 }
 
 impl Stepper<'_> {
-    /// Advances particles, the first of which is number `first` of the run, by a chunk. Also
-    /// returns the ends that are followed by a re-injection.
-    pub fn advance(
-        &self,
-        (first, particles): (usize, Particles),
-        chunk: &Chunk,
-        following: Option<&Reinjection>,
-    ) -> Result<(Particles, Vec<End>)> {
-        let particles = (first as u32, particles);
-        match (self.engine, self.field.sampled()) {
-            (Engine::Fused, Some(sampled)) if self.hook.is_some() => {
-                hook::advance(self, sampled, particles, chunk, following)
-            }
-            (Engine::Fused, Some(sampled)) => match &sampled.blocks {
-                Some(of_field) => {
-                    let particles = blocks::advance(self, (sampled, of_field), particles, chunk)?;
-                    Ok((particles, Vec::new()))
-                }
-                None => fused::advance(self, sampled, particles, chunk, following),
-            },
-            _ => tensor::advance(self, particles, chunk, following),
-        }
-    }
-
     /// The parts of a segment for which all frames are on the device at once. With `samples`, the
     /// last part includes the velocities at its end.
     pub fn parts(&self, segment: &Chunk, samples: bool) -> Vec<Chunk> {
@@ -109,31 +87,12 @@ impl Stepper<'_> {
             return Ok(velocity);
         }
         let is_active = particles.status().reshape([-1, 1]).equal_elem(Status::Active.code());
-        let rows = RowSelection::of(&is_active.bool_and(tensor::finite(&velocity)))?;
+        let rows = RowSelection::of(&is_active.bool_and(finite(&velocity)))?;
         if rows.is_all() || rows.is_empty() {
             return Ok(if rows.is_all() { velocity } else { velocity.detach() });
         }
         let tracked = evaluate::velocity(self.field, rows.take(position), time)?;
         Ok(rows.put(velocity.detach(), tracked))
-    }
-
-    /// Which of the positions `[n, 3]`, measured from the origin, are in a hole of the field at a time.
-    pub fn are_in_holes(
-        &self,
-        sampled: &Sampled,
-        position: Tensor<2>,
-        time: f64,
-    ) -> Result<Vec<bool>> {
-        let velocity = match self.field.device().is_autodiff() {
-            false => fused::velocity(self, sampled, position, time)?,
-            true => {
-                sampled.during(&[(time, 0.0)])?;
-                evaluate::velocity(self.field, position, time)?.detach()
-            }
-        };
-        let velocity = Floats::from_tensor(velocity)?;
-        let is_known = |i: usize| velocity.vector(i).iter().all(|x| x.is_finite());
-        Ok((0..velocity.len() / 3).map(|i| !is_known(i)).collect())
     }
 
     /// Whether the field has holes, where particles end.

@@ -3,10 +3,10 @@
 
 use super::{
     Tracer,
-    gradients::check_tracked,
     prepared::Prepared,
+    reinjection::{End, Reinjection},
     run::Run,
-    slots::{End, Reinjection},
+    segments::{Segment, Tape},
     stepper::Stepper,
 };
 use crate::{Error, Result, Seeds, Tracks, schedule::Chunk};
@@ -15,26 +15,6 @@ use burntrace_kernels::{GradientSum, Particles};
 
 /// Maximum number of steps of the forward run that leave a graph.
 const FORWARD_STEPS: usize = 8;
-
-/// A segment of a run.
-struct Segment {
-    /// The particles at its start, without a graph.
-    particles: Particles,
-    chunk: Chunk,
-    following: Option<Reinjection>,
-    /// The positions at its end, as a leaf on which the save depends.
-    saved: Option<Tensor<2>>,
-    /// The fractions of steps at its end, as a leaf on which the end times may depend.
-    fraction: Option<Tensor<1>>,
-}
-
-/// The segments of a run.
-#[derive(Default)]
-pub(super) struct Tape {
-    segments: Vec<Segment>,
-    /// The positions at the start, in the graph of the seeds.
-    origin: Option<Tensor<2>>,
-}
 
 /// A run in segments, before its backward pass.
 struct Recorded<'a> {
@@ -103,6 +83,17 @@ pub fn value_and_grad(
         root = run.backward(&sum, root)?;
     }
     Ok((value, sum.finish(root)))
+}
+
+/// Refuses a loss without a graph.
+fn check_tracked(loss: &Tensor<1>) -> Result<()> {
+    match loss.is_tracked() {
+        true => Ok(()),
+        false => Err(Error::Adjoint(
+            "the loss depends on no tensor that requires gradients; call `require_grad` on one"
+                .into(),
+        )),
+    }
 }
 
 /// Refuses runs whose gradients cannot be summed.

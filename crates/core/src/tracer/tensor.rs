@@ -5,18 +5,20 @@
 //! round, and may release particles that move in the next one.
 
 use super::{
-    adapt::{self, StepCursor, Trial},
+    adapt,
     hook::{self, HookContext},
+    reinjection::{End, Reinjection},
     rows::ints,
-    runge_kutta::{StepResult, StepStart, StepTimes, column_of, rk_step},
-    selection::RowSelection,
+    runge_kutta::{StepResult, StepTimes, column_of, rk_step},
+    sampled_at::StepStart,
+    selection::{RowSelection, finite},
     settling::{self, Slotted, StepSpan, fractions},
-    slots::{End, Reinjection},
     stepper::Stepper,
+    trial::{StepCursor, Trial},
     walk,
 };
 use crate::{Result, Status, schedule::Chunk};
-use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
+use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
     FreeEnds, MAX_INSTANCES_PER_STEP, Particles, Record,
     settling::{DEFERS, GIVES_UP, MOVES, REJECTED, SLOW, UNKNOWN},
@@ -288,11 +290,4 @@ impl<'a> TensorRun<'a> {
 
 fn records(particles: &Particles) -> Result<Vec<Record>> {
     Ok(Record::from_numbers(&ints(&particles.record)?).to_vec())
-}
-
-/// Mask of finite vectors `[n, 1]`.
-pub(super) fn finite(p: &Tensor<2>) -> Tensor<2, Bool> {
-    let p = p.clone().detach();
-    let axis = |d: usize| p.clone().narrow(1, d, 1).is_finite();
-    axis(0).bool_and(axis(1)).bool_and(axis(2))
 }
