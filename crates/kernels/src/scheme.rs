@@ -150,43 +150,51 @@ const DORMAND_PRINCE: Tableau = tableau(
 const FIFTH: [Ratio; 6] =
     [Ratio(35, 384), O, Ratio(500, 1113), Ratio(125, 192), Ratio(-2187, 6784), Ratio(11, 84)];
 
-impl Scheme {
-    /// All schemes, in order of cost.
-    pub const ALL: [Scheme; 5] =
-        [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4, Scheme::DormandPrince];
-
-    /// The scheme's coefficients.
-    pub const fn tableau(self) -> &'static Tableau {
-        match self {
-            Scheme::Euler => &EULER,
-            Scheme::Midpoint => &MIDPOINT,
-            Scheme::Heun => &HEUN,
-            Scheme::Rk4 => &RK4,
-            Scheme::DormandPrince => &DORMAND_PRINCE,
+/// Calls a macro with all schemes, in order of cost: the variant, the name in case files, the order and the tableau of
+/// each. What is compiled for each scheme is made from it.
+macro_rules! with_schemes {
+    ($macro:ident) => {
+        $macro! {
+            Euler "euler" 1 EULER,
+            Midpoint "midpoint" 2 MIDPOINT,
+            Heun "heun" 2 HEUN,
+            Rk4 "rk4" 4 RK4,
+            DormandPrince "dormand-prince" 5 DORMAND_PRINCE,
         }
-    }
-
-    /// Order of the global error: halving the step divides it by `2^order`.
-    pub const fn order(self) -> u32 {
-        match self {
-            Scheme::Euler => 1,
-            Scheme::Midpoint | Scheme::Heun => 2,
-            Scheme::Rk4 => 4,
-            Scheme::DormandPrince => 5,
-        }
-    }
-
-    /// The name used in case files: `euler`, `midpoint`, `heun`, `rk4`, `dormand-prince`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scheme::Euler => "euler",
-            Scheme::Midpoint => "midpoint",
-            Scheme::Heun => "heun",
-            Scheme::Rk4 => "rk4",
-            Scheme::DormandPrince => "dormand-prince",
-        }
-    }
+    };
 }
+pub(crate) use with_schemes;
+
+macro_rules! properties {
+    ($($scheme:ident $name:literal $order:literal $tableau:ident,)*) => {
+        impl Scheme {
+            /// All schemes, in order of cost.
+            pub const ALL: [Scheme; [$($order),*].len()] = [$(Scheme::$scheme),*];
+
+            /// The scheme's coefficients.
+            pub const fn tableau(self) -> &'static Tableau {
+                match self {
+                    $(Scheme::$scheme => &$tableau,)*
+                }
+            }
+
+            /// Order of the global error: halving the step divides it by `2^order`.
+            pub const fn order(self) -> u32 {
+                match self {
+                    $(Scheme::$scheme => $order,)*
+                }
+            }
+
+            /// The name used in case files: `euler`, `midpoint`, `heun`, `rk4`, `dormand-prince`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Scheme::$scheme => $name,)*
+                }
+            }
+        }
+    };
+}
+with_schemes!(properties);
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use crate::{
     Scheme,
-    scheme::{MAX_STAGES, Tableau},
+    scheme::{MAX_STAGES, Tableau, with_schemes},
 };
 
 /// A scheme as a type, so that its coefficients are constants in the compiled loop.
@@ -34,7 +34,7 @@ pub(super) trait Method {
 }
 
 macro_rules! methods {
-    ($($name:ident)*) => {$(
+    ($($name:ident $of_case:literal $order:literal $tableau:ident,)*) => {$(
         pub(super) struct $name;
         impl Method for $name {
             const TABLEAU: Option<&'static Tableau> = Some(Scheme::$name.tableau());
@@ -46,7 +46,7 @@ macro_rules! methods {
         }
     )*};
 }
-methods!(Euler Midpoint Heun Rk4 DormandPrince);
+with_schemes!(methods);
 
 /// Any scheme, with coefficients that are read at run time. What is rare or slow in itself is compiled for it alone:
 /// particles that take steps alone, samplers that take long, and processors without the widest vectors of their
