@@ -1,10 +1,5 @@
 //! Adaptive step-size control.
 
-use crate::physics::{
-    prelude::host::{Float, Vec3},
-    step_size::host::{self as step_size, Control, TrialStep, Verdict},
-};
-
 /// Tolerances and limits of adaptive steps. Each particle divides a step of the segment into steps
 /// of its own, and reaches the end of the segment's step exactly.
 ///
@@ -34,16 +29,6 @@ pub enum TrialOutcome {
     Hopeless,
 }
 
-impl TrialOutcome {
-    pub(crate) fn of<F: Float>(verdict: &Verdict<F>) -> Self {
-        match verdict.is_accepted {
-            true => TrialOutcome::Accepted,
-            false if verdict.is_hopeless => TrialOutcome::Hopeless,
-            false => TrialOutcome::Rejected,
-        }
-    }
-}
-
 impl Adaptive {
     /// Safety factor applied to the step that the error estimate allows.
     pub const SAFETY: f64 = 0.9;
@@ -58,27 +43,4 @@ impl Adaptive {
     /// Maximum number of trial steps of an instance within a step of the segment. Software rasterisers end a loop
     /// after 65,535 rounds.
     pub const MAX_TRIALS: usize = 10_000;
-
-    /// Length of a trial step within the remainder `left` of a step, given the suggestion of the
-    /// last one (0 for none); both have the sign of the step.
-    pub fn length(&self, suggested: f64, left: f64) -> f64 {
-        step_size::length(self.max_step, suggested, left)
-    }
-
-    /// What becomes of a trial step `from -> to` of length `h`, and the length suggested for the next one, as the
-    /// fused operation decides. `is_last` tells whether it ends with the whole step; steps up to `slack` are not
-    /// divided.
-    pub fn judge(
-        &self,
-        [from, to, error]: [[f64; 3]; 3],
-        (suggested, h): (f64, f64),
-        is_last: bool,
-        slack: f64,
-    ) -> (TrialOutcome, f64) {
-        let Adaptive { relative, absolute, min_step, .. } = *self;
-        let control = Control { relative, absolute, min_step };
-        let trial = TrialStep { suggested, h, is_last, slack };
-        let verdict = step_size::judge(&control, Vec3(from), Vec3(to), Vec3(error), &trial);
-        (TrialOutcome::of(&verdict), verdict.next_dt)
-    }
 }

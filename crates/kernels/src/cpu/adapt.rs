@@ -2,11 +2,11 @@
 
 use super::{
     Real,
-    lanes::{self, Four, Lanes, Task},
+    lanes::{self, Four, Lanes, Task, three},
     probe::{Probe, Width},
     step::{Positions, rk_attempt},
-    three,
-    tile::{AcceptedStep, Member, PartOfStep, Tile},
+    tile::{Member, PartOfStep, Tile},
+    trail::AcceptedStep,
 };
 use crate::{
     Adaptive, MAX_INSTANCES_PER_STEP, TrialOutcome,

@@ -10,53 +10,37 @@
 mod forward;
 mod replay;
 mod reverse;
+mod shared;
 mod stages;
 mod states;
+mod step_field;
 mod values;
 
 pub(crate) use forward::Tangents;
 pub(crate) use reverse::Gradient;
-pub(super) use stages::transposed;
-pub(crate) use values::Shares;
 
 use super::{
-    Arrays, Position, Real, Sampler, Slots,
-    arrays::chunks,
-    dual::Dual,
-    follow::{TakeSteps, take_steps},
-    frame_pair::FramePair,
-    lanes::{self, Lanes},
-    launch::{Launch, LaunchData},
-    launch_data,
+    Real,
+    arrays::{Arrays, Position, Slots, chunks},
+    field::FieldArrays,
+    follow::take_steps,
+    lanes,
+    launch::LaunchData,
     order::Order,
-    sampler::{FieldArrays, WithSampler},
+    sampler::{Differentiable, WithSampler},
     segment::SegmentContext,
-    tile::{Tile, Trail},
 };
 use crate::{Record, Segment};
-use forward::Forward;
+use forward::{Forward, ForwardTile};
 use rayon::prelude::*;
 use replay::Replay;
-use reverse::{Reverse, StartGradient};
-use states::{Coefficients, States};
+use reverse::{Reverse, ReverseTile, StartGradient};
+use shared::Shared;
+use states::Coefficients;
 use values::{ValueGradients, add_parts, frames_read, parts_of};
 
 /// Number of particles whose states are kept at a time: few enough for a cache.
 const TILE: usize = 32;
-
-/// A sampler whose values have derivatives by the position and by the field's values.
-pub(crate) trait Differentiable<F: Real>: Sampler<F> {
-    /// The value at a position, and its derivatives along x, y and z.
-    fn slopes<L: Lanes<F>>(
-        &self,
-        position: L::Four,
-        pair: &FramePair<F>,
-        hint: &mut Self::Hint,
-    ) -> (L::Four, [L::Four; 3]);
-
-    /// The values of a frame of which the value at a position is the weighted sum.
-    fn shares<L: Lanes<F>>(&self, position: L::Four, hint: &mut Self::Hint, shares: &mut Shares<F>);
-}
 
 /// A launch that was taken, with the particles at its start.
 #[derive(Clone, Copy)]
@@ -107,7 +91,12 @@ trait Direction<F: Real> {
     type Row: Copy + Send;
 
     /// Replays the steps of all tiles.
-    fn tiles<S: Differentiable<F>>(self, shared: &Shared<F, S>, tiles: Vec<RowTile<F, Self::Row>>);
+    fn tiles<S: Differentiable<F>>(
+        self,
+        sampler: &S,
+        shared: &Shared<F>,
+        tiles: Vec<RowTile<F, Self::Row>>,
+    );
 }
 
 /// A few particles, and their numbers.
@@ -118,7 +107,7 @@ fn derive<F: Real, D: Direction<F>>(taken: &Taken<F>, rows: &mut [D::Row], direc
     if segment.steps.is_empty() {
         return;
     }
-    let data = launch_data(field, geometry, segment);
+    let data = LaunchData::of(field, geometry, segment);
     field.with_sampler(segment.clock.frames, Derivation { taken, data: &data, rows, direction });
 }
 
@@ -140,7 +129,6 @@ impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
         let shared = Shared {
             context: &context,
             exact: self.data.launch_dual(sampler.region()),
-            sampler: &sampler,
             take_steps: &|tile| take_steps(tile, &sampler),
             coefficients: Coefficients::new(segment.scheme.tableau()),
         };
@@ -158,57 +146,8 @@ impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
         let mut ordered = order.gather(&arrays);
         let mut rows = order.take(self.rows);
         let tiles = chunks(ordered.arrays(), TILE).zip(rows.par_chunks_mut(TILE)).collect();
-        self.direction.tiles(&shared, tiles);
+        self.direction.tiles(&sampler, &shared, tiles);
         order.put(&rows, self.rows);
-    }
-}
-
-/// What the tiles of a launch share.
-struct Shared<'a, F: Real, S> {
-    context: &'a SegmentContext<'a, F>,
-    /// The launch with derivatives, for paths that meet a wall.
-    exact: Launch<'a, Dual<F>>,
-    sampler: &'a S,
-    take_steps: &'a TakeSteps<'a, F>,
-    coefficients: Coefficients<F>,
-}
-
-impl<F: Real, S> Shared<'_, F, S> {
-    /// Takes the steps of a tile, and keeps the states before them.
-    fn states(&self, arrays: &mut Arrays<F>) -> States<F> {
-        let steps = self.context.segment.steps.len();
-        if self.context.launch.features.adaptive || self.context.ends.is_some() {
-            let mut trail = Trail::new();
-            self.follow(arrays, &mut trail);
-            return States::of_trail(trail, arrays);
-        }
-        let mut states = States::new(arrays.position.len());
-        for j in 0..steps {
-            states.push(arrays);
-            let (arrays, step) = (arrays.reborrow(), j..j + 1);
-            (self.take_steps)(Tile::new(arrays, self.context, step));
-        }
-        states
-    }
-
-    /// Takes the steps of a tile that are irregular.
-    fn follow(&self, arrays: &mut Arrays<F>, trail: &mut Trail<F>) {
-        let (context, steps) = (self.context, self.context.segment.steps.len());
-        if context.ends.is_some() {
-            trail.assign_first_releases(arrays, context);
-        }
-        let is_adaptive = context.launch.features.adaptive;
-        // Adaptive steps are kept as they are accepted.
-        let size = if is_adaptive { steps } else { 1 };
-        for j in (0..steps).step_by(size) {
-            if !is_adaptive {
-                trail.push_step(arrays, j, context);
-            }
-            let (arrays, steps) = (arrays.reborrow(), j..j + size);
-            let mut tile = Tile::new(arrays, context, steps);
-            tile.trail = Some(&mut *trail);
-            (self.take_steps)(tile);
-        }
     }
 }
 
@@ -225,7 +164,8 @@ impl<F: Real> Direction<F> for Backward<'_, F> {
 
     fn tiles<S: Differentiable<F>>(
         self,
-        shared: &Shared<F, S>,
+        sampler: &S,
+        shared: &Shared<F>,
         mut tiles: Vec<RowTile<F, Gradient<F>>>,
     ) {
         let read = frames_read(shared.context);
@@ -238,7 +178,8 @@ impl<F: Real> Direction<F> for Backward<'_, F> {
                 let (slots, states) = (arrays.slots, shared.states(arrays));
                 let replay = Replay { shared, states: &states, slots };
                 let (values, starts) = (values.as_mut(), &mut starts);
-                lanes::dispatch(Reverse { replay, gradients, values, starts });
+                let reverse = &mut Reverse { replay, gradients, values, starts };
+                lanes::dispatch(ReverseTile { reverse, sampler });
             }
             (values, starts)
         };
@@ -259,13 +200,15 @@ impl<F: Real> Direction<F> for Onward {
 
     fn tiles<S: Differentiable<F>>(
         self,
-        shared: &Shared<F, S>,
+        sampler: &S,
+        shared: &Shared<F>,
         tiles: Vec<RowTile<F, Tangents<F>>>,
     ) {
         tiles.into_par_iter().for_each(|(mut arrays, tangents)| {
             let (slots, states) = (arrays.slots, shared.states(&mut arrays));
             let replay = Replay { shared, states: &states, slots };
-            lanes::dispatch(Forward { replay, tangents });
+            let forward = &mut Forward { replay, tangents };
+            lanes::dispatch(ForwardTile { forward, sampler });
         });
     }
 }

@@ -1,8 +1,11 @@
 //! The particles' state, and its division into tiles.
 
-use super::{Real, TILE, reinjection::Slot};
+use super::Real;
 use crate::Record;
 use rayon::prelude::*;
+
+/// Number of particles in a tile, the unit of work of a thread.
+pub(super) const TILE: usize = 256;
 
 /// A position and its rest; see [`Particles::position`](crate::Particles::position).
 pub(crate) type Position<F> = [[F; 3]; 2];
@@ -56,16 +59,6 @@ impl<F: Real> Arrays<'_, F> {
         if self.record[i].step == number {
             self.record[i].step = number + 1;
             self.fraction[i] = F::zero();
-        }
-    }
-
-    /// The row of a particle.
-    pub(super) fn slot(&mut self, i: usize) -> Slot<'_, F> {
-        Slot {
-            number: self.slots.get(i),
-            position: &mut self.position[i],
-            record: &mut self.record[i],
-            fraction: &mut self.fraction[i],
         }
     }
 }

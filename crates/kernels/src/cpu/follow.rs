@@ -1,18 +1,20 @@
 //! The main loop: takes a tile of particles, in small groups, through all steps of a segment.
 
 use super::{
-    Position, Real, TILE,
+    Real,
     adapt::adapt,
-    adjoint::Differentiable,
+    arrays::{Position, TILE},
     frame_pair::FramePair,
     lanes::{self, Lanes, Portable, Task},
-    method::{AnyScheme, DormandPrince, Euler, Heun, Method, Midpoint, Rk4},
+    method::{self, AnyScheme, Method},
     probe::{Hinted, Width},
+    sampler::Differentiable,
     step::{Positions, Sampled, Stages},
     tile::{Member, PartOfStep, Tile},
 };
 use crate::{
     Scheme,
+    scheme::with_schemes,
     status::{ACTIVE, WAITING},
 };
 use std::{marker::PhantomData, ops::Range};
@@ -61,13 +63,16 @@ fn follow<F: Real, S: Differentiable<F>>(tile: &mut Tile<F>, sampler: &S) {
     if !lanes::are_widest() {
         return Follow::<F, S, AnyScheme>::new(tile, sampler).run::<Portable>();
     }
-    match tile.context.segment.scheme {
-        Scheme::Euler => F::run_widest(Follow::<F, S, Euler>::new(tile, sampler)),
-        Scheme::Midpoint => F::run_widest(Follow::<F, S, Midpoint>::new(tile, sampler)),
-        Scheme::Heun => F::run_widest(Follow::<F, S, Heun>::new(tile, sampler)),
-        Scheme::Rk4 => F::run_widest(Follow::<F, S, Rk4>::new(tile, sampler)),
-        Scheme::DormandPrince => F::run_widest(Follow::<F, S, DormandPrince>::new(tile, sampler)),
+    macro_rules! follow_by {
+        ($($scheme:ident $name:literal $order:literal $tableau:ident,)*) => {
+            match tile.context.segment.scheme {
+                $(Scheme::$scheme => {
+                    F::run_widest(Follow::<F, S, method::$scheme>::new(tile, sampler));
+                })*
+            }
+        };
     }
+    with_schemes!(follow_by);
 }
 
 /// The loop over the steps of a tile, compiled for a sampler and a scheme.
@@ -186,7 +191,13 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             let mut result = Stages::<F, L, _, M, G>::new(&at, step, context, sampled).step();
             if self.tile.context.launch.features.walk.is_on {
                 let step = (j, h, &pairs[0]);
-                result.to = self.diffuse::<L, G>(members, (at, result.to), step, hints);
+                result.to = diffuse::<F, S, L, G>(
+                    (&*self.tile, self.sampler),
+                    members,
+                    (at, result.to),
+                    step,
+                    hints,
+                );
             }
             let is_plain = self.tile.context.walls.contain_all::<L, G>(&result.to.at)
                 && result.slow == [false; G]
@@ -197,7 +208,13 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             } else {
                 self.store::<L, G>(members, &at, &hints);
                 let ends = (std::array::from_fn(|g| result.to.of(g)), result.slow);
-                if self.finish_step::<L, G>(members, &mut hints, ends, (j, start)) {
+                if finish_step::<F, S, L, G>(
+                    (&mut *self.tile, self.sampler),
+                    members,
+                    &mut hints,
+                    ends,
+                    (j, start),
+                ) {
                     return j + 1;
                 }
                 at = self.load::<L, G>(members);
@@ -206,25 +223,6 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         }
         self.store::<L, G>(members, &at, &hints);
         steps.end
-    }
-
-    /// Applies the random walk after a step. Cold and with copies of the loop's registers, so that
-    /// runs without a walk keep them in registers.
-    #[cold]
-    #[inline(never)]
-    fn diffuse<L: Lanes<F>, const G: usize>(
-        &self,
-        members: &[usize; G],
-        (from, to): (Positions<L::Four, G>, Positions<L::Four, G>),
-        step: (usize, F, &FramePair<F>),
-        mut hints: [S::Hint; G],
-    ) -> Positions<L::Four, G> {
-        let mut displacements = [[F::zero(); 3]; G];
-        for g in 0..G {
-            let ([from, _], mut probe) = (from.of(g), Hinted::new(self.sampler, &mut hints[g]));
-            displacements[g] = self.tile.diffuse((members[g], from), step, &mut probe);
-        }
-        to.moved_on::<F, L>(&displacements)
     }
 
     /// Whether the field contains all positions.
@@ -261,27 +259,46 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             self.tile.arrays.record[members[g]].location = S::note(&hints[g]);
         }
     }
+}
 
-    /// Finishes a step in which some particles met a boundary or ended; returns whether any has
-    /// ended.
-    #[cold]
-    #[inline(never)]
-    fn finish_step<L: Lanes<F>, const G: usize>(
-        &mut self,
-        members: &[usize; G],
-        hints: &mut [S::Hint; G],
-        (to, slow): ([Position<F>; G], [bool; G]),
-        (j, start): (usize, F),
-    ) -> bool {
-        let mut has_ended = false;
-        for g in 0..G {
-            let (i, to, slow) = (members[g], to[g], slow[g]);
-            let mut probe = Hinted::new(self.sampler, &mut hints[g]);
-            let member = Member { i, to, slow, probe: &mut probe };
-            let step = PartOfStep { j, start, until: F::one() };
-            self.tile.finish_step(member, step, Width::of::<F, L>());
-            has_ended |= self.tile.arrays.record[i].status != ACTIVE;
-        }
-        has_ended
+/// Applies the random walk after a step. Cold and with copies of the loop's registers, so that
+/// runs without a walk keep them in registers.
+#[cold]
+#[inline(never)]
+fn diffuse<F: Real, S: Differentiable<F>, L: Lanes<F>, const G: usize>(
+    (tile, sampler): (&Tile<F>, &S),
+    members: &[usize; G],
+    (from, to): (Positions<L::Four, G>, Positions<L::Four, G>),
+    step: (usize, F, &FramePair<F>),
+    mut hints: [S::Hint; G],
+) -> Positions<L::Four, G> {
+    let mut displacements = [[F::zero(); 3]; G];
+    for g in 0..G {
+        let ([from, _], mut probe) = (from.of(g), Hinted::new(sampler, &mut hints[g]));
+        displacements[g] = tile.diffuse((members[g], from), step, &mut probe);
     }
+    to.moved_on::<F, L>(&displacements)
+}
+
+/// Finishes a step in which some particles met a boundary or ended; returns whether any has
+/// ended.
+#[cold]
+#[inline(never)]
+fn finish_step<F: Real, S: Differentiable<F>, L: Lanes<F>, const G: usize>(
+    (tile, sampler): (&mut Tile<F>, &S),
+    members: &[usize; G],
+    hints: &mut [S::Hint; G],
+    (to, slow): ([Position<F>; G], [bool; G]),
+    (j, start): (usize, F),
+) -> bool {
+    let mut has_ended = false;
+    for g in 0..G {
+        let (i, to, slow) = (members[g], to[g], slow[g]);
+        let mut probe = Hinted::new(sampler, &mut hints[g]);
+        let member = Member { i, to, slow, probe: &mut probe };
+        let step = PartOfStep { j, start, until: F::one() };
+        tile.finish_step(member, step, Width::of::<F, L>());
+        has_ended |= tile.arrays.record[i].status != ACTIVE;
+    }
+    has_ended
 }

@@ -7,11 +7,13 @@ mod quad;
 pub use angles::Angle;
 
 use super::{
-    FieldArrays, Real, Sampler,
-    adjoint::{Differentiable, Shares},
+    Real,
     dual::Dual,
+    field::FieldArrays,
     frame_pair::FramePair,
-    lanes::{Four, Lanes},
+    lanes::{Four, Lanes, four, three},
+    sampler::{Differentiable, Sampler},
+    shares::Shares,
 };
 use crate::{
     FormulaNumber, FormulaShape, Function, Instruction, Program, cpu::segment::FramePairs,
@@ -254,10 +256,10 @@ impl<F: Real> Differentiable<F> for FormulaSampler<F> {
         pair: &FramePair<F>,
         _: &mut (),
     ) -> (L::Four, [L::Four; 3]) {
-        let [u, v, w] = self.evaluate_dual(super::three(p.array()), pair);
+        let [u, v, w] = self.evaluate_dual(three(p.array()), pair);
         let slopes = [0, 1, 2].map(|d| [u.slopes[d], v.slopes[d], w.slopes[d]]);
-        let value = super::four::<F, L>(&[u.value, v.value, w.value]);
-        (value, slopes.map(|along| super::four::<F, L>(&along)))
+        let value = four::<F, L>(&[u.value, v.value, w.value]);
+        (value, slopes.map(|along| four::<F, L>(&along)))
     }
 
     /// A formula has no values.

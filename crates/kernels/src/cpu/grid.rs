@@ -3,13 +3,15 @@
 mod axes;
 
 use super::{
-    FieldArrays, Real, Sampler,
-    adjoint::{Differentiable, Shares},
+    Real,
+    field::FieldArrays,
     frame_pair::FramePair,
-    lanes::{Eight, Four, Lanes, Vector},
+    lanes::{Eight, Four, Lanes, Vector, three},
+    sampler::{Differentiable, Sampler},
+    shares::Shares,
 };
 use crate::{GridShape, Spacing};
-use axes::UnevenAxes;
+use axes::{Cell, UnevenAxes};
 use std::marker::PhantomData;
 
 /// Node-centred velocity: trilinear in a cell.
@@ -64,9 +66,6 @@ impl<F: Real, P> GridSampler<'_, F, P> {
         (i + j * sy + k * sz).wrapping_add(self.start)
     }
 }
-
-/// Indices of a cell along the axes. With tables, a search starts at the particle's last cell.
-type Cell = [usize; 3];
 
 /// Pointers to the value at a corner of a cell, in each of two frames.
 #[derive(Clone, Copy)]
@@ -170,7 +169,7 @@ impl<F: Real> Differentiable<F> for GridSampler<'_, F, Nodes> {
         let [low, high] = lerp(near, far, L::Eight::splat(wz)).halves();
         let along_y = lerp(rows[1] - rows[0], rows[3] - rows[2], L::Eight::splat(wz)).halves();
         let along_z = (far - near).halves();
-        let [x, y, z] = self.axes.rates(super::three(p.array()), cell).map(L::Four::splat);
+        let [x, y, z] = self.axes.rates(three(p.array()), cell).map(L::Four::splat);
         let along_x = if self.is_flat { L::Four::splat(F::zero()) } else { high - low };
         let slopes =
             [along_x * x, self.between::<L>(along_y, wx) * y, self.between::<L>(along_z, wx) * z];

@@ -1,14 +1,18 @@
 //! What the physics of a step reads, on the host.
 
-use super::{Real, dual::Dual};
-use crate::physics::{
-    features::Features,
-    mesh_path::MAX_GUIDED,
-    prelude::host::{Float, Vec3},
-    region::host::{
-        Edge, FoundCell, Meeting, Probe, bisection, is_between, no_meeting, shortest_part,
+use super::{Real, dual::Dual, field::FieldArrays};
+use crate::{
+    Segment,
+    functions::triangle_rows,
+    physics::{
+        features::Features,
+        mesh_path::MAX_GUIDED,
+        prelude::host::{Float, Vec3},
+        region::host::{
+            Edge, FoundCell, Meeting, Probe, bisection, is_between, no_meeting, shortest_part,
+        },
+        tables::Tables,
     },
-    tables::Tables,
 };
 
 /// The numbers of a launch; see [`tables`](crate::physics::tables) for their layout.
@@ -216,6 +220,26 @@ impl<'a, F: Real> LaunchData<'a, F> {
         let bounded = |x: f64| F::of(x).max(F::min_value()).min(F::max_value());
         let floats = tables.floats.into_iter().map(bounded).collect();
         LaunchData { floats, ints: tables.ints, rows, numbers, features }
+    }
+
+    /// The numbers of a segment.
+    ///
+    /// # Panics
+    ///
+    /// If there are more intervals than frames: samplers rely on valid frame offsets.
+    pub fn of(
+        field: &FieldArrays<F>,
+        geometry: (&'a [[F; 3]], &'a [i32]),
+        segment: &Segment,
+    ) -> Self {
+        let clock = &segment.clock;
+        assert!(
+            clock.frames >= 1 && clock.frame_intervals.len() <= clock.frames,
+            "more frame intervals than frames"
+        );
+        let first_triangle = geometry.0.len().saturating_sub(triangle_rows(&segment.obstacles));
+        let tables = Tables::new((field.shape, field.groups), segment, first_triangle);
+        LaunchData::new(tables, geometry, Features::new(field.shape, segment))
     }
 
     pub fn launch<'b>(&'b self, region: Option<&'b dyn Region<F>>) -> Launch<'b, F> {

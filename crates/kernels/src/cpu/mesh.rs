@@ -20,10 +20,9 @@ pub(super) use simplices::Simplices;
 
 use super::{
     Real,
-    adjoint::Shares,
     frame_pair::FramePair,
-    lanes::{Four, Lanes, Portable},
-    three,
+    lanes::{Four, Lanes, Portable, four, three},
+    shares::Shares,
 };
 use crate::{
     MeshShape,
@@ -181,7 +180,7 @@ impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
     #[cold]
     #[inline(never)]
     fn search(&self, p: [F; 3]) -> i32 {
-        let at = super::four::<F, Portable>(&p);
+        let at = four::<F, Portable>(&p);
         let has = |cell: &&i32| {
             self.geometry.query::<Portable>(**cell as usize, at).containment != OUTSIDE
         };
@@ -237,5 +236,5 @@ impl<'a, F: Real, S: CellGeometry<F>> Mesh<'a, F, S> {
 
 #[inline(always)]
 fn portable<F: Real>(p: &[F; 3]) -> <Portable as Lanes<F>>::Four {
-    super::four::<F, Portable>(p)
+    four::<F, Portable>(p)
 }

@@ -5,6 +5,7 @@ mod adapt;
 pub(crate) mod adjoint;
 mod arrays;
 pub(crate) mod dual;
+mod field;
 mod follow;
 mod formula;
 mod frame_pair;
@@ -21,40 +22,37 @@ mod real;
 mod reinjection;
 pub(crate) mod reuse;
 mod sampler;
+mod samplers;
 mod segment;
 pub(crate) mod settle;
+mod shares;
 mod single;
 mod step;
 mod tile;
+mod trail;
 mod walk;
 mod walls;
 
 pub(crate) use arrays::{Arrays, Position, Slots, tiles};
+pub(crate) use field::FieldArrays;
 pub use real::Real;
 pub(crate) use reinjection::Ended;
-pub(crate) use sampler::{FieldArrays, Sampler, WithSampler};
 
-use crate::{
-    FieldShape, Record, Segment,
-    functions::triangle_rows,
-    physics::{features::Features, tables::Tables},
-};
-use adjoint::Differentiable;
+use crate::{FieldShape, Record, Segment};
+use arrays::TILE;
 use follow::{TakeSteps, take_steps};
 use frame_pair::{FramePair, frame_pair, from_value};
 pub use lanes::instructions;
-use lanes::{Four, Lanes, Task};
+use lanes::{Four, Lanes, Task, four};
 use launch::LaunchData;
 use order::{Order, Parts};
 use rayon::prelude::*;
 use reinjection::EndLog;
+use sampler::{Differentiable, Sampler, WithSampler};
 use segment::SegmentContext;
 use std::ops::Range;
 use tile::Tile;
 use walls::Walls;
-
-/// Number of particles in a tile, the unit of work of a thread.
-const TILE: usize = 256;
 
 /// Advances all particles through a segment. Returns the instances that ended and were followed by
 /// others, in no particular order.
@@ -68,7 +66,7 @@ pub(crate) fn advance<F: Real>(
     let resumes = segment.reinjection.as_ref().is_some_and(|reinjection| reinjection.resumes);
     let mut log = Vec::new();
     if !resumes {
-        let data = launch_data(field, geometry, segment);
+        let data = LaunchData::of(field, geometry, segment);
         let work = Advance { arrays, segment, data: &data, log: &mut log };
         field.with_sampler(segment.clock.frames, work);
     }
@@ -127,7 +125,7 @@ pub(crate) fn sample<F: Real>(
     if segment.steps.is_empty() {
         return;
     }
-    let data = launch_data(field, (&[], &[]), segment);
+    let data = LaunchData::of(field, (&[], &[]), segment);
     let launch = data.launch(None);
     let pair = frame_pair(&launch, 0, F::zero());
     let walls = Walls::new(&segment.boundary, launch);
@@ -135,26 +133,6 @@ pub(crate) fn sample<F: Real>(
     let groups = groups.map(|group| from_value(&pair, group * size)).collect();
     let work = Sample { position, record, values, walls, groups };
     field.with_sampler(segment.clock.frames, work);
-}
-
-/// The numbers of a launch.
-///
-/// # Panics
-///
-/// If there are more intervals than frames: samplers rely on valid frame offsets.
-fn launch_data<'a, F: Real>(
-    field: &FieldArrays<F>,
-    geometry: (&'a [[F; 3]], &'a [i32]),
-    segment: &Segment,
-) -> LaunchData<'a, F> {
-    let clock = &segment.clock;
-    assert!(
-        clock.frames >= 1 && clock.frame_intervals.len() <= clock.frames,
-        "more frame intervals than frames"
-    );
-    let first_triangle = geometry.0.len().saturating_sub(triangle_rows(&segment.obstacles));
-    let tables = Tables::new((field.shape, field.groups), segment, first_triangle);
-    LaunchData::new(tables, geometry, Features::new(field.shape, segment))
 }
 
 struct Sample<'a, F: Real> {
@@ -217,20 +195,4 @@ impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
             }
         }
     }
-}
-
-#[inline(always)]
-fn four<F: Real, L: Lanes<F>>(p: &[F; 3]) -> L::Four {
-    L::Four::new([p[0], p[1], p[2], F::zero()])
-}
-
-/// The numbers of a vector.
-#[inline(always)]
-fn padded<F: Real>([x, y, z]: [F; 3]) -> [F; 4] {
-    [x, y, z, F::zero()]
-}
-
-#[inline(always)]
-fn three<F: Copy>([x, y, z, _]: [F; 4]) -> [F; 3] {
-    [x, y, z]
 }

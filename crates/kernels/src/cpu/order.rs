@@ -1,7 +1,10 @@
 //! Spatial sorting of particles for the duration of a launch: particles that a thread processes
 //! consecutively read the same part of the field, which stays in its cache.
 
-use super::{Arrays, Position, Real, Slots, TILE};
+use super::{
+    Real,
+    arrays::{Arrays, Position, Slots, TILE, tiles},
+};
 use crate::status::{ACTIVE, WAITING};
 use crate::{POSITION, Record};
 use rayon::prelude::*;
@@ -120,7 +123,7 @@ impl Order {
     /// Copies the particles back to their original rows.
     pub fn scatter<F: Real>(&self, ordered: &Ordered<'_, F>, arrays: &mut Arrays<F>) {
         let to = ranks(&self.from, arrays.position.len());
-        let ranks = to.par_chunks(TILE).zip(super::tiles(arrays.reborrow()));
+        let ranks = to.par_chunks(TILE).zip(tiles(arrays.reborrow()));
         ranks.for_each(|(ranks, tile)| {
             for (i, rank) in ranks.iter().enumerate().filter(|(_, rank)| **rank != u32::MAX) {
                 let rank = *rank as usize;

@@ -195,3 +195,32 @@ fn at<F: Real>(position: [Dual<F>; 3]) -> PathEnd {
 fn slopes<F: Real>(number: &Dual<F>, first: usize) -> [f64; 3] {
     [0, 1, 2].map(|d| number.slopes[first + d].exact())
 }
+
+/// The product of a transposed Jacobian and a gradient.
+pub(super) fn transposed<F: Real>(jacobian: &Jacobian, gradient: [F; 3]) -> [F; 3] {
+    [0, 1, 2].map(|d| F::of((0..3).map(|c| jacobian[c][d] * gradient[c].exact()).sum()))
+}
+
+/// The product of a Jacobian and a change.
+pub(super) fn product<F: Real>(jacobian: &Jacobian, change: [F; 3]) -> [F; 3] {
+    jacobian.map(|row| F::of((0..3).map(|d| row[d] * change[d].exact()).sum()))
+}
+
+/// The gradients by the ends of a path that met something, from those by its end and by the fraction of the path
+/// there.
+pub(super) fn by_ends<F: Real>(
+    end: &PathEnd,
+    by_position: [F; 3],
+    by_fraction: f64,
+) -> [[F; 3]; 2] {
+    let Some(jacobians) = &end.jacobians else { return [[F::zero(); 3], by_position] };
+    [0, 1].map(|which| {
+        let mut by = transposed(&jacobians[which], by_position);
+        if by_fraction != 0.0 && end.end.is_some() {
+            for (by, slope) in by.iter_mut().zip(end.fraction_slopes[which]) {
+                *by += F::of(by_fraction * slope);
+            }
+        }
+        by
+    })
+}

@@ -18,7 +18,8 @@ pub(super) use inverse_distance::InverseDistance;
 pub(super) use nearest::Nearest;
 
 use super::{
-    FieldArrays, Real,
+    Real,
+    field::FieldArrays,
     lanes::{Eight, Lanes, Vector},
 };
 use crate::{BRANCH_NUMBERS, CROWDED, NODE_PADDING, PointShape};

@@ -1,6 +1,10 @@
 //! Re-use of slots: the log of ends.
 
-use super::{Position, Real, launch::Launch};
+use super::{
+    Real,
+    arrays::{Arrays, Position},
+    launch::Launch,
+};
 use crate::{
     NEVER, Record, ReinjectionRules,
     physics::{
@@ -42,6 +46,18 @@ pub(super) struct Slot<'a, F> {
     pub position: &'a mut Position<F>,
     pub record: &'a mut Record,
     pub fraction: &'a mut F,
+}
+
+impl<F: Real> Arrays<'_, F> {
+    /// The row of a particle.
+    pub(super) fn slot(&mut self, i: usize) -> Slot<'_, F> {
+        Slot {
+            number: self.slots.get(i),
+            position: &mut self.position[i],
+            record: &mut self.record[i],
+            fraction: &mut self.fraction[i],
+        }
+    }
 }
 
 impl<F: Real> Slot<'_, F> {

@@ -1,32 +1,9 @@
-//! How a field is read: one file for each kind of field, all named here.
+//! How a field is read: what each kind of field answers.
 
 use super::{
-    Real,
-    adjoint::Differentiable,
-    formula::FormulaSampler,
-    frame_pair::FramePair,
-    grid::{Cells, GridSampler, Nodes},
-    lanes::Lanes,
-    launch::Region,
-    mesh::{AnyTypes, Bricks, General, Mesh, MeshSampler, Simplices},
-    points::{InverseDistance, Nearest},
-    segment::FramePairs,
+    Real, frame_pair::FramePair, lanes::Lanes, launch::Region, segment::FramePairs, shares::Shares,
 };
-use crate::{
-    FieldShape, MeshForm, MeshShape, Placement, Weighting, physics::region::host::CellHint,
-};
-
-/// A field's arrays, borrowed from a backend.
-pub(crate) struct FieldArrays<'a, F> {
-    pub shape: &'a FieldShape,
-    /// Groups of four values: `frames` times `groups` times `values_per_frame`, and one more row.
-    pub velocity: &'a [[F; 4]],
-    pub groups: usize,
-    /// Coordinates of a grid's axes or of nodes, or the cell records of a mesh.
-    pub coordinates: &'a [F],
-    /// Offsets of the nodes of each cell of points, or the connectivity of a mesh.
-    pub index: &'a [i32],
-}
+use crate::physics::region::host::CellHint;
 
 /// Velocity as a function of position, at a given time.
 pub(crate) trait Sampler<F: Real>: Sync {
@@ -113,56 +90,21 @@ pub(crate) trait Sampler<F: Real>: Sync {
     }
 }
 
+/// A sampler whose values have derivatives by the position and by the field's values.
+pub(crate) trait Differentiable<F: Real>: Sampler<F> {
+    /// The value at a position, and its derivatives along x, y and z.
+    fn slopes<L: Lanes<F>>(
+        &self,
+        position: L::Four,
+        pair: &FramePair<F>,
+        hint: &mut Self::Hint,
+    ) -> (L::Four, [L::Four; 3]);
+
+    /// The values of a frame of which the value at a position is the weighted sum.
+    fn shares<L: Lanes<F>>(&self, position: L::Four, hint: &mut Self::Hint, shares: &mut Shares<F>);
+}
+
 /// A computation to be compiled for each kind of sampler.
 pub(crate) trait WithSampler<F: Real> {
     fn run<S: Differentiable<F>>(self, sampler: S);
-}
-
-impl<F: Real> FieldArrays<'_, F> {
-    /// Calls a function with the part of space that a mesh fills.
-    pub fn with_region<T>(&self, mesh: &MeshShape, call: impl FnOnce(&dyn Region<F>) -> T) -> T {
-        match mesh.form {
-            MeshForm::Simplices => call(&Mesh::new(self.index, mesh, Simplices::new(self, mesh))),
-            MeshForm::General => {
-                let cells = General::<F, AnyTypes<F>>::new(self, mesh);
-                call(&Mesh::new(self.index, mesh, cells))
-            }
-        }
-    }
-
-    /// Runs a computation with the sampler for the field's shape.
-    pub fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
-        // Without the loops of launches, which they do not take, unit tests compile much faster.
-        if cfg!(test) {
-            panic!("launches are tested in tests/physics");
-        }
-        let frames = frames * self.groups;
-        match self.shape {
-            FieldShape::Grid(grid) => match grid.placement {
-                Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),
-                Placement::Cells => work.run(GridSampler::<F, Cells>::new(self, grid, frames)),
-            },
-            FieldShape::Points(points) => match points.weighting {
-                Weighting::Nearest => work.run(Nearest::new(self, points, frames)),
-                Weighting::InverseDistance { neighbours, power } => {
-                    work.run(InverseDistance::new(self, points, frames, neighbours, power))
-                }
-            },
-            FieldShape::Mesh(mesh) => match mesh.form {
-                MeshForm::Simplices => {
-                    let cells = Simplices::new(self, mesh);
-                    work.run(MeshSampler::new(self, mesh, frames, cells))
-                }
-                MeshForm::General if Bricks::<F>::include(mesh.kinds) => {
-                    let cells = General::<F, Bricks<F>>::new(self, mesh);
-                    work.run(MeshSampler::new(self, mesh, frames, cells))
-                }
-                MeshForm::General => {
-                    let cells = General::<F, AnyTypes<F>>::new(self, mesh);
-                    work.run(MeshSampler::new(self, mesh, frames, cells))
-                }
-            },
-            FieldShape::Formula(formula) => work.run(FormulaSampler::new(self, *formula)),
-        }
-    }
 }

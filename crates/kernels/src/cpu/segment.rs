@@ -1,13 +1,11 @@
 //! What all particles of a segment share.
 
 use super::{
-    Ended, Real,
+    Real,
     frame_pair::{FramePair, frame_pair},
-    lanes::{Four, Lanes, Portable},
+    lanes::{Four, Lanes, Portable, padded, three},
     launch::Launch,
-    padded,
-    reinjection::EndLog,
-    three,
+    reinjection::{EndLog, Ended},
     walls::Walls,
 };
 use crate::{

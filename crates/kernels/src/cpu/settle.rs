@@ -1,14 +1,14 @@
 //! Settling on the host: what becomes of the end of a step that an engine has computed.
 
 use super::{
-    Arrays, Ended, FieldArrays, Real,
-    adjoint::{Taken, transposed},
-    arrays::chunks,
+    Real,
+    adjoint::Taken,
+    arrays::{Arrays, chunks},
     dual::Dual,
-    launch::{Launch, Region},
-    launch_data,
-    paths::{PathEnd, follow, free_end, replayed, start_cell},
-    reinjection::{EndLog, Slot},
+    field::FieldArrays,
+    launch::{Launch, LaunchData, Region},
+    paths::{by_ends, follow, free_end, replayed, start_cell},
+    reinjection::{EndLog, Ended, Slot},
     walk::displacement_slopes,
 };
 use crate::{
@@ -89,7 +89,7 @@ fn with_settling<F: Real, T>(
     segment: &Segment,
     call: impl FnOnce(&Settling<F>, &Launch<Dual<F>>) -> T,
 ) -> T {
-    let data = launch_data(field, geometry, segment);
+    let data = LaunchData::of(field, geometry, segment);
     let Segment { first_step: number, first_slot, .. } = *segment;
     let step = segment.steps[0];
     let with = |region: Option<&dyn Region<F>>| {
@@ -321,23 +321,4 @@ impl<F: Real> Settling<'_, '_, F> {
             gradient.diffusivity[d] = by * slopes.by_factor[d];
         }
     }
-}
-
-/// The gradients by the ends of a path that met something, from those by its end and by the fraction of the path
-/// there.
-pub(super) fn by_ends<F: Real>(
-    end: &PathEnd,
-    by_position: [F; 3],
-    by_fraction: f64,
-) -> [[F; 3]; 2] {
-    let Some(jacobians) = &end.jacobians else { return [[F::zero(); 3], by_position] };
-    [0, 1].map(|which| {
-        let mut by = transposed(&jacobians[which], by_position);
-        if by_fraction != 0.0 && end.end.is_some() {
-            for (by, slope) in by.iter_mut().zip(end.fraction_slopes[which]) {
-                *by += F::of(by_fraction * slope);
-            }
-        }
-        by
-    })
 }

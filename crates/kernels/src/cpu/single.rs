@@ -1,17 +1,17 @@
 //! Steps of a single particle of a tile: boundary events, and the rest of a step after a release.
 
 use super::{
-    Arrays, Ended, Position, Real, four,
+    Real,
+    arrays::{Arrays, Position},
     frame_pair::frame_pair,
-    lanes::{Four, Portable},
+    lanes::{Four, Portable, four, padded},
     method::AnyScheme,
-    padded,
     paths::follow,
     probe::{Probe, Width},
-    reinjection::Restart,
+    reinjection::{Ended, Restart},
     segment::SegmentContext,
     step::{Positions, Probed, Stages},
-    tile::{AcceptedStep, Trail},
+    trail::{AcceptedStep, Trail},
     walk::diffuse,
 };
 use crate::{

@@ -1,13 +1,14 @@
 //! One Runge-Kutta step of a few particles at once.
 
 use super::{
-    Position, Real, Sampler,
+    Real,
+    arrays::Position,
     frame_pair::FramePair,
-    lanes::{Four, Lanes, Vector},
+    lanes::{Four, Lanes, Vector, four, three},
     method::{AnyScheme, Method},
     probe::{Probe, Width},
+    sampler::Sampler,
     segment::{FramePairs, SegmentContext},
-    three,
 };
 use crate::scheme::MAX_STAGES;
 
@@ -30,8 +31,8 @@ impl<V: Copy, const G: usize> Positions<V, G> {
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
         for g in 0..G {
-            positions.at[g] = super::four::<F, L>(&of[g][0]);
-            positions.rest[g] = super::four::<F, L>(&of[g][1]);
+            positions.at[g] = four::<F, L>(&of[g][0]);
+            positions.rest[g] = four::<F, L>(&of[g][1]);
         }
         positions
     }
@@ -70,7 +71,7 @@ impl<V: Copy, const G: usize> Positions<V, G> {
     {
         let mut displacements = self.rest;
         for g in 0..G {
-            displacements[g] = super::four::<F, L>(&by[g]) + self.rest[g];
+            displacements[g] = four::<F, L>(&by[g]) + self.rest[g];
         }
         self.moved::<F>(&displacements)
     }

@@ -1,17 +1,18 @@
 //! A tile of particles, and what is rare in its steps: compiled once for a precision.
 
 use super::{
-    Arrays, Ended, Position, Real,
+    Real,
+    arrays::{Arrays, Position},
     frame_pair::FramePair,
-    padded,
+    lanes::padded,
     probe::{Probe, Width},
-    reinjection::Restart,
+    reinjection::Ended,
     segment::SegmentContext,
     single::Single,
+    trail::Trail,
     walk::diffuse,
 };
 use crate::{
-    Record,
     physics::diffusion::host::Address,
     status::{ACTIVE, WAITING},
 };
@@ -27,24 +28,6 @@ pub(super) struct Tile<'a, F: Real> {
     pub steps: Range<usize>,
     /// Keeps what gradients need of irregular steps, if it is wanted.
     pub trail: Option<&'a mut Trail<F>>,
-}
-
-/// The irregular steps of a tile, and the instances that started in them.
-pub(super) struct Trail<F> {
-    pub steps: Vec<AcceptedStep<F>>,
-    pub restarts: Vec<Restart>,
-}
-
-/// An adaptive step of a particle, or a step in a slot that is re-used, and the particle's state before it.
-pub(super) struct AcceptedStep<F> {
-    /// The particle, and the step of the segment of which this is a part.
-    pub i: usize,
-    pub j: usize,
-    /// The fraction of that step at which the part starts, and its length.
-    pub start: F,
-    pub h: F,
-    pub position: Position<F>,
-    pub record: Record,
 }
 
 impl<'a, F: Real> Tile<'a, F> {

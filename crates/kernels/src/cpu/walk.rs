@@ -6,9 +6,8 @@
 use super::{
     Real,
     dual::Dual,
-    four,
     frame_pair::FramePair,
-    lanes::{Four, Portable},
+    lanes::{Four, Portable, four},
     launch::Launch,
     probe::{Probe, Width},
     walls::Walls,
@@ -143,7 +142,7 @@ pub(super) fn walk_slopes<F: Real>(
     // The diffusivity and its derivatives.
     let ([here, here_by @ ..], gradient) = around(launch, from, |at| {
         let at = walls.wrap::<Portable>(four::<F, Portable>(&at));
-        let (value, slopes) = probe.slopes(at.array(), pair);
+        let (value, slopes) = probe.slopes(at.array(), pair, Width::Portable);
         let [x, y, z] = slopes.map(|slope| slope[3]);
         [value[3], x, y, z]
     });

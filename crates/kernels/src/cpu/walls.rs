@@ -2,9 +2,8 @@
 
 use super::{
     Real,
-    lanes::{Four, Lanes},
+    lanes::{Four, Lanes, three},
     launch::Launch,
-    three,
 };
 use crate::{
     Boundary,

@@ -1,6 +1,9 @@
 //! Adaptive step-size control.
 
+use super::prelude::host::{Float, Vec3};
+use crate::{Adaptive, TrialOutcome};
 use burntrace_macros::host_device;
+use host::{Control, TrialStep, Verdict};
 
 #[host_device]
 pub(crate) mod step_size {
@@ -111,5 +114,40 @@ pub(crate) mod step_size {
         let is_cut = is_accepted && trial.is_last && trial.suggested.abs() > next.abs();
         let next_dt = select(is_cut, trial.suggested, next);
         Verdict::<F> { is_accepted, is_hopeless, next_dt }
+    }
+}
+
+impl TrialOutcome {
+    pub(crate) fn of<F: Float>(verdict: &Verdict<F>) -> Self {
+        match verdict.is_accepted {
+            true => TrialOutcome::Accepted,
+            false if verdict.is_hopeless => TrialOutcome::Hopeless,
+            false => TrialOutcome::Rejected,
+        }
+    }
+}
+
+impl Adaptive {
+    /// Length of a trial step within the remainder `left` of a step, given the suggestion of the
+    /// last one (0 for none); both have the sign of the step.
+    pub fn length(&self, suggested: f64, left: f64) -> f64 {
+        host::length(self.max_step, suggested, left)
+    }
+
+    /// What becomes of a trial step `from -> to` of length `h`, and the length suggested for the next one, as the
+    /// fused operation decides. `is_last` tells whether it ends with the whole step; steps up to `slack` are not
+    /// divided.
+    pub fn judge(
+        &self,
+        [from, to, error]: [[f64; 3]; 3],
+        (suggested, h): (f64, f64),
+        is_last: bool,
+        slack: f64,
+    ) -> (TrialOutcome, f64) {
+        let Adaptive { relative, absolute, min_step, .. } = *self;
+        let control = Control { relative, absolute, min_step };
+        let trial = TrialStep { suggested, h, is_last, slack };
+        let verdict = host::judge(&control, Vec3(from), Vec3(to), Vec3(error), &trial);
+        (TrialOutcome::of(&verdict), verdict.next_dt)
     }
 }

@@ -1,16 +1,18 @@
 //! The steps of a tile forward, with the derivatives of the positions.
 
 use super::{
-    Differentiable,
     replay::{GROUP, Replay, TakenStep, whole_step},
-    stages::{Stages, product, transpose},
+    stages::{Stages, transpose},
     states::Coefficients,
+    step_field::{GroupField, SingleField, StepField},
 };
 use crate::{
     cpu::{
-        Real, four,
-        lanes::{Four, Lanes, Task, Vector},
-        three,
+        Real,
+        lanes::{Four, Lanes, Task, Vector, four, three},
+        paths::product,
+        probe::{Hinted, Probe},
+        sampler::Differentiable,
     },
     scheme::MAX_STAGES,
 };
@@ -19,65 +21,93 @@ use crate::{
 pub(crate) type Tangents<F> = [[F; 3]; 3];
 
 /// The steps of a tile, with the derivatives of its positions: those before, which become those after.
-pub(super) struct Forward<'a, F: Real, S> {
-    pub replay: Replay<'a, F, S>,
+pub(super) struct Forward<'a, F: Real> {
+    pub replay: Replay<'a, F>,
     /// During the steps a row holds the derivatives by one number.
     pub tangents: &'a mut [Tangents<F>],
 }
 
-impl<F: Real, S: Differentiable<F>> Task<F> for Forward<'_, F, S> {
+/// The steps of a tile, in the field of a sampler.
+pub(super) struct ForwardTile<'r, 'a, F: Real, S> {
+    pub forward: &'r mut Forward<'a, F>,
+    pub sampler: &'r S,
+}
+
+impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
     #[inline(always)]
-    fn run<L: Lanes<F>>(mut self) {
-        self.tangents.iter_mut().for_each(turn);
-        let mut group = Stages::new();
-        let mut alone = Stages::new();
-        for first in self.replay.groups() {
-            for round in 0..self.replay.rounds() {
-                let taken = self.replay.taken(first, round, |_| true);
-                if let Some(whole) = whole_step(&taken) {
+    fn run<L: Lanes<F>>(self) {
+        let ForwardTile { forward, sampler } = self;
+        forward.tangents.iter_mut().for_each(turn);
+        let mut stages = Stages::new();
+        for first in forward.replay.groups() {
+            for round in 0..forward.replay.rounds() {
+                let taken = forward.replay.taken(first, round, |_| true);
+                if let Some(whole) = whole_step::<F, L>(&taken) {
                     let members = std::array::from_fn(|g| first + g);
-                    self.step::<L, GROUP>(&mut group, &members, whole);
+                    let mut field = GroupField::new(sampler);
+                    forward.step::<L, _, GROUP>(&mut stages, &members, whole, &mut field);
                     continue;
                 }
                 // By index: an iterator call might not be inlined.
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
-                    self.step::<L, 1>(&mut alone, &[step.i], step);
+                    let mut hint = S::Hint::default();
+                    let probe = &mut Hinted::new(sampler, &mut hint);
+                    L::apart(ForwardStep { forward: &mut *forward, probe, step });
                 }
             }
         }
-        self.tangents.iter_mut().for_each(turn);
+        forward.tangents.iter_mut().for_each(turn);
     }
 }
 
-impl<F: Real, S: Differentiable<F>> Forward<'_, F, S> {
+/// The step of a single particle: compiled once for a precision.
+struct ForwardStep<'r, 'a, F: Real> {
+    forward: &'r mut Forward<'a, F>,
+    probe: &'r mut dyn Probe<F>,
+    step: TakenStep<F>,
+}
+
+impl<F: Real> Task<F> for ForwardStep<'_, '_, F> {
+    #[inline(always)]
+    fn run<L: Lanes<F>>(self) {
+        let ForwardStep { forward, probe, step } = self;
+        forward.step::<L, _, 1>(&mut Stages::new(), &[step.i], step, &mut SingleField(probe));
+    }
+}
+
+impl<F: Real> Forward<'_, F> {
     /// A step of particles, the states of which follow one another from its row on.
     #[inline(always)]
-    fn step<L: Lanes<F>, const G: usize>(
+    fn step<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &mut self,
         stages: &mut Stages<L::Four, G>,
         members: &[usize; G],
         step: TakenStep<F>,
+        field: &mut E,
     ) {
         let (replay, mut part) = (self.replay, None);
         let timed = replay.timed(&step, &mut part);
         let (h, pairs) = timed;
-        let mut free = replay.sample::<L, G>(step.row, timed, stages);
+        let free = replay.sample::<L, E, G>(step.row, timed, field, stages);
         #[allow(clippy::needless_range_loop)]
         for g in 0..G {
             let step = step.of(members[g], g);
-            let Some(to) = replay.end::<L, G>(&step, &mut free, timed, g) else { continue };
+            let Some(to) = replay.end::<L, E, G>(&step, &free, timed, (&mut *field, g)) else {
+                continue;
+            };
             let columns = self.tangents[step.i].map(|column| four::<F, L>(&column));
             let mut ends = self.ends::<L, G>(columns, (stages, g), h);
-            let ([from, _], hint) = (free.from.of(g), &mut free.hints[g]);
-            if let Some(slopes) = replay.walk_slopes(&step, (from, h, &pairs[0]), hint) {
+            let [from, _] = free.from.of(g);
+            let (walk, around) = ((from, h, &pairs[0]), (&mut *field, g));
+            if let Some(slopes) = replay.walk_slopes::<L, E, G>(&step, walk, around) {
                 let [x, y, z] = transpose(slopes.by_start.map(|row| four::<F, L>(&row)));
                 for d in 0..3 {
                     ends[d] = linear::<F, L>([x, y, z], columns[d]) + ends[d];
                 }
             }
-            let end = replay.path_end::<L>(step.row, (from, to), hint);
+            let end = replay.path_end::<L, E, G>(step.row, (from, to), (&mut *field, g));
             if let Some([by_start, by_end]) = end.and_then(|end| end.jacobians) {
                 for d in 0..3 {
                     let [start, end] = [columns[d], ends[d]].map(|change| three(change.array()));

@@ -1,43 +1,37 @@
 //! The steps of a tile once more, with the derivatives of the field at their stages.
 
 use super::{
-    Differentiable, Shared,
+    shared::Shared,
     stages::{Clip, Stages},
-    states::{Part, States, start_in},
+    states::{Part, States},
+    step_field::StepField,
 };
 use crate::{
     cpu::{
-        Real, Slots, four,
+        Real,
+        arrays::Slots,
         frame_pair::FramePair,
-        lanes::{Four, Lanes},
+        lanes::{Four, Lanes, four, three},
         method::AnyScheme,
-        paths::{Jacobian, PathEnd, clipped, pulled_in, replayed},
-        probe::Hinted,
+        paths::PathEnd,
         segment::FramePairs,
         step::{self, Positions, StageVelocity, StepResult},
-        three,
+        trail::start_in,
         walk::{WalkSlopes, diffuse, walk_slopes},
     },
-    physics::{diffusion::host::Address, prelude::host::Vec3},
+    physics::diffusion::host::Address,
 };
 
 /// Number of particles in a group: while one waits for its values from memory, the others are computed.
 pub(super) const GROUP: usize = 4;
 
 /// The steps of a tile.
-pub(super) struct Replay<'a, F: Real, S> {
-    pub shared: &'a Shared<'a, F, S>,
+#[derive(Clone, Copy)]
+pub(super) struct Replay<'a, F: Real> {
+    pub shared: &'a Shared<'a, F>,
     pub states: &'a States<F>,
     pub slots: Slots<'a>,
 }
-
-impl<F: Real, S> Clone for Replay<'_, F, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Real, S> Copy for Replay<'_, F, S> {}
 
 /// What a particle takes of a step of the launch.
 #[derive(Clone, Copy)]
@@ -58,9 +52,15 @@ impl<F: Copy> TakenStep<F> {
     }
 }
 
-/// The first of four steps, if all particles take all of it.
+/// The first of four steps, if all particles take all of it. Never without the widest vectors, for which steps of four
+/// particles are not compiled.
 #[inline(always)]
-pub(super) fn whole_step<F: Copy>(taken: &[Option<TakenStep<F>>; GROUP]) -> Option<TakenStep<F>> {
+pub(super) fn whole_step<F: Real, L: Lanes<F>>(
+    taken: &[Option<TakenStep<F>>; GROUP],
+) -> Option<TakenStep<F>> {
+    if const { L::IS_PORTABLE } {
+        return None;
+    }
     for step in taken {
         if !matches!(step, Some(TakenStep { part: None, .. })) {
             return None;
@@ -72,9 +72,9 @@ pub(super) fn whole_step<F: Copy>(taken: &[Option<TakenStep<F>>; GROUP]) -> Opti
 /// Length and frames of a step.
 pub(super) type Timed<'b, F> = (F, &'b FramePairs<F>);
 
-impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
+impl<F: Real> Replay<'_, F> {
     /// The first particle of each group. Irregular steps are taken one by one, particle after particle.
-    pub fn groups(&self) -> impl Iterator<Item = usize> + use<F, S> {
+    pub fn groups(&self) -> impl Iterator<Item = usize> + use<F> {
         let count = if self.states.parts.is_some() { 1 } else { self.states.count };
         (0..count).step_by(GROUP)
     }
@@ -141,28 +141,28 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
     }
 
     /// Takes a step of particles, the states of which follow one another from `row` on, without boundaries and random
-    /// walks. Returns its starts and ends, and the hints of the sampler.
+    /// walks.
     #[inline(always)]
-    pub fn sample<L: Lanes<F>, const G: usize>(
+    pub fn sample<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &self,
         row: usize,
         timed: Timed<F>,
+        field: &mut E,
         stages: &mut Stages<L::Four, G>,
-    ) -> FreeStep<F, L, S, G> {
+    ) -> FreeStep<L::Four, G> {
         let mut positions = [[[F::zero(); 3]; 2]; G];
-        let mut hints = [S::Hint::default(); G];
         // By index: an iterator call might not be inlined.
         for g in 0..G {
             positions[g] = self.states.position[row + g];
-            hints[g] = self.shared.sampler.recall(self.states.record[row + g].location);
+            field.recall(g, self.states.record[row + g].location);
         }
         let from = Positions::load::<F, L>(&positions);
         stages.clips.clear();
-        let sloped = Sloped { shared: self.shared, from: from.at, hints: &mut hints, stages };
+        let sloped = Sloped { shared: self.shared, from: from.at, field, stages };
         let context = self.shared.context;
         let result =
             step::Stages::<F, L, _, AnyScheme, G>::new(&from, timed, context, sloped).step();
-        FreeStep { from, result, hints }
+        FreeStep { from, result }
     }
 
     /// What the random numbers of a step are functions of.
@@ -178,12 +178,12 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
     /// The free end of a step of particle `g`, after its random walk; `None` if it lost its position or ended as
     /// stagnant, and did not move.
     #[inline(always)]
-    pub fn end<L: Lanes<F>, const G: usize>(
+    pub fn end<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &self,
         step: &TakenStep<F>,
-        free: &mut FreeStep<F, L, S, G>,
+        free: &FreeStep<L::Four, G>,
         (h, pairs): Timed<F>,
-        g: usize,
+        (field, g): (&mut E, usize),
     ) -> Option<L::Four> {
         let context = self.shared.context;
         if free.result.slow[g] {
@@ -193,9 +193,9 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
         if context.launch.features.walk.is_on {
             let [from, _] = free.from.of(g);
             let address = self.address(step.i, step.row, step.j);
-            let mut probe = Hinted::new(self.shared.sampler, &mut free.hints[g]);
             let (launch, walls, step) = (&context.launch, &context.walls, (h, &pairs[0]));
-            let walk = diffuse(launch, from, address, step, walls, &mut probe);
+            let walk =
+                field.with_probe(g, |probe| diffuse(launch, from, address, step, walls, probe));
             let end = Positions::<L::Four, 1> { at: [to], rest: [free.result.to.rest[g]] };
             [to] = end.moved_on::<F, L>(&[walk]).at;
         }
@@ -204,35 +204,38 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
 
     /// The derivatives of the random displacement in a step, if there is one.
     #[inline(always)]
-    pub fn walk_slopes(
+    pub fn walk_slopes<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &self,
         step: &TakenStep<F>,
         (from, h, pair): ([F; 3], F, &FramePair<F>),
-        hint: &mut S::Hint,
+        (field, g): (&mut E, usize),
     ) -> Option<WalkSlopes<F>> {
         let shared = self.shared;
         if !shared.context.launch.features.walk.is_on {
             return None;
         }
-        let mut probe = Hinted::new(shared.sampler, hint);
         let (walls, launches) = (&shared.context.walls, (&shared.context.launch, &shared.exact));
         let address = self.address(step.i, step.row, step.j);
-        Some(walk_slopes(launches, from, address, (h, pair), walls, &mut probe))
+        Some(
+            field.with_probe(g, |probe| {
+                walk_slopes(launches, from, address, (h, pair), walls, probe)
+            }),
+        )
     }
 
     /// The end of the path of a step, with its derivatives by its start and by its free end; `None` if it
     /// is the free end.
     #[inline(always)]
-    pub fn path_end<L: Lanes<F>>(
+    pub fn path_end<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &self,
         row: usize,
         (from, to): ([F; 3], L::Four),
-        hint: &mut S::Hint,
+        (field, g): (&mut E, usize),
     ) -> Option<PathEnd> {
         let context = self.shared.context;
         let is_plain = context.walls.contain::<L>(to)
             && context.are_clear::<L, 1>(&[four::<F, L>(&from)], &[to])
-            && (!S::ENDS || self.shared.sampler.holds::<L>(to, hint));
+            && field.holds(g, to);
         if is_plain {
             return None;
         }
@@ -242,61 +245,35 @@ impl<F: Real, S: Differentiable<F>> Replay<'_, F, S> {
 }
 
 /// A step of particles without boundaries and random walks.
-pub(super) struct FreeStep<F: Real, L: Lanes<F>, S: Differentiable<F>, const G: usize> {
-    pub from: Positions<L::Four, G>,
-    pub result: StepResult<L::Four, G>,
-    pub hints: [S::Hint; G],
+pub(super) struct FreeStep<V, const G: usize> {
+    pub from: Positions<V, G>,
+    pub result: StepResult<V, G>,
 }
 
 /// The velocities at the stages of steps, of which the derivatives are kept.
-struct Sloped<'a, 'b, F: Real, V: Copy, S: Differentiable<F>, const G: usize> {
-    shared: &'a Shared<'a, F, S>,
+struct Sloped<'a, 'b, F: Real, V: Copy, E, const G: usize> {
+    shared: &'a Shared<'a, F>,
     from: [V; G],
-    hints: &'b mut [S::Hint; G],
+    field: &'b mut E,
     stages: &'b mut Stages<V, G>,
 }
 
-impl<F, L, S, const G: usize> StageVelocity<F, L, G> for Sloped<'_, '_, F, L::Four, S, G>
+impl<F, L, E, const G: usize> StageVelocity<F, L, G> for Sloped<'_, '_, F, L::Four, E, G>
 where
     F: Real,
     L: Lanes<F>,
-    S: Differentiable<F>,
+    E: StepField<F, L, G>,
 {
     #[inline(always)]
     fn of(&mut self, stage: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
-        let Sloped { shared, from, hints, stages } = self;
-        let (velocity, slopes) = shared.sampler.slopes::<L>(at, pair, &mut hints[g]);
+        let Sloped { shared, from, field, stages } = self;
+        let (velocity, slopes) = field.slopes(g, at, pair);
         (stages.at[stage][g], stages.slopes[stage][g]) = (at, slopes);
-        if S::cells(&mut hints[g]).is_some_and(|cells| cells.walk_failed) {
+        if let Some(note) = field.outside(g) {
             let (from, at) = (three(from[g].array()), three(at.array()));
-            let jacobians = shared.clip(from, at, S::note(&hints[g]));
+            let jacobians = shared.clip(from, at, note);
             stages.clips.extend(jacobians.map(|jacobians| Clip { stage, member: g, jacobians }));
         }
         velocity
-    }
-}
-
-impl<F: Real, S> Shared<'_, F, S> {
-    /// The end of a path that meets something, with its derivatives.
-    #[cold]
-    #[inline(never)]
-    fn wall(&self, (from, to): ([F; 3], [F; 3]), cell: i32) -> PathEnd {
-        replayed(&self.exact, from, to, cell)
-    }
-
-    /// The derivatives of the last point in the mesh on the path from the start of a step to a stage;
-    /// `None` for a stage in the mesh.
-    #[cold]
-    #[inline(never)]
-    fn clip(&self, from: [F; 3], to: [F; 3], cell: i32) -> Option<[Jacobian; 2]> {
-        let launch = &self.context.launch;
-        let contains = |p: [F; 3]| launch.find_cell(Vec3(p), 0, -1, false).is_found;
-        if contains(to) {
-            return None;
-        }
-        let clip = pulled_in(launch, from, cell, &contains)
-            .and_then(|from| clipped(&self.exact, from, to, cell, &contains).jacobians);
-        // A path without a point in the mesh has no velocity.
-        Some(clip.unwrap_or_default())
     }
 }

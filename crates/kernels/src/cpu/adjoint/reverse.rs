@@ -1,18 +1,19 @@
 //! The steps of a tile in reverse.
 
 use super::{
-    Differentiable,
     replay::{GROUP, Replay, TakenStep, Timed, whole_step},
-    stages::{Group, transpose, transposed},
+    stages::{Group, transpose},
     states::Coefficients,
-    values::ValueGradients,
+    step_field::{GroupField, SingleField, StepField},
+    values::{Pending, ValueGradients},
 };
 use crate::{
     cpu::{
-        Real, four,
-        lanes::{Four, Lanes, Task, Vector},
-        settle::by_ends,
-        three,
+        Real,
+        lanes::{Four, Lanes, Task, Vector, four, three},
+        paths::{by_ends, transposed},
+        probe::{Hinted, Probe},
+        sampler::Differentiable,
     },
     scheme::MAX_STAGES,
 };
@@ -53,47 +54,73 @@ pub(super) struct StartGradient<F> {
 }
 
 /// The steps of a tile in reverse.
-pub(super) struct Reverse<'a, F: Real, S> {
-    pub replay: Replay<'a, F, S>,
+pub(super) struct Reverse<'a, F: Real> {
+    pub replay: Replay<'a, F>,
     pub gradients: &'a mut [Gradient<F>],
     pub values: Option<&'a mut ValueGradients<F>>,
     pub starts: &'a mut Vec<StartGradient<F>>,
 }
 
-impl<F: Real, S: Differentiable<F>> Task<F> for Reverse<'_, F, S> {
+/// The steps of a tile in reverse, in the field of a sampler.
+pub(super) struct ReverseTile<'r, 'a, F: Real, S> {
+    pub reverse: &'r mut Reverse<'a, F>,
+    pub sampler: &'r S,
+}
+
+impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
     /// Takes a few particles through all steps before the next ones: their part of the field stays cached.
     #[inline(always)]
-    fn run<L: Lanes<F>>(mut self) {
-        let mut group = Group::new();
-        let mut alone = Group::new();
+    fn run<L: Lanes<F>>(self) {
+        let ReverseTile { reverse, sampler } = self;
+        let mut pending = std::array::from_fn(|_| Pending::none());
+        let mut group = Group::<F, L::Four, GROUP>::new(&mut pending);
         // The instance to which the gradient of each particle belongs, where slots are re-used.
-        let mut instances = self.replay.states.last.clone();
-        for first in self.replay.groups() {
-            for round in (0..self.replay.rounds()).rev() {
-                self.enter(&mut instances, round);
-                let moves = |i: usize| !self.gradients[i].is_zero();
-                let taken = self.replay.taken(first, round, moves);
-                if let Some(whole) = whole_step(&taken) {
+        let mut instances = reverse.replay.states.last.clone();
+        for first in reverse.replay.groups() {
+            for round in (0..reverse.replay.rounds()).rev() {
+                reverse.enter(&mut instances, round);
+                let moves = |i: usize| !reverse.gradients[i].is_zero();
+                let taken = reverse.replay.taken(first, round, moves);
+                if let Some(whole) = whole_step::<F, L>(&taken) {
                     let members = std::array::from_fn(|g| first + g);
-                    self.step::<L, GROUP>(&mut group, &members, whole);
+                    let mut field = GroupField::new(sampler);
+                    reverse.step::<L, _, GROUP>(&mut group, &members, whole, &mut field);
                     continue;
                 }
                 // By index: an iterator call might not be inlined.
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
-                    std::mem::swap(&mut alone.pending[0], &mut group.pending[g]);
-                    self.step::<L, 1>(&mut alone, &[step.i], step);
-                    std::mem::swap(&mut alone.pending[0], &mut group.pending[g]);
+                    let mut hint = S::Hint::default();
+                    let probe = &mut Hinted::new(sampler, &mut hint);
+                    let (pending, reverse) = (&mut group.pending[g], &mut *reverse);
+                    L::apart(ReverseStep { reverse, pending, probe, step });
                 }
             }
-            if let Some(values) = &mut self.values {
+            if let Some(values) = &mut reverse.values {
                 group.pending.iter_mut().for_each(|pending| pending.pass_to(values));
             }
         }
         for (i, generation) in instances.into_iter().enumerate() {
-            self.pass_to_start(i, generation);
+            reverse.pass_to_start(i, generation);
         }
+    }
+}
+
+/// The step of a single particle in reverse: compiled once for a precision.
+struct ReverseStep<'r, 'a, F: Real> {
+    reverse: &'r mut Reverse<'a, F>,
+    pending: &'r mut Pending<F>,
+    probe: &'r mut dyn Probe<F>,
+    step: TakenStep<F>,
+}
+
+impl<F: Real> Task<F> for ReverseStep<'_, '_, F> {
+    #[inline(always)]
+    fn run<L: Lanes<F>>(self) {
+        let ReverseStep { reverse, pending, probe, step } = self;
+        let mut group = Group::new(std::array::from_mut(pending));
+        reverse.step::<L, _, 1>(&mut group, &[step.i], step, &mut SingleField(probe));
     }
 }
 
@@ -104,7 +131,7 @@ struct Landing<V> {
     to: V,
 }
 
-impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
+impl<F: Real> Reverse<'_, F> {
     /// Passes a gradient to the start of its instance if a round belongs to an earlier one in its slot.
     #[inline(always)]
     fn enter(&mut self, instances: &mut [i32], round: usize) {
@@ -131,25 +158,26 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
 
     /// Reverses a step of particles, the states of which follow one another from its row on.
     #[inline(always)]
-    fn step<L: Lanes<F>, const G: usize>(
+    fn step<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &mut self,
         group: &mut Group<F, L::Four, G>,
         members: &[usize; G],
         step: TakenStep<F>,
+        field: &mut E,
     ) {
         let (replay, mut part) = (self.replay, None);
         let timed = replay.timed(&step, &mut part);
-        let mut free = replay.sample::<L, G>(step.row, timed, &mut group.stages);
+        let free = replay.sample::<L, E, G>(step.row, timed, field, &mut group.stages);
         let mut landings = [None; G];
         for g in 0..G {
             let step = step.of(members[g], g);
-            if let Some(to) = replay.end::<L, G>(&step, &mut free, timed, g) {
+            if let Some(to) = replay.end::<L, E, G>(&step, &free, timed, (&mut *field, g)) {
                 let [from, _] = free.from.of(g);
-                let hint = &mut free.hints[g];
-                landings[g] = Some(self.landing::<L>(&step, (from, to), timed, hint));
+                let around = (&mut *field, g);
+                landings[g] = Some(self.landing::<L, E, G>(&step, (from, to), timed, around));
             }
         }
-        let (gradients, by_drift) = self.pull::<L, G>(&landings, group, timed, &mut free.hints);
+        let (gradients, by_drift) = self.pull::<L, E, G>(&landings, group, timed, field);
         for g in 0..G {
             let gradient = &mut self.gradients[members[g]];
             // Only the last step of a particle has its end.
@@ -165,22 +193,23 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
     /// The gradients by the ends of the path of a step. Adds those by the diffusivity, and by the start of
     /// a walk in a diffusivity that varies.
     #[inline(always)]
-    fn landing<L: Lanes<F>>(
+    fn landing<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &mut self,
         step: &TakenStep<F>,
         (from, to): ([F; 3], L::Four),
         (h, pairs): Timed<F>,
-        hint: &mut S::Hint,
+        (field, g): (&mut E, usize),
     ) -> Landing<L::Four> {
         let Gradient { position: gradient, fraction, .. } = self.gradients[step.i];
         let mut landing = Landing { from: L::Four::splat(F::zero()), to: four::<F, L>(&gradient) };
-        if let Some(end) = self.replay.path_end::<L>(step.row, (from, to), hint) {
+        if let Some(end) = self.replay.path_end::<L, E, G>(step.row, (from, to), (&mut *field, g)) {
             let full_dt = self.replay.shared.context.segment.steps[step.j].h;
             let part = fraction.exact() * h.exact() / full_dt;
             let [from, to] = by_ends(&end, gradient, part);
             landing = Landing { from: four::<F, L>(&from), to: four::<F, L>(&to) };
         }
-        let Some(slopes) = self.replay.walk_slopes(step, (from, h, &pairs[0]), hint) else {
+        let part = (from, h, &pairs[0]);
+        let Some(slopes) = self.replay.walk_slopes::<L, E, G>(step, part, (field, g)) else {
             return landing;
         };
         let to = three(landing.to.array());
@@ -198,12 +227,12 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
     /// The gradients by the starts of a step, and by its drift; adds those by the field's values. Those of
     /// particles without a landing have no meaning.
     #[inline(always)]
-    fn pull<L: Lanes<F>, const G: usize>(
+    fn pull<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &mut self,
         landings: &[Option<Landing<L::Four>>; G],
         Group { stages, shares, pending }: &mut Group<F, L::Four, G>,
         (h, pairs): Timed<F>,
-        hints: &mut [S::Hint; G],
+        field: &mut E,
     ) -> ([L::Four; G], [L::Four; G]) {
         let shared = self.replay.shared;
         let Coefficients { stages: count, a, b } = &shared.coefficients;
@@ -225,7 +254,7 @@ impl<F: Real, S: Differentiable<F>> Reverse<'_, F, S> {
                 by_drift[g] = by_drift[g] + by_velocity;
                 if let Some(values) = &mut self.values {
                     let at = stages.at[s][g];
-                    shared.sampler.shares::<L>(at, &mut hints[g], shares);
+                    field.shares(g, at, shares);
                     pending[g].add::<L>(shares, &pairs[s], by_velocity, values);
                 }
                 let [u, v, w] = transpose(stages.slopes[s][g]);

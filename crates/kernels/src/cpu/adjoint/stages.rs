@@ -1,25 +1,21 @@
 //! The stages of steps, kept to be reversed.
 
-use super::values::{Pending, Shares};
+use super::values::Pending;
 use crate::{
-    cpu::{Real, lanes::Four, paths::Jacobian},
+    cpu::{Real, lanes::Four, paths::Jacobian, shares::Shares},
     scheme::MAX_STAGES,
 };
 
 /// What is kept for particles that are reversed together.
-pub(super) struct Group<F, V: Copy, const G: usize> {
+pub(super) struct Group<'p, F, V: Copy, const G: usize> {
     pub stages: Stages<V, G>,
     pub shares: Shares<F>,
-    pub pending: [Pending<F>; G],
+    pub pending: &'p mut [Pending<F>; G],
 }
 
-impl<F: Real, V: Four<F>, const G: usize> Group<F, V, G> {
-    pub fn new() -> Self {
-        Group {
-            stages: Stages::new(),
-            shares: Shares::none(),
-            pending: std::array::from_fn(|_| Pending::none()),
-        }
+impl<'p, F: Real, V: Four<F>, const G: usize> Group<'p, F, V, G> {
+    pub fn new(pending: &'p mut [Pending<F>; G]) -> Self {
+        Group { stages: Stages::new(), shares: Shares::none(), pending }
     }
 }
 
@@ -59,16 +55,6 @@ impl<V: Copy, const G: usize> Stages<V, G> {
         let is_it = |clip: &&Clip| (clip.stage, clip.member) == (stage, member);
         self.clips.iter().find(is_it).map(|clip| &clip.jacobians)
     }
-}
-
-/// The product of a transposed Jacobian and a gradient.
-pub(in crate::cpu) fn transposed<F: Real>(jacobian: &Jacobian, gradient: [F; 3]) -> [F; 3] {
-    [0, 1, 2].map(|d| F::of((0..3).map(|c| jacobian[c][d] * gradient[c].exact()).sum()))
-}
-
-/// The product of a Jacobian and a change.
-pub(super) fn product<F: Real>(jacobian: &Jacobian, change: [F; 3]) -> [F; 3] {
-    jacobian.map(|row| F::of((0..3).map(|d| row[d] * change[d].exact()).sum()))
 }
 
 /// The rows of a matrix, from its columns.

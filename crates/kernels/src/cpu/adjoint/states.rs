@@ -3,13 +3,12 @@
 use crate::{
     Record,
     cpu::{
-        Arrays, Position, Real,
+        Real,
+        arrays::{Arrays, Position},
         reinjection::Restart,
-        segment::SegmentContext,
-        tile::{AcceptedStep, Trail},
+        trail::{AcceptedStep, Trail},
     },
     scheme::{MAX_STAGES, Tableau},
-    status::{ACTIVE, WAITING},
 };
 
 /// The coefficients of a scheme.
@@ -95,43 +94,5 @@ impl<F: Real> States<F> {
     /// Number of steps of all particles.
     pub fn steps(&self) -> usize {
         self.position.len() / self.count.max(1)
-    }
-}
-
-/// The fraction of step `number` at which a particle starts to move, if it does.
-#[inline(always)]
-pub(super) fn start_in<F: Real>(record: &Record, fraction: F, number: i32) -> Option<F> {
-    match record.status {
-        ACTIVE => Some(F::zero()),
-        WAITING if record.step == number => Some(fraction),
-        _ => None,
-    }
-}
-
-impl<F: Real> Trail<F> {
-    pub fn new() -> Self {
-        Trail { steps: Vec::new(), restarts: Vec::new() }
-    }
-
-    /// Assigns the first releases of a launch to slots of sources.
-    pub fn assign_first_releases(&mut self, arrays: &mut Arrays<F>, context: &SegmentContext<F>) {
-        for i in 0..arrays.position.len() {
-            let row = arrays.slot(i).assign_first_release(&context.launch);
-            let generation = arrays.record[i].generation;
-            self.restarts.extend(row.map(|row| Restart { i, generation, row: Some(row) }));
-        }
-    }
-
-    /// Keeps the states of the particles that take step `j`.
-    pub fn push_step(&mut self, arrays: &Arrays<F>, j: usize, context: &SegmentContext<F>) {
-        let number = context.segment.first_step + j as i32;
-        let full_dt = F::of(context.segment.steps[j].h);
-        for (i, record) in arrays.record.iter().enumerate() {
-            if let Some(start) = start_in(record, arrays.fraction[i], number) {
-                let h = (F::one() - start) * full_dt;
-                let (position, record) = (arrays.position[i], *record);
-                self.steps.push(AcceptedStep { i, j, start, h, position, record });
-            }
-        }
     }
 }

@@ -4,12 +4,13 @@
 //! order. The division depends on the launch alone, so that any number of threads gives the same bits.
 
 use crate::{
-    MAX_CELL_NODES, MAX_NEIGHBOURS, Outside,
+    Outside,
     cpu::{
         Real,
         frame_pair::{FramePair, frame_pair},
         lanes::{Eight, Four, Lanes, Vector},
         segment::SegmentContext,
+        shares::{MAX_SHARES, Shares},
     },
     physics::tables::FRAME_SIZE,
 };
@@ -24,45 +25,6 @@ const TABLES: usize = 64 << 20;
 
 /// Maximum number of parts: enough for the threads of a large machine.
 const MAX_PARTS: usize = 64;
-
-/// Room for the values in a sample of a frame, which are taken in pairs.
-const MAX_SHARES: usize =
-    if MAX_CELL_NODES > MAX_NEIGHBOURS { MAX_CELL_NODES } else { MAX_NEIGHBOURS }
-        .next_multiple_of(2)
-        + 2;
-
-/// The values of a frame of which a sample is the weighted sum.
-pub(crate) struct Shares<F> {
-    /// The cell of the sample, if the values depend on it alone.
-    pub cell: Option<usize>,
-    pub count: usize,
-    pub values: [usize; MAX_SHARES],
-    pub weights: [F; MAX_SHARES],
-}
-
-impl<F: Real> Shares<F> {
-    pub fn none() -> Self {
-        let (values, weights) = ([0; MAX_SHARES], [F::zero(); MAX_SHARES]);
-        Shares { cell: None, count: 0, values, weights }
-    }
-
-    /// A sample that is one value.
-    #[inline(always)]
-    pub fn only(&mut self, value: usize) {
-        (self.cell, self.count) = (Some(value), 1);
-        (self.values[0], self.weights[0]) = (value, F::one());
-    }
-
-    /// The sample of a cell, as the weighted sum of the values at its nodes.
-    #[inline(always)]
-    pub fn of_cell(&mut self, cell: usize, nodes: &[i32], weights: &[F]) {
-        (self.cell, self.count) = (Some(cell), nodes.len());
-        // By index: an iterator call might not be inlined.
-        for k in 0..nodes.len() {
-            (self.values[k], self.weights[k]) = (nodes[k] as usize, weights[k]);
-        }
-    }
-}
 
 /// The gradient of a particle by the values of the cell in which it is. A particle stays in a cell for
 /// several samples.

@@ -1,10 +1,12 @@
 //! Axes whose nodes have coordinates of their own.
 
-use super::Cell;
 use crate::cpu::{
     Real,
     lanes::{Four, Lanes},
 };
+
+/// Indices of a cell along the axes. With tables, a search starts at the particle's last cell.
+pub(super) type Cell = [usize; 3];
 
 /// Maximum number of buckets of an axis, and that per node.
 const MAX_BUCKETS: usize = 1 << 14;

@@ -176,3 +176,21 @@ pub fn instructions() -> String {
         architecture => format!("portable, {architecture}"),
     }
 }
+
+/// The vector of three numbers.
+#[inline(always)]
+pub(in crate::cpu) fn four<F: Real, L: Lanes<F>>(p: &[F; 3]) -> L::Four {
+    L::Four::new([p[0], p[1], p[2], F::zero()])
+}
+
+/// The four lanes of three numbers.
+#[inline(always)]
+pub(in crate::cpu) fn padded<F: Real>([x, y, z]: [F; 3]) -> [F; 4] {
+    [x, y, z, F::zero()]
+}
+
+/// The three numbers of four lanes.
+#[inline(always)]
+pub(in crate::cpu) fn three<F: Copy>([x, y, z, _]: [F; 4]) -> [F; 3] {
+    [x, y, z]
+}

@@ -12,12 +12,11 @@ use super::{CellGeometry, CellQuery};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
-        FieldArrays, Real,
-        adjoint::Shares,
-        four,
+        Real,
+        field::FieldArrays,
         frame_pair::FramePair,
-        lanes::{Four, Lanes, Portable, Vector},
-        three,
+        lanes::{Four, Lanes, Portable, Vector, four, three},
+        shares::Shares,
     },
     physics::{
         cells::host::{

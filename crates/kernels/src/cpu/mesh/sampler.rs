@@ -4,12 +4,13 @@ use super::{CellGeometry, CellQuery, Mesh};
 use crate::{
     MeshShape, Placement,
     cpu::{
-        FieldArrays, Real, Sampler,
-        adjoint::{Differentiable, Shares},
+        Real,
+        field::FieldArrays,
         frame_pair::{FramePair, blend},
-        lanes::{Four, Lanes, Vector},
+        lanes::{Four, Lanes, Vector, three},
         launch::Region,
-        three,
+        sampler::{Differentiable, Sampler},
+        shares::Shares,
     },
     physics::{
         prelude::host::Vec3,

@@ -5,11 +5,11 @@ use super::{CellGeometry, CellQuery};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
-        FieldArrays, Real,
-        adjoint::Shares,
+        Real,
+        field::FieldArrays,
         frame_pair::FramePair,
-        lanes::{Four, Lanes, Portable, Vector, prefetch},
-        three,
+        lanes::{Four, Lanes, Portable, Vector, four, prefetch, three},
+        shares::Shares,
     },
     physics::{
         cells::host::{BORDER, INSIDE, OUTSIDE},
@@ -157,7 +157,7 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
 
     #[inline]
     fn wall(&self, cell: usize, p: [F; 3]) -> Option<usize> {
-        let weights = self.weights::<Portable>(cell, crate::cpu::four::<F, Portable>(&p)).0.array();
+        let weights = self.weights::<Portable>(cell, four::<F, Portable>(&p)).0.array();
         let is_wall = |k: &usize| weights[*k] < F::zero() && self.beyond(cell, *k) < 0;
         let walls = (0..self.corners).filter(is_wall);
         walls.reduce(|a, b| if weights[b] < weights[a] { b } else { a })
@@ -203,8 +203,8 @@ impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
 
     /// The first face on the line behind which its end is. `None` if the line is not in the cell there.
     fn exit(&self, cell: usize, from: [F; 3], to: [F; 3]) -> Option<usize> {
-        let [start, end] = [from, to]
-            .map(|p| self.weights::<Portable>(cell, crate::cpu::four::<F, Portable>(&p)).0.array());
+        let [start, end] =
+            [from, to].map(|p| self.weights::<Portable>(cell, four::<F, Portable>(&p)).0.array());
         let part = |k: usize| start[k] / (start[k] - end[k]);
         let left = (0..self.corners).filter(|k| end[*k] < F::zero());
         let face = left.reduce(|a, b| if part(b) < part(a) { b } else { a })?;

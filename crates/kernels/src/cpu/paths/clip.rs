@@ -4,7 +4,8 @@ use super::{PathEnd, clipped, pulled_in, start_cell};
 use crate::{
     FieldShape, MeshShape,
     cpu::{
-        FieldArrays, Real,
+        Real,
+        field::FieldArrays,
         launch::{LaunchData, Region},
     },
     physics::{features::Features, tables::Tables},

@@ -9,7 +9,7 @@
 use super::{
     Cloud, WIDTH,
     ball::{Ball, MAX_LIST},
-    sorted::search,
+    sorted::{Neighbours, search},
     square_distance,
 };
 use crate::{
@@ -28,15 +28,6 @@ const PAUSE: u32 = 32;
 /// Factors by which the squared distance of the farthest neighbour grows at most between two samples:
 /// most of them, almost all, any.
 const GUESSES: [f64; 3] = [1.04, 1.2, f64::INFINITY];
-
-/// The nearest nodes of a position, in their order.
-#[derive(Clone, Copy)]
-pub(super) struct Neighbours<F> {
-    /// The smallest squared distance.
-    pub nearest: F,
-    pub square: [F; MAX_NEIGHBOURS],
-    pub node: [u32; MAX_NEIGHBOURS],
-}
 
 /// The candidates of a particle: up to `V` vectors.
 #[derive(Clone, Copy)]

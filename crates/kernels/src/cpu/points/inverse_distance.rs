@@ -2,16 +2,18 @@
 
 use super::{
     Cloud,
-    candidates::{Candidates, ListSize, Neighbours},
+    candidates::{Candidates, ListSize},
+    sorted::Neighbours,
 };
 use crate::{
     MAX_NEIGHBOURS, PointShape,
     cpu::{
-        FieldArrays, Real, Sampler,
-        adjoint::{Differentiable, Shares},
+        Real,
+        field::FieldArrays,
         frame_pair::{FramePair, blend},
-        lanes::{Four, Lanes, Vector},
-        three,
+        lanes::{Four, Lanes, Vector, three},
+        sampler::{Differentiable, Sampler},
+        shares::Shares,
     },
 };
 /// The candidates of a particle.

@@ -7,11 +7,12 @@ use super::{
 use crate::{
     PointShape,
     cpu::{
-        FieldArrays, Real, Sampler,
-        adjoint::{Differentiable, Shares},
+        Real,
+        field::FieldArrays,
         frame_pair::{FramePair, blend},
-        lanes::{Four, Lanes, Vector},
-        three,
+        lanes::{Four, Lanes, Vector, three},
+        sampler::{Differentiable, Sampler},
+        shares::Shares,
     },
 };
 

@@ -1,6 +1,6 @@
 //! Search of the nearest nodes without a list of candidates.
 
-use super::{Cloud, Finder, Visitor, WIDTH, candidates::Neighbours};
+use super::{Cloud, Finder, Visitor, WIDTH};
 use crate::{
     MAX_NEIGHBOURS,
     cpu::{
@@ -9,6 +9,15 @@ use crate::{
     },
 };
 use std::ops::Range;
+
+/// The nearest nodes of a position, in their order.
+#[derive(Clone, Copy)]
+pub(super) struct Neighbours<F> {
+    /// The smallest squared distance.
+    pub nearest: F,
+    pub square: [F; MAX_NEIGHBOURS],
+    pub node: [u32; MAX_NEIGHBOURS],
+}
 
 /// Finds the nearest nodes.
 #[inline(always)]

@@ -5,9 +5,8 @@ use super::{General, kinds::CellTypes};
 use crate::{
     cpu::{
         Real,
-        lanes::{Four, Lanes, Portable, Vector, prefetch},
+        lanes::{Four, Lanes, Portable, Vector, prefetch, three},
         mesh::{CellGeometry, CellQuery},
-        three,
     },
     physics::{
         cells::host::{BORDER, INSIDE, Margin, OUTSIDE, nearest_side},

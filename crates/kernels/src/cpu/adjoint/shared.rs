@@ -1,0 +1,88 @@
+//! What the tiles of a launch share, and how they keep its states.
+
+use super::states::{Coefficients, States};
+use crate::{
+    cpu::{
+        Real,
+        arrays::Arrays,
+        dual::Dual,
+        follow::TakeSteps,
+        launch::Launch,
+        paths::{Jacobian, PathEnd, clipped, pulled_in, replayed},
+        segment::SegmentContext,
+        tile::Tile,
+        trail::Trail,
+    },
+    physics::prelude::host::Vec3,
+};
+
+/// What the tiles of a launch share.
+pub(super) struct Shared<'a, F: Real> {
+    pub context: &'a SegmentContext<'a, F>,
+    /// The launch with derivatives, for paths that meet a wall.
+    pub exact: Launch<'a, Dual<F>>,
+    pub take_steps: &'a TakeSteps<'a, F>,
+    pub coefficients: Coefficients<F>,
+}
+
+impl<F: Real> Shared<'_, F> {
+    /// Takes the steps of a tile, and keeps the states before them.
+    pub fn states(&self, arrays: &mut Arrays<F>) -> States<F> {
+        let steps = self.context.segment.steps.len();
+        if self.context.launch.features.adaptive || self.context.ends.is_some() {
+            let mut trail = Trail::new();
+            self.follow(arrays, &mut trail);
+            return States::of_trail(trail, arrays);
+        }
+        let mut states = States::new(arrays.position.len());
+        for j in 0..steps {
+            states.push(arrays);
+            let (arrays, step) = (arrays.reborrow(), j..j + 1);
+            (self.take_steps)(Tile::new(arrays, self.context, step));
+        }
+        states
+    }
+
+    /// Takes the steps of a tile that are irregular.
+    fn follow(&self, arrays: &mut Arrays<F>, trail: &mut Trail<F>) {
+        let (context, steps) = (self.context, self.context.segment.steps.len());
+        if context.ends.is_some() {
+            trail.assign_first_releases(arrays, context);
+        }
+        let is_adaptive = context.launch.features.adaptive;
+        // Adaptive steps are kept as they are accepted.
+        let size = if is_adaptive { steps } else { 1 };
+        for j in (0..steps).step_by(size) {
+            if !is_adaptive {
+                trail.push_step(arrays, j, context);
+            }
+            let (arrays, steps) = (arrays.reborrow(), j..j + size);
+            let mut tile = Tile::new(arrays, context, steps);
+            tile.trail = Some(&mut *trail);
+            (self.take_steps)(tile);
+        }
+    }
+
+    /// The end of a path that meets something, with its derivatives.
+    #[cold]
+    #[inline(never)]
+    pub fn wall(&self, (from, to): ([F; 3], [F; 3]), cell: i32) -> PathEnd {
+        replayed(&self.exact, from, to, cell)
+    }
+
+    /// The derivatives of the last point in the mesh on the path from the start of a step to a stage;
+    /// `None` for a stage in the mesh.
+    #[cold]
+    #[inline(never)]
+    pub fn clip(&self, from: [F; 3], to: [F; 3], cell: i32) -> Option<[Jacobian; 2]> {
+        let launch = &self.context.launch;
+        let contains = |p: [F; 3]| launch.find_cell(Vec3(p), 0, -1, false).is_found;
+        if contains(to) {
+            return None;
+        }
+        let clip = pulled_in(launch, from, cell, &contains)
+            .and_then(|from| clipped(&self.exact, from, to, cell, &contains).jacobians);
+        // A path without a point in the mesh has no velocity.
+        Some(clip.unwrap_or_default())
+    }
+}

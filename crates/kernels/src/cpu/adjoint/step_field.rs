@@ -1,0 +1,111 @@
+//! The field as the particles of a replayed step see it.
+
+use crate::cpu::{
+    Real,
+    frame_pair::FramePair,
+    lanes::{Four, Lanes},
+    probe::{Hinted, Probe, Width},
+    sampler::Differentiable,
+    shares::Shares,
+};
+
+/// The field around `G` particles that take a step together.
+pub(super) trait StepField<F: Real, L: Lanes<F>, const G: usize> {
+    /// Starts from what the record of particle `g` stores.
+    fn recall(&mut self, g: usize, note: i32);
+    /// The value at a position, and its derivatives along x, y and z.
+    fn slopes(&mut self, g: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]);
+    /// As [`Differentiable::shares`].
+    fn shares(&mut self, g: usize, at: L::Four, shares: &mut Shares<F>);
+    /// As [`Sampler::holds`](crate::cpu::Sampler::holds); true if the field does not end within its box.
+    fn holds(&mut self, g: usize, to: L::Four) -> bool;
+    /// What a record would store of the last sample, if that was outside a mesh.
+    fn outside(&mut self, g: usize) -> Option<i32>;
+    /// Calls rare code with the field around one of them.
+    fn with_probe<T>(&mut self, g: usize, call: impl FnOnce(&mut dyn Probe<F>) -> T) -> T;
+}
+
+/// A sampler with the hints of particles.
+pub(super) struct GroupField<'a, F: Real, S: Differentiable<F>, const G: usize> {
+    sampler: &'a S,
+    hints: [S::Hint; G],
+}
+
+impl<'a, F: Real, S: Differentiable<F>, const G: usize> GroupField<'a, F, S, G> {
+    #[inline(always)]
+    pub fn new(sampler: &'a S) -> Self {
+        GroupField { sampler, hints: [S::Hint::default(); G] }
+    }
+}
+
+impl<F, L, S, const G: usize> StepField<F, L, G> for GroupField<'_, F, S, G>
+where
+    F: Real,
+    L: Lanes<F>,
+    S: Differentiable<F>,
+{
+    #[inline(always)]
+    fn recall(&mut self, g: usize, note: i32) {
+        self.hints[g] = self.sampler.recall(note);
+    }
+
+    #[inline(always)]
+    fn slopes(&mut self, g: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]) {
+        self.sampler.slopes::<L>(at, pair, &mut self.hints[g])
+    }
+
+    #[inline(always)]
+    fn shares(&mut self, g: usize, at: L::Four, shares: &mut Shares<F>) {
+        self.sampler.shares::<L>(at, &mut self.hints[g], shares);
+    }
+
+    #[inline(always)]
+    fn holds(&mut self, g: usize, to: L::Four) -> bool {
+        !S::ENDS || self.sampler.holds::<L>(to, &mut self.hints[g])
+    }
+
+    #[inline(always)]
+    fn outside(&mut self, g: usize) -> Option<i32> {
+        let hint = &mut self.hints[g];
+        let is_outside = S::cells(hint).is_some_and(|cells| cells.walk_failed);
+        is_outside.then(|| S::note(hint))
+    }
+
+    fn with_probe<T>(&mut self, g: usize, call: impl FnOnce(&mut dyn Probe<F>) -> T) -> T {
+        call(&mut Hinted::new(self.sampler, &mut self.hints[g]))
+    }
+}
+
+/// The field around a single particle: compiled once for a precision.
+pub(super) struct SingleField<'a, F>(pub &'a mut dyn Probe<F>);
+
+impl<F: Real, L: Lanes<F>> StepField<F, L, 1> for SingleField<'_, F> {
+    fn recall(&mut self, _: usize, note: i32) {
+        self.0.recall(note);
+    }
+
+    #[inline(always)]
+    fn slopes(&mut self, _: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]) {
+        let (value, [x, y, z]) = self.0.slopes(at.array(), pair, Width::of::<F, L>());
+        (L::Four::new(value), [L::Four::new(x), L::Four::new(y), L::Four::new(z)])
+    }
+
+    #[inline(always)]
+    fn shares(&mut self, _: usize, at: L::Four, shares: &mut Shares<F>) {
+        self.0.shares(at.array(), Width::of::<F, L>(), shares);
+    }
+
+    #[inline(always)]
+    fn holds(&mut self, _: usize, to: L::Four) -> bool {
+        self.0.holds(to.array(), Width::of::<F, L>())
+    }
+
+    fn outside(&mut self, _: usize) -> Option<i32> {
+        let is_outside = self.0.cells().is_some_and(|cells| cells.walk_failed);
+        is_outside.then(|| self.0.note())
+    }
+
+    fn with_probe<T>(&mut self, _: usize, call: impl FnOnce(&mut dyn Probe<F>) -> T) -> T {
+        call(&mut *self.0)
+    }
+}

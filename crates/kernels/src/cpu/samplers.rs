@@ -1,0 +1,62 @@
+//! All kinds of fields: the one place that names their samplers.
+
+use super::{
+    Real,
+    field::FieldArrays,
+    formula::FormulaSampler,
+    grid::{Cells, GridSampler, Nodes},
+    launch::Region,
+    mesh::{AnyTypes, Bricks, General, Mesh, MeshSampler, Simplices},
+    points::{InverseDistance, Nearest},
+    sampler::WithSampler,
+};
+use crate::{FieldShape, MeshForm, MeshShape, Placement, Weighting};
+
+impl<F: Real> FieldArrays<'_, F> {
+    /// Calls a function with the part of space that a mesh fills.
+    pub fn with_region<T>(&self, mesh: &MeshShape, call: impl FnOnce(&dyn Region<F>) -> T) -> T {
+        match mesh.form {
+            MeshForm::Simplices => call(&Mesh::new(self.index, mesh, Simplices::new(self, mesh))),
+            MeshForm::General => {
+                let cells = General::<F, AnyTypes<F>>::new(self, mesh);
+                call(&Mesh::new(self.index, mesh, cells))
+            }
+        }
+    }
+
+    /// Runs a computation with the sampler for the field's shape.
+    pub fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
+        // Without the loops of launches, which they do not take, unit tests compile much faster.
+        if cfg!(test) {
+            panic!("launches are tested in tests/physics");
+        }
+        let frames = frames * self.groups;
+        match self.shape {
+            FieldShape::Grid(grid) => match grid.placement {
+                Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),
+                Placement::Cells => work.run(GridSampler::<F, Cells>::new(self, grid, frames)),
+            },
+            FieldShape::Points(points) => match points.weighting {
+                Weighting::Nearest => work.run(Nearest::new(self, points, frames)),
+                Weighting::InverseDistance { neighbours, power } => {
+                    work.run(InverseDistance::new(self, points, frames, neighbours, power))
+                }
+            },
+            FieldShape::Mesh(mesh) => match mesh.form {
+                MeshForm::Simplices => {
+                    let cells = Simplices::new(self, mesh);
+                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                }
+                MeshForm::General if Bricks::<F>::include(mesh.kinds) => {
+                    let cells = General::<F, Bricks<F>>::new(self, mesh);
+                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                }
+                MeshForm::General => {
+                    let cells = General::<F, AnyTypes<F>>::new(self, mesh);
+                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                }
+            },
+            FieldShape::Formula(formula) => work.run(FormulaSampler::new(self, *formula)),
+        }
+    }
+}

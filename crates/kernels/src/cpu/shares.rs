@@ -1,0 +1,43 @@
+//! The values of a field of which a sample is the weighted sum.
+
+use super::Real;
+use crate::{MAX_CELL_NODES, MAX_NEIGHBOURS};
+
+/// Room for the values in a sample of a frame, which are taken in pairs.
+pub(super) const MAX_SHARES: usize =
+    if MAX_CELL_NODES > MAX_NEIGHBOURS { MAX_CELL_NODES } else { MAX_NEIGHBOURS }
+        .next_multiple_of(2)
+        + 2;
+
+/// The values of a frame of which a sample is the weighted sum.
+pub(crate) struct Shares<F> {
+    /// The cell of the sample, if the values depend on it alone.
+    pub cell: Option<usize>,
+    pub count: usize,
+    pub values: [usize; MAX_SHARES],
+    pub weights: [F; MAX_SHARES],
+}
+
+impl<F: Real> Shares<F> {
+    pub fn none() -> Self {
+        let (values, weights) = ([0; MAX_SHARES], [F::zero(); MAX_SHARES]);
+        Shares { cell: None, count: 0, values, weights }
+    }
+
+    /// A sample that is one value.
+    #[inline(always)]
+    pub fn only(&mut self, value: usize) {
+        (self.cell, self.count) = (Some(value), 1);
+        (self.values[0], self.weights[0]) = (value, F::one());
+    }
+
+    /// The sample of a cell, as the weighted sum of the values at its nodes.
+    #[inline(always)]
+    pub fn of_cell(&mut self, cell: usize, nodes: &[i32], weights: &[F]) {
+        (self.cell, self.count) = (Some(cell), nodes.len());
+        // By index: an iterator call might not be inlined.
+        for k in 0..nodes.len() {
+            (self.values[k], self.weights[k]) = (nodes[k] as usize, weights[k]);
+        }
+    }
+}
