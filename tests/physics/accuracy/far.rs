@@ -146,6 +146,14 @@ fn ends(
     let mut all = Vec::new();
     for (kind, field) in fields(machine, by, scale) {
         for (name, faces, obstacles) in surroundings(by, scale) {
+            // Each is a kernel to compile. Bodies do not depend on the kind of field.
+            let is_on_cards = match machine.is_double() {
+                false => obstacles.is_empty() || kind == "even grid",
+                true => !matches!(name, "periodic" | "sticky"),
+            };
+            if !machine.is_cpu() && !is_on_cards {
+                continue;
+            }
             let of_mesh = if faces == Clamp { Slide } else { Reflect };
             let tracer = Tracer::new(field.as_ref())
                 .all_faces(faces)

@@ -125,7 +125,7 @@ fn particles_end_at_holes_and_seeds_there_are_not_located() {
 /// A source with one of two positions in the hole, at which every second release is.
 #[test]
 fn releases_of_a_source_into_a_hole_are_not_located() {
-    for machine in machines() {
+    for machine in some_machines() {
         let (masked, _) = half_hidden(None, Placement::Nodes);
         let field = masked.load(&machine, FieldOptions::default());
         let points = InletShape::Points(vec![[0.02, 0.55, 0.55], [0.9, 0.55, 0.55]]);
@@ -143,7 +143,7 @@ fn releases_of_a_source_into_a_hole_are_not_located() {
 
 #[test]
 fn adaptive_steps_approach_the_edge_of_a_hole() {
-    for machine in machines() {
+    for machine in some_machines() {
         let (masked, _) = half_hidden(None, Placement::Nodes);
         let field = masked.load(&machine, FieldOptions::default());
         let seeds = Seeds::list(vec![[0.02, 0.5, 0.5], [0.47, 0.5, 0.5]]).unwrap();
@@ -175,7 +175,7 @@ fn hole_of_a_frame_matters_while_the_frame_has_a_weight() {
         (TimeInterpolation::Nearest, 1.5, Status::Active, f64::NAN),
         (TimeInterpolation::Linear, 2.0, Status::Active, f64::NAN),
     ];
-    for machine in machines() {
+    for machine in some_machines() {
         for held in [Held::All, Held::Streamed(3)] {
             for (in_time, start, status, end) in cases {
                 let options = FieldOptions { in_time, frames: held, ..FieldOptions::default() };
@@ -216,7 +216,7 @@ fn late_seeds_are_judged_by_the_field_at_their_release() {
         OutsideTime::Zero,
         OutsideTime::Periodic { period: Some(3.0) },
     ];
-    for machine in machines() {
+    for machine in some_machines() {
         for rule in rules {
             let field = masked.load(&machine, outside(rule));
             for &engine in machine.engines() {

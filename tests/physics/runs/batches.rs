@@ -19,7 +19,7 @@ fn any_batch_size_gives_bit_identical_tracks() {
     for machine in some_machines() {
         let field = machine.field(&swirl());
         let (count, steps, sizes): (_, _, &[usize]) =
-            if machine.is_cpu() { (83, 41, &[1, 7, 64, 1000]) } else { (30, 18, &[7, 32]) };
+            if machine.is_cpu() { (43, 21, &[1, 7, 64, 1000]) } else { (30, 18, &[7, 32]) };
         let seeds = seeds(count);
         let name = machine.to_string();
         assert_any_batch(&format!("{name}, walk"), &walking(&field, steps), &seeds, sizes);

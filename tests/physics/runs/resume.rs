@@ -41,7 +41,7 @@ fn resumed(
 fn run_resumed_from_any_checkpoint_is_bit_identical() {
     for machine in some_machines() {
         let field = machine.field(&swirl());
-        let (count, steps) = if machine.is_cpu() { (60, 33) } else { (20, 9) };
+        let (count, steps) = if machine.is_cpu() { (60, 17) } else { (20, 9) };
         let seeds = seeds(count);
         let name = machine.to_string();
         let batches: &[usize] = if machine.is_cpu() { &[1000, 23] } else { &[1000] };

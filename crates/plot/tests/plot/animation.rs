@@ -3,8 +3,7 @@
 use super::requirements::skip;
 use crate::samples;
 use burntrace_plot::animation::{Animation, write_gif, write_gif_of_rasters, write_mp4};
-use burntrace_plot::color::ColorMap;
-use burntrace_plot::picture::{Background, Plane, Style, View};
+use burntrace_plot::picture::{Plane, Style, View};
 use burntrace_plot::{Error, Trajectories};
 use std::path::Path;
 use std::process::Command;
