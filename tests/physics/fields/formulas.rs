@@ -176,7 +176,7 @@ fn sums_that_single_precision_would_lose_are_kept() {
             if !machine.is_cpu() && machine.is_double() {
                 continue;
             }
-            for engine in [Engine::Fused, Engine::Tensor] {
+            for &engine in machine.engines() {
                 let moved = |p: [f64; 3]| [0, 1, 2].map(|d| p[d] - seed[d]);
                 let off = distance(&[moved(of(&machine, engine))], &[moved(exact)]);
                 // Of rounding of the position relative to the origin.

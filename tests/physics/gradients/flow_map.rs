@@ -129,7 +129,9 @@ fn flow_map_gradient_of_a_rotation_is_exact_on_every_machine() {
     for machine in machines() {
         for z in [vec![0.5], even_axis(0.0, 1.0, 2)] {
             let field = rotation(&machine.device, machine.precision, z);
-            for scheme in Scheme::ALL {
+            // The host computes the gradients of cards, which compile a kernel for each scheme.
+            let is_tested = |scheme: &Scheme| machine.is_cpu() || *scheme == Scheme::Rk4;
+            for scheme in Scheme::ALL.into_iter().filter(is_tested) {
                 let tracer =
                     Tracer::new(&field).scheme(scheme).span(steps(0.0, STEPS as f64, STEPS));
                 let [a, b] = exact(scheme, STEPS);
