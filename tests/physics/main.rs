@@ -1,7 +1,7 @@
 //! The tracer against flows with known solutions, on every available device.
 //!
-//! Devices: Flex, NdArray and the first Vulkan device. A missing device is skipped with a message, or an
-//! error if it is listed in `BURNTRACE_REQUIRE=flex,ndarray,vulkan`.
+//! Devices: Flex, NdArray and the first Vulkan device, in double precision through wgpu. A missing device is skipped with
+//! a message, or an error if it is listed in `BURNTRACE_REQUIRE=flex,ndarray,vulkan`.
 
 #[path = "../support/requirements.rs"]
 mod requirements;

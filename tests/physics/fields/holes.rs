@@ -245,7 +245,7 @@ fn not_finite_values_are_holes_on_request() {
     let frames = Frames::new(axes, Placement::Nodes, &[0.0], velocity);
     let made = Made::new(10, 0.0, |_| CellKind::Tetra);
     let on_mesh = MeshFrames::new(&made, &[0.0], velocity);
-    for machine in machines() {
+    for machine in some_machines() {
         let precision = machine.precision;
         let options =
             FieldOptions { precision, not_finite: NotFinite::Outside, ..FieldOptions::default() };
@@ -285,7 +285,7 @@ fn particles_that_walls_hold_are_stagnant() {
         surface: BoundaryCondition::Slide,
     };
     let made = Made::new(4, 0.0, |_| CellKind::Tetra);
-    for machine in machines() {
+    for machine in some_machines() {
         let uniform =
             |velocity| machine.field(&Frames::uniform([0.0; 3], [1.0; 3], &[0.0], |_| velocity));
         let (diagonal, straight) = (uniform([1.0, 1.0, 1.0]), uniform([1.0, 0.0, 0.0]));
