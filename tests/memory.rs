@@ -1,5 +1,6 @@
-//! Memory use of long runs. These tests take minutes and measure the memory of the whole process: run them
-//! one at a time with `cargo test --release --test memory -- --ignored NAME --nocapture`. Linux only.
+//! Memory and time of long runs, on Linux. A test needs the process for itself, as it measures all of it, and most take
+//! minutes: CI runs none of them. By hand, one after the other:
+//! `cargo test --release --workspace --test memory -- --ignored --nocapture --test-threads 1 NAME`.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -184,7 +185,7 @@ fn open(source: Cycle, frames: Frames) -> GridField {
 }
 
 #[test]
-#[ignore = "takes minutes; run it alone"]
+#[ignore = "measures the whole process: by hand, alone"]
 fn streaming_a_series_of_four_times_the_memory_stays_within_it() {
     let (_folder, path) = folder(160);
     let source = Cycle::open(&path, 40);
@@ -214,7 +215,7 @@ fn streaming_a_series_of_four_times_the_memory_stays_within_it() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "measures the whole process: by hand, alone"]
 fn streamed_frames_reach_80_percent_of_the_speed_in_memory() {
     let frames = 40;
     let (_folder, path) = folder(64);
@@ -244,7 +245,7 @@ fn streamed_frames_reach_80_percent_of_the_speed_in_memory() {
 }
 
 #[test]
-#[ignore = "takes many minutes; run it alone"]
+#[ignore = "measures the whole process: by hand, alone"]
 fn peak_memory_of_ten_million_particles_matches_the_plan() {
     let number =
         |name: &str, other: u64| std::env::var(name).map_or(other, |text| text.parse().unwrap());
@@ -302,7 +303,7 @@ impl Observer for CheckpointTimer {
 }
 
 #[test]
-#[ignore = "takes a while"]
+#[ignore = "measures the whole process: by hand, alone"]
 fn checkpoint_of_a_million_particles_takes_less_than_two_seconds() {
     let (_folder, path) = folder(64);
     let field = open(Cycle::open(&path, 4), Frames::All);
@@ -320,7 +321,7 @@ fn checkpoint_of_a_million_particles_takes_less_than_two_seconds() {
 }
 
 #[test]
-#[ignore = "run it alone"]
+#[ignore = "measures the whole process: by hand, alone"]
 fn a_thousand_runs_leak_no_memory() {
     let (_folder, path) = folder(16);
     let mut after = Vec::new();
@@ -384,7 +385,7 @@ fn of_gradients(steps: u64, adjoint: Adjoint) -> (f64, f64) {
 
 /// Compares segments of a network as a field with the graph of all steps.
 #[test]
-#[ignore = "run it alone"]
+#[ignore = "measures the whole process: by hand, alone"]
 fn gradients_in_segments_take_the_memory_of_a_segment() {
     of_gradients(10, Adjoint::Auto);
     let all = [(200, Adjoint::Auto), (2000, Adjoint::Auto), (200, Adjoint::Graph)];
@@ -429,7 +430,7 @@ fn gradient(steps: u64) -> (f64, usize) {
 }
 
 #[test]
-#[ignore = "measures time and memory of the whole process"]
+#[ignore = "measures the whole process: by hand, alone"]
 fn gradients_of_many_steps_keep_little_and_take_no_longer_for_each() {
     let mut of_each = Vec::new();
     for steps in [100, 1000, 10_000] {

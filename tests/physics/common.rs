@@ -4,7 +4,8 @@ use crate::requirements::{OTHER_THAN_DEVICES, skip};
 use burn::tensor::{Device, Int, Tensor};
 use burntrace::{
     Engine, FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, OutsideTime,
-    Placement, Precision, Seeds, SourceError, Span, Status, Summary, Tracer, Tracks, device,
+    Placement, Precision, Seeds, SourceError, Span, Status, Summary, Tracer, Tracks,
+    device::{self, OpenDevice},
 };
 use std::sync::OnceLock;
 
@@ -64,6 +65,12 @@ pub fn machines() -> Vec<Machine> {
     MACHINES.get_or_init(find_machines).clone()
 }
 
+/// Every device, graphics cards in single precision only: the source of their kernels does not depend on the precision,
+/// and a software GPU takes seconds to compile one and minutes for many launches.
+pub fn some_machines() -> Vec<Machine> {
+    machines().into_iter().filter(|machine| machine.is_cpu() || !machine.is_double()).collect()
+}
+
 /// Every device that supports double precision, in double precision.
 pub fn double_machines() -> Vec<Machine> {
     machines().into_iter().filter(Machine::is_double).collect()
@@ -89,22 +96,31 @@ fn find_machines() -> Vec<Machine> {
     for name in names {
         match device::open(name) {
             Ok(open) => {
-                let mut precisions = vec![Precision::F32];
-                if open.has_f64 {
-                    precisions.push(Precision::F64);
-                } else {
-                    eprintln!("skipped: {name} in double precision (not supported)");
-                }
-                machines.extend(precisions.into_iter().map(|precision| Machine {
-                    name: open.name.clone(),
-                    device: open.device.clone(),
+                let machine = |open: OpenDevice, precision| Machine {
+                    name: open.name,
+                    device: open.device,
                     precision,
-                }));
+                };
+                let double = for_double(&open);
+                machines.push(machine(open, Precision::F32));
+                match double {
+                    Some(double) => machines.push(machine(double, Precision::F64)),
+                    None => eprintln!("skipped: {name} in double precision (not supported)"),
+                }
             }
             Err(error) => skip(&kind(name), &error.to_string()),
         }
     }
     machines
+}
+
+/// The device for double precision beside one for single precision: through wgpu for Vulkan, as each device compiles its
+/// kernels on a thread of its own.
+fn for_double(open: &OpenDevice) -> Option<OpenDevice> {
+    let is_vulkan = open.name.starts_with("vulkan");
+    let other = is_vulkan.then(|| device::open("wgpu:0").ok()).flatten();
+    let same_card = other.filter(|other| other.has_f64 && other.description == open.description);
+    same_card.or_else(|| open.has_f64.then(|| open.clone()))
 }
 
 /// Frames in memory.

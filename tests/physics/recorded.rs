@@ -147,11 +147,6 @@ impl Observer for States {
     }
 }
 
-/// The machines for runs of many launches: a software GPU takes a minute for them in double precision.
-pub fn some_machines() -> Vec<Machine> {
-    machines().into_iter().filter(|machine| machine.is_cpu() || !machine.is_double()).collect()
-}
-
 /// An observer that requests no checkpoints.
 #[derive(Default)]
 pub struct Idle(pub Vec<RunState<'static>>);

@@ -394,25 +394,4 @@ mod tests {
         assert!(failed.starts_with("cannot create `"), "{failed}");
         assert_eq!(Checkpoint::read(&path).unwrap().meta::<u32>().unwrap(), 18);
     }
-
-    /// `cargo test --release --workspace --lib -- --ignored --nocapture checkpoint_of_a_million`
-    #[test]
-    #[ignore = "benchmark"]
-    fn speed_of_a_checkpoint_of_a_million() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("checkpoint.bin");
-        let (position, record) = (vec![0.25_f32; 3_000_000], vec![7_i32; 9_000_000]);
-        let fraction = vec![0.5_f64; 1_000_000];
-        for _ in 0..3 {
-            let start = std::time::Instant::now();
-            let mut writer = CheckpointWriter::new(&0).unwrap();
-            writer.add("position", &position).add("record", &record).add("fraction", &fraction);
-            let length = writer.write(&path).unwrap();
-            let write = start.elapsed();
-            let start = std::time::Instant::now();
-            let read = Checkpoint::read(&path).unwrap();
-            assert!(read.array::<i32>("record").unwrap() == record);
-            println!("{length} bytes: written in {write:?}, read in {:?}", start.elapsed());
-        }
-    }
 }

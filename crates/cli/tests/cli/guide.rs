@@ -227,7 +227,7 @@ fn a_failing_command_and_a_block_without_a_reason_are_found() {
 #[test]
 fn the_table_of_contents_lists_each_page_once() {
     let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
-    for folder in ["docs/guide", "docs/guide/recipes"] {
+    for folder in ["docs/guide", "docs/guide/recipes", "docs/decisions"] {
         for page in pages(folder) {
             let page = page.strip_prefix(root().join("docs")).unwrap();
             let link = format!("]({})", page.display());

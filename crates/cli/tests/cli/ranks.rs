@@ -272,7 +272,7 @@ fn killed_ranks_resume_to_identical_output() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "minutes, by hand: `--ignored killed`; fewer kills are tested above"]
 fn ranks_killed_thirty_times_resume_to_identical_output() {
     kill_ranks(busy().path(), 30);
 }

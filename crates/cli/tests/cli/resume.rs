@@ -172,7 +172,7 @@ fn killed_adaptive_run_resumes_to_identical_output() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "minutes, by hand: `--ignored killed`; fewer kills are tested above"]
 fn run_killed_fifty_times_resumes_to_identical_output() {
     kill_and_resume(folder_with(REINJECTION).path(), 50);
 }

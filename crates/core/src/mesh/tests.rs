@@ -1,3 +1,4 @@
+mod box_of_tets;
 mod collapsed;
 mod damaged;
 mod face_positions;
@@ -5,7 +6,6 @@ mod groups;
 mod locator;
 mod made;
 mod reentrant;
-mod speed;
 mod uniform_positions;
 mod walks;
 

@@ -224,17 +224,4 @@ mod tests {
         std::fs::write(&path, b"du").unwrap();
         assert!(error(3).contains("found 2 bytes, expected 7 bytes"));
     }
-
-    /// The throughput of the checksum: `cargo test --release --workspace -- --ignored --nocapture
-    /// throughput_of_checksums`.
-    #[test]
-    #[ignore = "measures"]
-    fn throughput_of_checksums() {
-        let block = vec![7_u8; 3 << 20];
-        let start = std::time::Instant::now();
-        let mut sum = Hasher::new();
-        (0..1000).for_each(|_| sum.update(&block));
-        let seconds = start.elapsed().as_secs_f64();
-        println!("{:08x}: {:.2} GB/s", sum.finalize(), 3e-9 * f64::from(1 << 20) * 1e3 / seconds);
-    }
 }

@@ -160,7 +160,7 @@ fn a_failed_export_keeps_the_earlier_file() {
 }
 
 /// A Python with these packages, if there is one: `BURNTRACE_PYTHON`, or `python3`.
-fn python(packages: &str) -> Option<PathBuf> {
+pub fn python(packages: &str) -> Option<PathBuf> {
     let python = PathBuf::from(std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into()));
     let found = Command::new(&python).args(["-c", &format!("import {packages}")]).output();
     if found.is_ok_and(|output| output.status.success()) {
@@ -171,7 +171,7 @@ fn python(packages: &str) -> Option<PathBuf> {
 }
 
 /// Runs a script of `tests/peers` with a folder.
-fn run_script(python: &Path, name: &str, folder: &Path) {
+pub fn run_script(python: &Path, name: &str, folder: &Path) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers").join(name);
     let output = Command::new(python).arg(script).arg(folder).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);

@@ -22,7 +22,6 @@ mod points;
 mod requirements;
 mod sampled;
 mod series;
-mod speed;
 mod store;
 mod support;
 mod surface;

@@ -515,14 +515,7 @@ fn values_of(tracks: &Tracks) -> serde_json::Value {
     values
 }
 
-/// Writes the stores that `tests/peers/tracks.py` reads, and the values it expects in them:
-/// `cargo test --release --workspace --test io -- --ignored store_for_peers`.
-#[test]
-#[ignore = "writes stores for other programs to read"]
-fn store_for_peers() {
-    write_stores_for_peers(&std::env::temp_dir().join("burntrace-tracks"));
-}
-
+/// Writes the stores that `tests/peers/tracks.py` reads, and the values it expects in them.
 pub fn write_stores_for_peers(folder: &Path) {
     let plan = SavePlan {
         arrays: sampled_arrays(),

@@ -1,5 +1,7 @@
+use crate::export::{python, run_script};
 use crate::support::{plan, run};
-use burntrace_core::Precision;
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burntrace_core::{Ends, Precision, Save, SavePlan, Status, TrackSink};
 use burntrace_io::series::SeriesOptions;
 use burntrace_io::tracks::Tracks;
 use burntrace_io::{inspect, read_points, write_clouds, write_tracks};
@@ -120,26 +122,14 @@ fn release_times_of_seeds_must_be_finite() {
     assert!(message.contains("the time of point 2 is not a finite number"), "{message}");
 }
 
-/// Writes the files that `check_vtp.py` reads: `cargo test -p burntrace-io --release -- --ignored vtp_large`.
+/// Lines that are cut at periodic faces, and a cloud for each save.
 #[test]
-#[ignore = "writes a large store for check_vtp.py"]
-fn vtp_large() {
-    use burn::tensor::{DType, Device, Tensor, TensorData};
-    use burntrace_core::{Ends, Save, SavePlan, Status, TrackSink};
-    let (n, saves) = (10_000, 100);
-    let folder = std::env::temp_dir().join("burntrace-vtp");
-    let plan = SavePlan {
-        particles: n,
-        reuses_slots: false,
-        saves,
-        precision: Precision::F32,
-        positions: Precision::F32,
-        velocity: true,
-        periods: [1.0, 0.0, 0.0],
-        arrays: Vec::new(),
-    };
-    let mut writer = burntrace_io::TrackWriter::new(folder.join("tracks")).overwrite(true);
-    let start = std::time::Instant::now();
+fn vtk_reads_the_lines_and_clouds() {
+    let Some(python) = python("vtk, numpy, zarr") else { return };
+    let (n, saves) = (200, 100);
+    let folder = tempfile::tempdir().unwrap();
+    let plan = SavePlan { particles: n, saves, ..plan(Precision::F32, true, [1.0, 0.0, 0.0]) };
+    let mut writer = burntrace_io::TrackWriter::new(folder.path().join("tracks"));
     writer.begin(&plan).unwrap();
     let device = Device::flex();
     for index in 0..saves {
@@ -170,17 +160,11 @@ fn vtp_large() {
         status: vec![Status::Active; n],
         release_time: vec![0.0; n],
         end_time: vec![f64::NAN; n],
-        mesh_face: Vec::new(),
-        obstacle: Vec::new(),
-        generation: Vec::new(),
+        ..Ends::default()
     };
     writer.end(&ends).unwrap();
-    println!("store: {:?}", start.elapsed());
-    let store = Tracks::open(folder.join("tracks")).unwrap();
-    let start = std::time::Instant::now();
-    write_tracks(&store, folder.join("tracks.vtp")).unwrap();
-    println!("lines: {:?}", start.elapsed());
-    let start = std::time::Instant::now();
-    write_clouds(&store, folder.join("clouds")).unwrap();
-    println!("clouds: {:?}", start.elapsed());
+    let store = Tracks::open(folder.path().join("tracks")).unwrap();
+    write_tracks(&store, folder.path().join("tracks.vtp")).unwrap();
+    write_clouds(&store, folder.path().join("clouds")).unwrap();
+    run_script(&python, "vtp.py", folder.path());
 }

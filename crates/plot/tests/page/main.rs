@@ -7,7 +7,6 @@
 
 #[path = "../../../../tests/support/browser.rs"]
 mod browser;
-mod looks;
 #[path = "../../../../tests/support/requirements.rs"]
 mod requirements;
 mod runs;

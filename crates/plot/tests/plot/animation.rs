@@ -3,8 +3,7 @@
 use super::requirements::skip;
 use crate::samples;
 use burntrace_plot::animation::{Animation, write_gif, write_gif_of_rasters, write_mp4};
-use burntrace_plot::color::ColorMap;
-use burntrace_plot::picture::{Background, Plane, Style, View};
+use burntrace_plot::picture::{Plane, Style, View};
 use burntrace_plot::{Error, Trajectories};
 use std::path::Path;
 use std::process::Command;
@@ -187,31 +186,4 @@ fn mp4_has_even_sides_and_the_given_duration() {
         matches!(&error, Error::Ffmpeg { message, .. } if message.contains("No such file")),
         "{error}"
     );
-}
-
-#[test]
-#[ignore = "writes animations into the folder BURNTRACE_PICTURES, for review"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var("BURNTRACE_PICTURES").expect("a folder"));
-    let dark = Style {
-        background: Background::Dark,
-        colors: ColorMap::Plasma,
-        ..Animation::default().style
-    };
-    let dark = Animation { style: dark, ..Animation::default() };
-    for (name, trajectories, view, animation) in [
-        ("gyres", samples::gyres(200, 101), XY, Animation::default()),
-        ("screws", samples::screws(1000, 101), View::SPACE, dark),
-    ] {
-        for ending in ["gif", "mp4"] {
-            let path = folder.join(format!("{name}.{ending}"));
-            let start = std::time::Instant::now();
-            match ending {
-                "gif" => write_gif(&path, &trajectories, &view, &animation).unwrap(),
-                _ => write_mp4(&path, &trajectories, &view, &animation).unwrap(),
-            }
-            let bytes = std::fs::metadata(&path).unwrap().len();
-            println!("{}: {:.2} s, {bytes} bytes", path.display(), start.elapsed().as_secs_f64());
-        }
-    }
 }

@@ -458,39 +458,6 @@ fn files_contain_the_pixels_and_the_svg_text() {
     assert!(matches!(error, Error::Write { .. }), "{error}");
 }
 
-#[test]
-#[ignore = "writes pictures into the folder BURNTRACE_PICTURES, for review"]
-fn gallery() {
-    let folder = PathBuf::from(std::env::var("BURNTRACE_PICTURES").expect("a folder"));
-    for size in [[1200, 800], [600, 400]] {
-        for (name, picture) in difficult(size) {
-            picture.write_png(folder.join(format!("{}_{name}.png", size[0]))).unwrap();
-        }
-    }
-    for particles in [10, 100, 1000, 10_000] {
-        let (gyres, screws) = (samples::gyres(particles, 101), samples::screws(particles, 101));
-        for (name, trajectories, view) in [("gyres", gyres, XY), ("screws", screws, View::SPACE)] {
-            let start = std::time::Instant::now();
-            let picture = picture::tracks(&trajectories, &view, &Style::default()).unwrap();
-            picture.write_png(folder.join(format!("{name}_{particles}.png"))).unwrap();
-            println!("{name} of {particles}: {:.3} s", start.elapsed().as_secs_f64());
-            picture.write_svg(folder.join(format!("{name}_{particles}.svg"))).unwrap();
-        }
-    }
-    let start = std::time::Instant::now();
-    let field = picture::raster(&samples::hills(1000, 700), &[], &Style::default()).unwrap();
-    field.write_png(folder.join("field.png")).unwrap();
-    println!("field of 1000 x 700: {:.3} s", start.elapsed().as_secs_f64());
-    picture::histogram(&samples::residence(), &Style::default())
-        .unwrap()
-        .write_png(folder.join("histogram.png"))
-        .unwrap();
-    picture::curves(&samples::spread(), &Style::default())
-        .unwrap()
-        .write_png(folder.join("curves.png"))
-        .unwrap();
-}
-
 /// Ten million box lengths from 0, tracks cover as many pixels as near it: they are not rounded to a grid.
 #[test]
 fn tracks_far_from_zero_look_like_those_near_it() {

@@ -1,0 +1,11 @@
+//! What is the velocity at a position: grids, meshes, scattered points, formulas, fields of one's own?
+
+mod arrays;
+mod damaged_meshes;
+mod formulas;
+mod holes;
+mod mesh;
+mod mesh_planes;
+mod own_fields;
+mod points;
+mod probe;

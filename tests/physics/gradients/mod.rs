@@ -1,0 +1,11 @@
+//! Are gradients those of differences, of the tensor engine and of the oracle?
+
+pub mod adjoint;
+mod adjoint_reuse;
+mod adjoint_streams;
+mod at_walls;
+mod end_times;
+mod flow_map;
+mod motion;
+mod seeds_and_parameters;
+mod segments;

@@ -1,0 +1,12 @@
+//! Do tracks depend on how a run is executed: batches, threads, pieces, streamed frames, resumed runs?
+
+mod batches;
+mod blocks;
+mod groups;
+mod order;
+mod pieces;
+pub mod resume;
+mod sinks;
+mod streamed;
+mod summary;
+mod threads;

@@ -1,0 +1,10 @@
+//! How do particles move in time: steps, frames, random walks, operations after each step?
+
+mod adaptive;
+mod hook;
+mod long_launches;
+mod outside_time;
+mod rotation;
+mod schedule;
+mod time;
+pub mod walk;
