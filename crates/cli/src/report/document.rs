@@ -99,14 +99,13 @@ impl Document {
 
 /// Replaces a block in the written documents of a folder, if they have it.
 pub fn replace(folder: &Folder, [before, after]: &[Block; 2]) -> Result<()> {
-    let html = |block: &Block| block.html(&folder.root);
-    let formats: [(&str, &dyn Fn(&Block) -> String); 2] =
-        [("report.md", &Block::markdown), ("report.html", &html)];
-    for (name, format) in formats {
-        if let Ok(text) = std::fs::read_to_string(folder.path(name))
-            && text.contains(&format(before))
-        {
-            folder.write(name, &text.replacen(&format(before), &format(after), 1))?;
+    for (name, [before, after]) in [
+        ("report.md", [before, after].map(Block::markdown)),
+        ("report.html", [before, after].map(|block| block.html(&folder.root))),
+    ] {
+        let text = std::fs::read_to_string(folder.path(name)).unwrap_or_default();
+        if text.contains(&before) {
+            folder.write(name, &text.replacen(&before, &after, 1))?;
         }
     }
     Ok(())
