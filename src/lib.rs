@@ -31,6 +31,9 @@
 //! [`io::Series`] (grids), [`io::MeshSeries`] and [`io::PointSeries`] read fields from files. Lengths
 //! and times are in the units of the data.
 
+pub mod curves;
+pub mod trajectories;
+
 pub use burn;
 pub use burntrace_analysis as analysis;
 pub use burntrace_core::*;

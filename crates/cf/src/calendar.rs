@@ -125,6 +125,29 @@ impl Calendar {
         exists.then(|| rules.days_before_year(year) + months + day - 1 + shift)
     }
 
+    /// The date and time a number of seconds after the start of 1970, as in `2000-01-01T06:00:00`; `None` if it is
+    /// a hundred million years away.
+    pub fn date_since_1970(self, seconds: f64) -> Option<String> {
+        self.date_and_time(self.day([1970, 1, 1])?, seconds)
+    }
+
+    /// The date and time a number of seconds after the start of a day, to microseconds.
+    fn date_and_time(self, day: i64, seconds: f64) -> Option<String> {
+        let (mut days, mut rest) = ((seconds / 86_400.0).floor(), seconds.rem_euclid(86_400.0));
+        rest = (rest * 1e6).round() / 1e6;
+        if rest >= 86_400.0 {
+            (days, rest) = (days + 1.0, 0.0);
+        }
+        if days.abs() >= 3.6e10 {
+            return None;
+        }
+        let [year, month, day] = self.date(day + days as i64);
+        let (hour, minute) = ((rest / 3600.0).floor(), (rest % 3600.0 / 60.0).floor());
+        let second = format!("{:09.6}", rest - 3600.0 * hour - 60.0 * minute);
+        let second = second.trim_end_matches('0').trim_end_matches('.');
+        Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second}"))
+    }
+
     /// The date of the day with a number.
     fn date(self, number: i64) -> [i64; 3] {
         let gregorian = Calendar::ProlepticGregorian.day(GREGORIAN).unwrap_or_default();
@@ -206,22 +229,8 @@ impl Reference {
     /// The date and time of a value, as in `2000-01-01T06:00:00`.
     pub fn date_of(&self, value: f64) -> String {
         let seconds = self.seconds + self.unit.convert(value);
-        let (mut days, mut rest) = ((seconds / 86_400.0).floor(), seconds.rem_euclid(86_400.0));
-        // To microseconds.
-        rest = (rest * 1e6).round() / 1e6;
-        if rest >= 86_400.0 {
-            (days, rest) = (days + 1.0, 0.0);
-        }
-        // Beyond a hundred million years, there is no date.
-        if days.abs() >= 3.6e10 {
-            return format!("{value} units after day {} of the calendar", self.day);
-        }
-        let [year, month, day] = self.calendar.date(self.day + days as i64);
-        let (hour, minute) = ((rest / 3600.0).floor(), (rest % 3600.0 / 60.0).floor());
-        let second = rest - 3600.0 * hour - 60.0 * minute;
-        let second = format!("{second:09.6}");
-        let second = second.trim_end_matches('0').trim_end_matches('.');
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second}")
+        let date = self.calendar.date_and_time(self.day, seconds);
+        date.unwrap_or_else(|| format!("{value} units after day {} of the calendar", self.day))
     }
 }
 
@@ -312,6 +321,21 @@ mod tests {
         assert_eq!(between("noleap", "2000-01-01", "2004-01-01"), 1460.0);
         assert_eq!(between("366_day", "2001-01-01", "2002-01-01"), 366.0);
         assert_eq!(between("360_day", "2000-01-30", "2000-03-01"), 31.0);
+    }
+
+    #[test]
+    fn seconds_since_1970_are_dates() {
+        for (days, date) in [
+            (0.0, "1970-01-01"),
+            (11_016.0, "2000-02-29"),
+            (11_017.0, "2000-03-01"),
+            (20_818.0, "2026-12-31"),
+            (20_819.0, "2027-01-01"),
+        ] {
+            let found = Calendar::ProlepticGregorian.date_since_1970(86_400.0 * days + 3661.0);
+            assert_eq!(found, Some(format!("{date}T01:01:01")));
+        }
+        assert_eq!(Calendar::Standard.date_since_1970(f64::INFINITY), None);
     }
 
     /// `cftime.date2num` of one date: 100 days from 2000-01-01.

@@ -62,7 +62,8 @@ impl ScalarType {
         matches!(self, I8 | U8 | I16 | U16 | F32)
     }
 
-    pub(crate) fn is_float(self) -> bool {
+    /// Whether its numbers are floating point numbers.
+    pub fn is_float(self) -> bool {
         matches!(self, ScalarType::F32 | ScalarType::F64)
     }
 

@@ -1,5 +1,9 @@
 //! Numbers as text.
 
+pub use burntrace_plot::picture::count;
+
+use std::fmt::Display;
+
 /// A large number with an SI prefix: `12.40 M`.
 pub fn with_prefix(x: f64) -> String {
     match x {
@@ -14,6 +18,23 @@ pub fn with_prefix(x: f64) -> String {
 pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
+}
+
+/// Lines of names and values, as commands print them.
+#[derive(Default)]
+pub struct Lines(pub String);
+
+impl Lines {
+    pub fn add(&mut self, name: &str, value: impl Display) {
+        self.0 += &format!("{name:<10} {value}\n");
+    }
+
+    /// Adds a line for each value, the name in the first of them.
+    pub fn list(&mut self, name: &str, values: impl IntoIterator<Item = impl Display>) {
+        for (i, value) in values.into_iter().enumerate() {
+            self.add(if i == 0 { name } else { "" }, value);
+        }
+    }
 }
 
 /// The verb for a count.
@@ -43,19 +64,6 @@ pub fn rounded_to_extent(x: f64, extent: f64) -> f64 {
         true => twelve_digits((x / step).round() * step),
         false => x,
     }
-}
-
-/// A count with commas as thousands separators.
-pub fn count(count: usize) -> String {
-    let digits = count.to_string();
-    let comma = |i: usize| i > 0 && (digits.len() - i).is_multiple_of(3);
-    digits.chars().enumerate().fold(String::new(), |mut text, (i, digit)| {
-        if comma(i) {
-            text.push(',');
-        }
-        text.push(digit);
-        text
-    })
 }
 
 /// A number of bytes with an SI prefix: `13.21 MB`.

@@ -4,7 +4,7 @@ use crate::{
     args::InfoArgs,
     case::Misuse,
     folder::Folder,
-    format::{bytes, counted, is_or_are, six_digits, twelve_digits},
+    format::{Lines, bytes, counted, is_or_are, six_digits, twelve_digits},
     run_info::RunInfo,
     sweep,
 };
@@ -13,7 +13,6 @@ use burntrace::io::{
     self, SeriesInfo,
     series::{ArrayEntry, BoundaryInfo, MeshInfo, NamedFaces, TimesFrom},
 };
-use std::fmt::Write;
 use std::path::Path;
 
 pub fn execute(args: &InfoArgs) -> Result<()> {
@@ -80,78 +79,74 @@ fn velocity(names: Option<&str>) -> Result<io::VelocityName> {
 
 /// The description of a series as text.
 fn text(info: &SeriesInfo) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        // Writing to a string does not fail.
-        writeln!(text, "{name:<10} {value}").ok();
-    };
+    let mut lines = Lines::default();
     let dims = info.dims.map(|[x, y, z]| format!(", {x} x {y} x {z} nodes")).unwrap_or_default();
-    line("data set", format!("{}{dims}, {} points, {} cells", info.kind, info.points, info.cells));
-    line("encoding", info.encoding.clone());
+    lines.add(
+        "data set",
+        format!("{}{dims}, {} points, {} cells", info.kind, info.points, info.cells),
+    );
+    lines.add("encoding", &info.encoding);
     for axis in &info.axes {
         let spacing = match axis.spacing {
             Some(spacing) => format!("every {spacing}"),
             None if axis.nodes == 1 => "flat".into(),
             None => "unevenly spaced".into(),
         };
-        line(&format!("{} axis", axis.name), format!("{} to {}, {spacing}", axis.low, axis.high));
+        lines.add(
+            &format!("{} axis", axis.name),
+            format!("{} to {}, {spacing}", axis.low, axis.high),
+        );
     }
     if let (Some(distinct), Some([low, high])) = (info.distinct_points, info.bounds) {
         for (d, name) in ["x", "y", "z"].into_iter().enumerate() {
-            line(name, format!("{} to {}", low[d], high[d]));
+            lines.add(name, format!("{} to {}", low[d], high[d]));
         }
         if distinct < info.points {
-            line("nodes", format!("{distinct}, after merging coincident points"));
+            lines.add("nodes", format!("{distinct}, after merging coincident points"));
         }
     }
     if let Some(mesh) = &info.mesh {
-        line("cells", cells(mesh));
+        lines.add("cells", cells(mesh));
         if let Some(problem) = &mesh.problem {
-            line("no mesh", problem.clone());
+            lines.add("no mesh", problem);
         }
-        for (i, faces) in mesh.boundary.iter().enumerate() {
-            line(if i == 0 { "patches" } else { "" }, patch(faces));
-        }
+        lines.list("patches", mesh.boundary.iter().map(patch));
         if let Some(problem) = &mesh.boundary_problem {
-            line("no patches", problem.clone());
+            lines.add("no patches", problem);
         }
     }
-    for (i, array) in info.arrays.iter().enumerate() {
-        line(
-            if i == 0 { "arrays" } else { "" },
-            format!("{:<7} {}", array.association, describe(array)),
-        );
-    }
+    let array = |array: &ArrayEntry| format!("{:<7} {}", array.association, describe(array));
+    lines.list("arrays", info.arrays.iter().map(array));
     let along = match info.velocity_axes[..] {
         [first, second] => format!(", components along {first} and {second}"),
         _ => String::new(),
     };
     let velocity = info.velocity.as_ref().map_or("ambiguous".into(), |v| v.to_string());
-    line("velocity", format!("{velocity}{along}"));
+    lines.add("velocity", format!("{velocity}{along}"));
     if let Some(speed) = info.max_speed {
         let frame = if info.times.len() > 1 { " in the first frame" } else { "" };
-        line("speed", format!("up to {}{frame}", six_digits(speed)));
+        lines.add("speed", format!("up to {}{frame}", six_digits(speed)));
     }
     let first = [(info.hidden, "hidden"), (info.not_finite, "not finite (see field.not_finite)")];
     let counted = first.into_iter().filter_map(|(count, what)| Some((count?, what)));
     for (count, what) in counted.filter(|(count, _)| *count > 0) {
-        line("", format!("{count} velocities of the first frame are {what}"));
+        lines.add("", format!("{count} velocities of the first frame are {what}"));
     }
-    line("use", uses(info));
-    line("frames", frames(info));
+    lines.add("use", uses(info));
+    lines.add("frames", frames(info));
     // Without a velocity, the size of a frame is unknown.
     if info.device_bytes_f64 > 0 {
         let [f32, f64] =
             [info.device_bytes_f32, info.device_bytes_f64].map(|count| bytes(count as f64));
-        line("memory", format!("{f32} on a device in f32, {f64} in f64"));
+        lines.add("memory", format!("{f32} on a device in f32, {f64} in f64"));
     }
     for note in &info.notes {
-        line("note", note.clone());
+        lines.add("note", note);
     }
     for problem in &info.problems {
-        line("problem", problem.clone());
+        lines.add("problem", problem);
     }
-    text
+    lines.0
 }
 
 /// An array with its size, or the dimensions and the unit of a variable.

@@ -1,5 +1,6 @@
 //! The machine, the date, and the memory of this process.
 
+use burntrace::io::series::Calendar;
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -58,43 +59,6 @@ pub fn peak_memory() -> Option<u64> {
 /// The current UTC time, such as `2026-11-21T10:51:00Z`.
 pub fn date() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let [year, month, day] = civil(since / 86_400);
-    let (hour, minute, second) = (since / 3600 % 24, since / 60 % 60, since % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-/// Converts days since 1970-01-01 to year, month and day.
-fn civil(mut days: u64) -> [u64; 3] {
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(is_leap(year)) {
-        days -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    [year, month, days + 1]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_convert_to_dates() {
-        assert_eq!(civil(0), [1970, 1, 1]);
-        assert_eq!(civil(11_016), [2000, 2, 29]);
-        assert_eq!(civil(11_017), [2000, 3, 1]);
-        assert_eq!(civil(20_818), [2026, 12, 31]);
-        assert_eq!(civil(20_819), [2027, 1, 1]);
-    }
+    let date = Calendar::ProlepticGregorian.date_since_1970(since as f64);
+    format!("{}Z", date.unwrap_or_default())
 }

@@ -6,8 +6,8 @@ use crate::{
     figure_dir::{FigureDir, plot_error},
     folder, notes,
     page::{self, WrittenPage},
-    pictures::{self, FigureOptions, MAX_SAVES},
-    results::{Results, SampleLimits, sample_trajectories, walls},
+    pictures::{self, FigureOptions},
+    results::{Results, walls},
 };
 use anyhow::Result;
 use burntrace::io;
@@ -37,8 +37,7 @@ pub fn execute(args: &RenderArgs) -> Result<()> {
     }
     if args.gif || args.mp4 {
         let particles = args.particles.unwrap_or(MOVING_PARTICLES);
-        let limits = SampleLimits { particles, saves: MAX_SAVES };
-        let mut trajectories = sample_trajectories(&results, limits)?.trajectories;
+        let mut trajectories = results.sample(particles)?.trajectories;
         if !args.no_walls {
             walls::add(&results, &mut trajectories);
         }

@@ -3,7 +3,7 @@
 use crate::{
     case::{Case, FieldSource, Kinds, Misuse, Repeat, SeedShape, Seeds},
     folder::Folder,
-    format::twelve_digits,
+    format::{Lines, twelve_digits},
     ranks,
     results::RunFiles,
 };
@@ -13,7 +13,6 @@ use burntrace::{
     io::{Files, Tracks, tracks::is_store},
 };
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,39 +126,33 @@ impl RunInfo {
 
     /// The description as text.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        let mut line = |name: &str, value: String| {
-            // Writing to a string does not fail.
-            writeln!(text, "{name:<10} {value}").ok();
-        };
-        line("run", format!("{}, {}", self.folder.root.display(), self.state_text()));
+        let mut lines = Lines::default();
+        lines.add("run", format!("{}, {}", self.folder.root.display(), self.state_text()));
         if let Some(case) = &self.files.case {
-            line("field", field(case));
-            line("seeds", seeds(&case.seeds));
+            lines.add("field", field(case));
+            lines.add("seeds", seeds(&case.seeds));
             if !case.source.is_empty() {
                 let capacity: f64 = case.source.iter().map(|source| source.capacity() as f64).sum();
                 let count = case.source.len();
-                line("sources", format!("{count}, with a capacity of {capacity} particles"));
+                lines.add("sources", format!("{count}, with a capacity of {capacity} particles"));
             }
         }
-        line("device", self.device());
+        lines.add("device", self.device());
         if let Some([done, claimed, all]) = self.pieces() {
-            line(
+            lines.add(
                 "pieces",
                 format!("{done} of {all} done, {claimed} claimed; they are joined at the end"),
             );
         }
-        line("saves", self.saves());
+        lines.add("saves", self.saves());
         if !self.counts.slots.is_empty() {
-            line("particles", self.particles());
+            lines.add("particles", self.particles());
         }
         for problem in self.problems() {
-            line("problem", problem);
+            lines.add("problem", problem);
         }
-        for (i, command) in self.commands().into_iter().enumerate() {
-            line(if i == 0 { "use" } else { "" }, command);
-        }
-        text
+        lines.list("use", self.commands());
+        lines.0
     }
 
     fn state_text(&self) -> &'static str {

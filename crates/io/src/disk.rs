@@ -65,6 +65,12 @@ pub(crate) fn write_atomic(
     sync_folder(path.parent().unwrap_or(Path::new(".")))
 }
 
+/// Writes a file of this content, as [`write_atomic`].
+pub(crate) fn write_content(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+    let content = content.as_ref();
+    write_atomic(path, Some(content.len() as u64), |file| file.write_all(content))
+}
+
 /// Writes a text under a temporary name and renames it, as [`write_beside`].
 ///
 /// # Errors

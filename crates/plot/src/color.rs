@@ -59,10 +59,14 @@ impl ColorMap {
         let last = table.len() - 1;
         let position = if fraction.is_nan() { 0.0 } else { fraction.clamp(0.0, 1.0) * last as f64 };
         let row = (position as usize).min(last - 1);
-        mix(table[row], table[row + 1], position - row as f64)
+        let [from, to] = [table[row], table[row + 1]].map(|color| {
+            let [_, rgb @ ..] = color.to_be_bytes();
+            rgb
+        });
+        mix(from, to, position - row as f64)
     }
 
-    fn table(self) -> &'static [Rgb] {
+    fn table(self) -> &'static [u32; 33] {
         match self {
             Self::Viridis => &tables::VIRIDIS,
             Self::Magma => &tables::MAGMA,

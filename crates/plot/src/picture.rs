@@ -40,6 +40,7 @@ pub use curves::curves;
 pub use histogram::histogram;
 pub use raster::raster;
 pub use style::{Background, Range, Scale, Style};
+pub use ticks::count;
 pub use tracks::tracks;
 pub use view::{Plane, View};
 

@@ -1,22 +1,9 @@
-//! Reader for VTK files: legacy `.vtk`, XML `.vti`, `.vtr`, `.vts`, `.vtu` and `.vtp`, parallel `.pvti`,
-//! `.pvtr`, `.pvts`, `.pvtu` and `.pvtp`, data sets of several blocks, `.vtm`, `.vtpd` and `.vtpc`, and VTKHDF
-//! (`.vtkhdf`) with image data or an unstructured grid.
+#![doc = include_str!("../README.md")]
 //!
 //! [`open`] reads the structure of a file: the kind of data set, its size, and the list of its
 //! arrays. [`VtkFile::read`] reads the values of one array, and only the bytes of that array.
 //! [`VtkFile::cells`] reads the cells of a mesh, [`VtkFile::faces`] the polygons of poly data.
-//!
-//! Damaged or malicious files give an [`Error`] with the location in the file, never a panic; sizes
-//! in the file are validated before memory is allocated for them.
-//!
-//! ```no_run
-//! let file = burntrace_vtk::open("flow.vti")?;
-//! for array in file.arrays() {
-//!     let values = file.read(array)?.values.into_f32();
-//!     assert_eq!(values.len(), array.tuples * array.components);
-//! }
-//! # Ok::<(), burntrace_vtk::Error>(())
-//! ```
+//! An [`Error`] has its location in the file.
 
 mod array;
 mod axes;

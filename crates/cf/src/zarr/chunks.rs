@@ -169,15 +169,7 @@ impl<'a> Reader<'a> {
 
     /// The file of a chunk, or of a shard.
     fn path(&self, chunk: &[usize]) -> PathBuf {
-        let numbers: Vec<String> = chunk.iter().map(usize::to_string).collect();
-        let ArrayMetadata { folder, separator, is_prefixed, .. } = self.array;
-        let name = match (is_prefixed, numbers.is_empty()) {
-            (true, true) => "c".into(),
-            (true, false) => format!("c{separator}{}", numbers.join(separator)),
-            (false, true) => "0".into(),
-            (false, false) => numbers.join(separator),
-        };
-        folder.join(name)
+        self.array.folder.join(self.array.keys.name(chunk))
     }
 
     /// The decoded bytes of a chunk; `None` if it has none, and all values are the fill value.

@@ -8,7 +8,11 @@ use std::path::Path;
 const MAX_METADATA: u64 = 16 << 20;
 
 /// Reads a metadata file.
-pub(super) fn read_json(path: &Path) -> Result<Value> {
+///
+/// # Errors
+///
+/// If the file cannot be read, or is not JSON.
+pub fn read_json(path: &Path) -> Result<Value> {
     let bytes = std::fs::metadata(path).map_err(Error::read(path))?.len();
     if bytes > MAX_METADATA {
         return Err(Error::file(

@@ -2,9 +2,11 @@
 
 use super::codecs::{Codec, Codecs};
 use super::json::{integers, named, read_json};
+use super::keys::ChunkKeys;
 use super::shards::Shards;
 use crate::store::{Attribute, Dimension, ScalarType, Variable};
 use crate::{Error, Result};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -16,10 +18,7 @@ pub(super) struct ArrayMetadata {
     pub chunk: Vec<usize>,
     /// Value of a chunk that has no bytes.
     pub fill: f64,
-    /// Text between the numbers of a chunk in the name of its file.
-    pub separator: &'static str,
-    /// Whether the names of chunks start with `c`.
-    pub is_prefixed: bool,
+    pub keys: ChunkKeys,
     pub is_big_endian: bool,
     /// The dimensions in the order in which a chunk stores them, the last one varies fastest.
     pub order: Vec<usize>,
@@ -77,8 +76,10 @@ fn version_2(json: &Value, attributes: &Value, folder: &Path, name: String) -> F
         folder: folder.into(),
         chunk,
         fill: fill.unwrap_or(0.0),
-        separator: separator(json.get("dimension_separator"), "."),
-        is_prefixed: false,
+        keys: ChunkKeys {
+            separator: separator(json.get("dimension_separator"), "."),
+            is_prefixed: false,
+        },
         is_big_endian: order_of_bytes == ">",
         order,
         shards: None,
@@ -118,8 +119,10 @@ fn version_3(json: &Value, folder: &Path, name: String) -> Found {
         folder: folder.into(),
         chunk,
         fill: number(json.get("fill_value").unwrap_or(&Value::Null)).unwrap_or(0.0),
-        separator: separator(given, if is_prefixed { "/" } else { "." }),
-        is_prefixed,
+        keys: ChunkKeys {
+            separator: separator(given, if is_prefixed { "/" } else { "." }),
+            is_prefixed,
+        },
         is_big_endian,
         order,
         shards,
@@ -204,22 +207,14 @@ fn number(value: &Value) -> Option<f64> {
             "NaN" => Some(f64::NAN),
             "Infinity" => Some(f64::INFINITY),
             "-Infinity" => Some(f64::NEG_INFINITY),
-            other => from_base64(other),
+            // A double, as xarray writes `_FillValue` in version 3.
+            other => {
+                let bytes = BASE64_STANDARD.decode(other).ok()?;
+                Some(f64::from_le_bytes(bytes.try_into().ok()?))
+            }
         },
         _ => None,
     }
-}
-
-/// The double in base64 that xarray writes as `_FillValue` in version 3.
-fn from_base64(text: &str) -> Option<f64> {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let text = text.strip_suffix('=').filter(|text| text.len() == 11)?;
-    let mut bits = 0_u128;
-    for byte in text.bytes() {
-        bits = bits << 6 | DIGITS.iter().position(|digit| *digit == byte)? as u128;
-    }
-    // 66 bits, of which the last two are padding.
-    Some(f64::from_le_bytes(((bits >> 2) as u64).to_be_bytes()))
 }
 
 impl Codecs {

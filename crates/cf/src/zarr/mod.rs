@@ -1,25 +1,31 @@
-//! Zarr groups in a folder, versions 2 and 3, as xarray writes them.
+//! Zarr groups in a folder, versions 2 and 3, as xarray writes them; and the metadata, names of chunks and
+//! compression of arrays that other crates write.
 
 pub mod blosc;
 mod chunks;
 mod codecs;
 mod compressors;
 mod json;
+mod keys;
 mod lz;
 mod metadata;
 mod shards;
 mod shuffle;
+mod written;
+
+pub use json::read_json;
+pub use keys::ChunkKeys;
+pub use written::{KEYS, METADATA, add_blosc, array, text};
 
 use crate::store::{Span, Store, Variable};
 use crate::values::Values;
 use crate::{Error, Result};
-use json::read_json;
 use metadata::ArrayMetadata;
 use std::path::{Path, PathBuf};
 
 /// Whether a folder is a Zarr group or array, by its files.
 pub(crate) fn is_zarr(path: &Path) -> bool {
-    ["zarr.json", ".zgroup", ".zarray"].iter().any(|name| path.join(name).is_file())
+    [METADATA, ".zgroup", ".zarray"].iter().any(|name| path.join(name).is_file())
 }
 
 /// An open group.
@@ -35,7 +41,7 @@ pub(crate) struct Group {
 impl Group {
     /// Opens a group, and reads the metadata of its arrays. Groups within it are ignored.
     pub fn open(path: &Path) -> Result<Group> {
-        let format = if path.join("zarr.json").is_file() {
+        let format = if path.join(METADATA).is_file() {
             check_group(path)?;
             "Zarr version 3"
         } else if path.join(".zarray").is_file() {
@@ -96,14 +102,11 @@ fn folders(path: &Path) -> Result<Vec<PathBuf>> {
 
 /// Refuses the metadata of an array in place of that of a group.
 fn check_group(path: &Path) -> Result<()> {
-    let json = read_json(&path.join("zarr.json"))?;
+    let json = read_json(&path.join(METADATA))?;
     match json.get("node_type").and_then(serde_json::Value::as_str) {
         Some("group") => Ok(()),
         Some("array") => Err(single_array(path)),
-        _ => Err(Error::file(
-            &path.join("zarr.json"),
-            "it has no `node_type` of a group or an array",
-        )),
+        _ => Err(Error::file(&path.join(METADATA), "it has no `node_type` of a group or an array")),
     }
 }
 

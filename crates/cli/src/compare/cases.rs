@@ -5,6 +5,7 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{Display, Formatter};
 
 /// A key of two cases with different values.
 #[derive(Debug, PartialEq, Serialize)]
@@ -13,6 +14,15 @@ pub struct KeyDifference {
     pub key: String,
     /// `None` where a case lacks the key.
     pub values: [Option<Value>; 2],
+}
+
+impl Display for KeyDifference {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let shown =
+            |value: &Option<Value>| value.as_ref().map_or("absent".into(), Value::to_string);
+        let [a, b] = self.values.each_ref().map(shown);
+        write!(f, "{} is {a} and {b}", self.key)
+    }
 }
 
 /// The keys in which two cases differ, apart from their output folders.

@@ -13,7 +13,6 @@ use particles::ParticleDistances;
 use positions::PositionComparison;
 pub use positions::{between, median};
 use serde::Serialize;
-use serde_json::Value;
 
 /// All differences between two runs.
 #[derive(Serialize)]
@@ -112,9 +111,4 @@ impl Comparison {
         });
         ends && positions
     }
-}
-
-/// A value of a case in a message.
-fn shown(value: &Option<Value>) -> String {
-    value.as_ref().map_or_else(|| "absent".into(), Value::to_string)
 }

@@ -1,58 +1,51 @@
 //! A diagnosis as text.
 
 use super::{Diagnosis, devices::DeviceReport, limits::Limits, speed::Speeds};
-use crate::format::with_prefix;
-use std::fmt::Write;
+use crate::format::{Lines, with_prefix};
 
 /// The diagnosis as lines.
 pub fn of(diagnosis: &Diagnosis) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        // Writing to a string does not fail.
-        writeln!(text, "{name:<10} {value}").ok();
-    };
+    let mut lines = Lines::default();
     let machine = &diagnosis.machine;
-    line("burntrace", format!("{}, {} {}", diagnosis.burntrace, machine.os, machine.arch));
+    lines.add("burntrace", format!("{}, {} {}", diagnosis.burntrace, machine.os, machine.arch));
     let cpu = machine.cpu.as_deref().unwrap_or("unknown");
-    line("CPU", format!("{cpu}, kernels for {}", diagnosis.instructions));
-    limits(&diagnosis.limits, &mut line);
-    speeds(&diagnosis.speeds, &mut line);
+    lines.add("CPU", format!("{cpu}, kernels for {}", diagnosis.instructions));
+    limits(&diagnosis.limits, &mut lines);
+    speeds(&diagnosis.speeds, &mut lines);
     for device in &diagnosis.devices {
-        report(device, &mut line);
+        report(device, &mut lines);
     }
     for kind in &diagnosis.not_usable {
-        line(&kind.name, format!("not usable: {}", kind.reason));
+        lines.add(&kind.name, format!("not usable: {}", kind.reason));
     }
-    line("auto", format!("{}: {}", diagnosis.auto.device, diagnosis.auto.reason));
-    for (i, advice) in diagnosis.advice.iter().enumerate() {
-        line(if i == 0 { "advice" } else { "" }, advice.clone());
-    }
-    text
+    lines.add("auto", format!("{}: {}", diagnosis.auto.device, diagnosis.auto.reason));
+    lines.list("advice", &diagnosis.advice);
+    lines.0
 }
 
-fn limits(limits: &Limits, line: &mut impl FnMut(&str, String)) {
+fn limits(limits: &Limits, lines: &mut Lines) {
     let Limits { cpus, affinity, threads, memory, planned_memory, control_group, slurm } = limits;
     let allowed = affinity.map_or_else(String::new, |count| format!(", {count} allowed"));
-    line("threads", format!("{threads}, of {cpus} CPUs{allowed}"));
+    lines.add("threads", format!("{threads}, of {cpus} CPUs{allowed}"));
     let [total, free] = memory.map(gib);
     let planned =
         planned_memory.map_or_else(String::new, |bytes| format!("; runs plan with {}", gib(bytes)));
-    line("memory", format!("{total}, {free} free{planned}"));
+    lines.add("memory", format!("{total}, {free} free{planned}"));
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "no limit".into());
     let group_cpus = or_none(control_group.cpus.map(|cpus| format!("{cpus} CPUs")));
     let group_memory = or_none(control_group.memory.map(gib));
-    line("cgroup", format!("CPUs: {group_cpus}; memory: {group_memory}"));
+    lines.add("cgroup", format!("CPUs: {group_cpus}; memory: {group_memory}"));
     if let Some(slurm) = slurm {
         let cpus = slurm.cpus.map_or_else(String::new, |cpus| format!(", {cpus} CPUs"));
         let memory = slurm.memory.map_or_else(String::new, |bytes| format!(", {}", gib(bytes)));
-        line("SLURM", format!("job {}{cpus}{memory}", slurm.job));
+        lines.add("SLURM", format!("job {}{cpus}{memory}", slurm.job));
     }
 }
 
-fn speeds(speeds: &Speeds, line: &mut impl FnMut(&str, String)) {
-    line("memory", format!("{}B/s, copied by all threads", with_prefix(speeds.memory)));
+fn speeds(speeds: &Speeds, lines: &mut Lines) {
+    lines.add("memory", format!("{}B/s, copied by all threads", with_prefix(speeds.memory)));
     let folder = speeds.folder.display();
-    line(
+    lines.add(
         "disk",
         match (speeds.disk, &speeds.problem) {
             (Some(speed), _) => format!("{}B/s, written to {folder}", with_prefix(speed)),
@@ -63,7 +56,7 @@ fn speeds(speeds: &Speeds, line: &mut impl FnMut(&str, String)) {
     );
 }
 
-fn report(device: &DeviceReport, line: &mut impl FnMut(&str, String)) {
+fn report(device: &DeviceReport, lines: &mut Lines) {
     let DeviceReport { name, description, kind, driver, memory, f64, answer, problem } = device;
     let mut parts = vec![description.clone()];
     if *kind != "cpu" {
@@ -72,7 +65,7 @@ fn report(device: &DeviceReport, line: &mut impl FnMut(&str, String)) {
     parts.extend(driver.clone().filter(|driver| !driver.is_empty()));
     parts.extend(memory.map(gib));
     parts.push(if *f64 { "f64" } else { "no f64" }.into());
-    line(name, parts.join(", "));
+    lines.add(name, parts.join(", "));
     let text = match (answer, problem) {
         (Some(answer), _) => {
             let right = if answer.is_right { "right" } else { "WRONG" };
@@ -88,7 +81,7 @@ fn report(device: &DeviceReport, line: &mut impl FnMut(&str, String)) {
         }
         (None, problem) => format!("NO answer: {}", problem.as_deref().unwrap_or_default()),
     };
-    line("", text);
+    lines.add("", text);
 }
 
 fn gib(bytes: u64) -> String {

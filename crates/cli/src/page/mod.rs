@@ -6,15 +6,16 @@ use crate::{
     case::Misuse,
     folder,
     format::count,
-    notes,
-    pictures::{self, MAX_SAVES},
-    report,
-    results::{
-        Results, SampleLimits, SampledTrajectories, num_located, sample_trajectories, walls,
-    },
+    notes, report,
+    results::{MAX_SAVES, Results, walls},
 };
 use anyhow::Result;
-use burntrace::{Status, analysis::statistics::TrackStatistics, io};
+use burntrace::{
+    Status,
+    analysis::statistics::TrackStatistics,
+    curves, io,
+    trajectories::{SampledTrajectories, num_located},
+};
 use burntrace_plot::{
     Trajectories,
     page::{self, Page, Section, Statuses},
@@ -49,13 +50,12 @@ pub fn write(
     particles: Option<usize>,
     max_bytes: usize,
 ) -> Result<WrittenPage> {
-    let slots = num_located(results)?;
+    let slots = num_located(&results.tracks)?;
     let saves = results.tracks.num_saves().min(MAX_SAVES);
     let stride = page::stride(slots, saves, ATTRIBUTES, max_bytes);
     let particles = slots.div_ceil(stride).min(particles.unwrap_or(slots));
     let statistics = results.statistics(&[], false)?;
-    let limits = SampleLimits { particles, saves: MAX_SAVES };
-    let SampledTrajectories { mut trajectories, codes } = sample_trajectories(results, limits)?;
+    let SampledTrajectories { mut trajectories, codes } = results.sample(particles)?;
     walls::add(results, &mut trajectories);
     limit_walls(&mut trajectories, max_bytes);
     let page = Page {
@@ -64,7 +64,9 @@ pub fn write(
         statuses: Some(Statuses { names: status_names(), codes }),
         slices: density::slices(results),
         sections: sections(results, &statistics),
-        histograms: pictures::residence(results, &statistics).into_iter().collect(),
+        histograms: curves::residence(&statistics, &(&results.units()).into())
+            .into_iter()
+            .collect(),
     };
     folder::make(out)?;
     let path = out.join("page.html");
@@ -112,9 +114,11 @@ fn sections(results: &Results, statistics: &TrackStatistics) -> Vec<Section> {
         row("Released", count(all.released as usize)),
         row("Active", count(all.active as usize)),
     ]);
-    particles.extend(all.ends.iter().map(|end| {
-        row(&pictures::capitalized(&end.status.to_string()), count(end.count as usize))
-    }));
+    particles.extend(
+        all.ends.iter().map(|end| {
+            row(&curves::capitalized(&end.status.to_string()), count(end.count as usize))
+        }),
+    );
     particles.push(row("Waiting or empty", count(all.waiting as usize)));
     if all.not_located > 0 {
         particles.push(row("Not located", count(all.not_located as usize)));

@@ -1,11 +1,12 @@
 //! `burntrace report`: the report of a run as Markdown, HTML and JSON.
 
+mod content;
 mod data;
-mod html;
+mod document;
 mod particles;
 mod run_rows;
-mod text;
 
+pub use document::{Block, Document};
 pub use run_rows::{field as field_in_words, of as run_rows};
 
 use crate::{
@@ -59,13 +60,7 @@ pub fn of_folder(root: &Path) -> Result<[PathBuf; 2]> {
 
 /// Adds a link to the page of a run to its report, if there is one without it.
 pub fn link_page(results: &Results) -> Result<()> {
-    let Ok(markdown) = std::fs::read_to_string(results.folder.path("report.md")) else {
-        return Ok(());
-    };
-    let Some(markdown) = text::with_page(&markdown) else { return Ok(()) };
-    let html = html::of(&markdown, &results.name(), &results.folder.root);
-    results.folder.write("report.md", &markdown)?;
-    results.folder.write("report.html", &html)
+    document::replace(&results.folder, &content::page())
 }
 
 /// Computes statistics and pictures of a run, and writes `report.md`, `report.html` and `report.json`, and with
@@ -88,13 +83,8 @@ fn make(results: &Results, groups: Vec<Group>, particles: bool) -> Result<RunRep
         written.push(particles::write(results, &rows)?);
     }
     let mut report = RunReport { results, groups, statistics, figures, missing, written };
-    let json = format!("{:#}\n", report.json());
-    let markdown = text::markdown(&report);
-    let html = html::of(&markdown, &results.name(), &results.folder.root);
-    for (name, text) in [("report.md", markdown), ("report.html", html), ("report.json", json)] {
-        results.folder.write(name, &text)?;
-        report.written.push(results.folder.path(name));
-    }
+    let files = content::document(&report).write(&results.folder, &report.json())?;
+    report.written.extend(files);
     Ok(report)
 }
 

@@ -5,11 +5,9 @@ mod run_files;
 mod run_results;
 mod statistics;
 pub mod tensors;
-mod trajectories;
 pub mod walls;
 
 pub use layer::{AXES, Layer, layer};
 pub use run_files::RunFiles;
-pub use run_results::Results;
+pub use run_results::{MAX_SAVES, Results};
 pub use statistics::Group;
-pub use trajectories::{SampleLimits, SampledTrajectories, num_located, sample_trajectories};

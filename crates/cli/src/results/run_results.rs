@@ -11,9 +11,16 @@ use crate::{
     notes::{self, Notes},
 };
 use anyhow::Result;
-use burntrace::{device::OpenDevice, io};
+use burntrace::{
+    device::OpenDevice,
+    io,
+    trajectories::{self, SampledTrajectories},
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// Maximum number of saves in a picture. Longer runs are sampled evenly.
+pub const MAX_SAVES: usize = 500;
 
 /// A run: finished, or the complete saves of an unfinished one. Runs of earlier versions have a track
 /// store, and possibly no other files.
@@ -132,6 +139,11 @@ impl Results {
         let files = self.summary["field"]["files"].as_array().into_iter().flatten();
         let files = files.filter_map(|file| file.as_str()).map(PathBuf::from);
         files.chain(self.case.clone().into_iter().flat_map(Case::point_files)).collect()
+    }
+
+    /// The trajectories of some of its particles, for pictures.
+    pub fn sample(&self, particles: usize) -> Result<SampledTrajectories> {
+        Ok(trajectories::sample(&self.tracks, self.domain, particles, MAX_SAVES)?)
     }
 
     /// The units of the case.

@@ -7,7 +7,7 @@ use super::{
     runs::Outcome,
     table::{self, Row},
 };
-use crate::args::SweepArgs;
+use crate::{args::SweepArgs, format::Lines};
 use anyhow::{Context, Result};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -97,8 +97,8 @@ fn tables<'a>(
 
 /// The written files in lines.
 fn files_text(written: &[PathBuf]) -> String {
-    let name = |i: usize| if i == 0 { "written" } else { "" };
     let is_main = |path: &&PathBuf| path.extension().is_some_and(|end| end != "png");
-    let main = written.iter().filter(is_main).enumerate();
-    main.map(|(i, path)| format!("{:<10} {}\n", name(i), path.display())).collect()
+    let mut lines = Lines::default();
+    lines.list("written", written.iter().filter(is_main).map(|path| path.display()));
+    lines.0
 }

@@ -1,4 +1,4 @@
-//! The report of a sweep as Markdown and as JSON.
+//! The report of a sweep.
 
 use super::{curves, ensemble::Ensemble, evaluation::Evaluation};
 use crate::{
@@ -6,11 +6,11 @@ use crate::{
     folder::Folder,
     format::{six_digits, twelve_digits},
     pictures::Figure,
+    report::{Block, Document},
 };
 use anyhow::Result;
 use burntrace::analysis::ensemble::Spread;
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Maximum number of runs, and of ensembles, in tables of the report.
@@ -24,7 +24,7 @@ pub struct Report {
     pub files: Vec<PathBuf>,
 }
 
-/// Writes `report.md`, `report.json` and pictures.
+/// Writes `report.md`, `report.html`, `report.json` and pictures.
 pub fn make(evaluation: &Evaluation) -> Result<Report> {
     let folder = Folder::at(&evaluation.sweep.root);
     let figures = FigureDir::at(&folder.path("pictures"), false)?;
@@ -37,103 +37,96 @@ pub fn make(evaluation: &Evaluation) -> Result<Report> {
         "ensembles": evaluation.ensembles,
         "not_shown": missing,
     });
-    folder.write("report.json", &format!("{json:#}\n"))?;
-    folder.write("report.md", &markdown(evaluation, &figures, &missing))?;
-    let mut files = vec![folder.path("report.md"), folder.path("report.json")];
+    let mut files = document(evaluation, &figures, &missing).write(&folder, &json)?.to_vec();
     files.extend(figures.into_iter().map(|figure| figure.path));
     Ok(Report { json, files })
 }
 
-fn markdown(evaluation: &Evaluation, figures: &[Figure], missing: &[String]) -> String {
+fn document(evaluation: &Evaluation, figures: &[Figure], missing: &[String]) -> Document {
     let sweep = evaluation.sweep;
     let root = std::path::absolute(&sweep.root).unwrap_or_else(|_| sweep.root.clone());
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
-    let mut text = format!("# {}\n\n", name.unwrap_or_else(|| "Sweep".into()));
-    let mut line = |line: String| {
-        // Writing to a string does not fail.
-        writeln!(text, "{line}").ok();
-    };
+    let mut document = Document::new(name.unwrap_or_else(|| "Sweep".into()));
     let (finished, all) = (evaluation.finished(), sweep.runs.len());
     if finished < all {
-        line(format!(
-            "**Unfinished:** {finished} of {all} runs are finished; this is a report of them.\n"
-        ));
+        let note = format!(" {finished} of {all} runs are finished; this is a report of them.");
+        document.strong("Unfinished:", note);
     }
-    line(format!(
-        "{all} runs of one case; `sweep.csv` has a row for each, `ensembles.csv` all numbers below.\n"
+    document.text(format!(
+        "{all} runs of one case; `sweep.csv` has a row for each, `ensembles.csv` all numbers below."
     ));
-    line("| key | values |\n|---|---|".into());
-    for vary in &sweep.definition.vary {
-        line(format!("| `{}` | {} |", vary.key, values(&vary.values)));
-    }
-    line("\n## Mean over runs at the last common save\n".into());
+    let keys = sweep.definition.vary.iter();
+    document.table(
+        &["key", "values"],
+        keys.map(|vary| [format!("`{}`", vary.key), values(&vary.values)]),
+    );
+    document.heading("Mean over runs at the last common save");
     let percent = 100.0 * evaluation.sweep.definition.confidence;
-    line(format!(
+    document.text(format!(
         "Runs that differ only in seeds of random numbers are independent samples: the mean of a quantity over \
          them, its standard deviation from run to run, and the {percent} % confidence interval of the mean by \
-         Student's t distribution. Quantities that are 0 in all of them are left out.\n"
+         Student's t distribution. Quantities that are 0 in all of them are left out."
     ));
-    line("| runs with | time | quantity | runs | mean | standard deviation | interval |".into());
-    line("|---|---:|---|---:|---:|---:|---|".into());
-    for ensemble in evaluation.ensembles.iter().take(ROWS) {
-        ensemble_rows(ensemble, &mut line);
-    }
+    document.table(
+        &["runs with", "time", "quantity", "runs", "mean", "standard deviation", "interval"],
+        evaluation.ensembles.iter().take(ROWS).flat_map(ensemble_rows),
+    );
     if evaluation.ensembles.len() > ROWS {
-        line(format!("\n{ROWS} of {} sets of runs are shown.", evaluation.ensembles.len()));
+        let all = evaluation.ensembles.len();
+        document.text(format!("{ROWS} of {all} sets of runs are shown."));
     }
-    line("\n## Pictures\n".into());
-    for figure in figures {
-        let file = figure.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let caption = &figure.caption;
-        line(format!("![{caption}](pictures/{})\n\n*{caption}*\n", file.unwrap_or_default()));
-    }
-    missing.iter().for_each(|missing| line(format!("Not shown: {missing}.\n")));
-    run_table(evaluation, &mut line);
-    line(format!("## Case\n\n```toml\n{}\n```", sweep.definition.case.trim_end()));
-    text
+    document.figures(figures, missing);
+    run_table(evaluation, &mut document);
+    document.heading("Case");
+    document.add(Block::Toml(sweep.definition.case.trim_end().into()));
+    document
 }
 
 /// The quantities of an ensemble at its last time.
-fn ensemble_rows(ensemble: &Ensemble, line: &mut impl FnMut(String)) {
-    let Some(time) = ensemble.times.last() else { return };
+fn ensemble_rows(ensemble: &Ensemble) -> impl Iterator<Item = [String; 7]> {
     let quantities = ensemble.quantities.iter().map(|of| (of.name.replace('_', " "), &of.spread));
     let exits = ensemble.exits.iter().map(|of| (of.status.clone(), &of.spread));
-    let last = |(name, spread): (String, &Vec<Spread>)| Some((name, *spread.last()?));
-    let is_shown = |(_, of): &(String, Spread)| [of.mean, of.deviation] != [Some(0.0); 2];
-    let shown = quantities.chain(exits).filter_map(last).filter(|(_, of)| of.count > 0);
-    for (name, spread) in shown.filter(is_shown) {
-        let number = |x: Option<f64>| x.map_or_else(String::new, |x| six_digits(x).to_string());
+    let last = |(name, spread): (String, &Vec<Spread>)| {
+        Some((name, *spread.last()?, ensemble.times.last()?))
+    };
+    let shown = quantities
+        .chain(exits)
+        .filter_map(last)
+        .filter(|(_, of, _)| of.count > 0 && [of.mean, of.deviation] != [Some(0.0); 2]);
+    shown.map(|(name, spread, time)| {
+        let [mean, deviation] = [spread.mean, spread.deviation].map(number);
         let interval = spread
             .interval
             .map(|[low, high]| format!("{} to {}", six_digits(low), six_digits(high)));
-        line(format!(
-            "| {} | {} | {name} | {} | {} | {} | {} |",
-            ensemble.name(),
-            twelve_digits(*time),
-            spread.count,
-            number(spread.mean),
-            number(spread.deviation),
-            interval.unwrap_or_default()
-        ));
+        let (time, runs) = (twelve_digits(*time).to_string(), spread.count.to_string());
+        [ensemble.name(), time, name, runs, mean, deviation, interval.unwrap_or_default()]
+    })
+}
+
+fn run_table(evaluation: &Evaluation, document: &mut Document) {
+    document.heading("Runs");
+    let keys = evaluation.sweep.definition.vary.iter().map(|vary| format!("`{}`", vary.key));
+    let names: Vec<String> = ["run".into()]
+        .into_iter()
+        .chain(keys)
+        .chain(["state", "traced (s)"].map(String::from))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let runs = evaluation.sweep.runs.iter().zip(&evaluation.rows);
+    let rows = runs.take(ROWS).map(|(run, row)| {
+        let state = row.error.as_ref().map_or(row.state.into(), |error| format!("failed: {error}"));
+        [&[run.name()], &run.values[..], &[state, number(row.seconds[0])]].concat()
+    });
+    document.table(&names, rows);
+    if evaluation.rows.len() > ROWS {
+        let all = evaluation.rows.len();
+        document.text(format!("{ROWS} of {all} runs are shown; `sweep.csv` has all."));
     }
 }
 
-fn run_table(evaluation: &Evaluation, line: &mut impl FnMut(String)) {
-    line("## Runs\n".into());
-    let keys: Vec<String> =
-        evaluation.sweep.definition.vary.iter().map(|vary| format!("`{}`", vary.key)).collect();
-    line(format!("| run | {} | state | traced (s) |", keys.join(" | ")));
-    line(format!("|---|{}---|---:|", "---|".repeat(keys.len())));
-    let runs = evaluation.sweep.runs.iter().zip(&evaluation.rows);
-    for (run, row) in runs.clone().take(ROWS) {
-        let seconds = row.seconds[0].map_or_else(String::new, |x| six_digits(x).to_string());
-        let state = row.error.as_ref().map_or(row.state.into(), |error| format!("failed: {error}"));
-        line(format!("| {} | {} | {state} | {seconds} |", run.name(), run.values.join(" | ")));
-    }
-    if evaluation.rows.len() > ROWS {
-        line(format!("\n{ROWS} of {} runs are shown; `sweep.csv` has all.", evaluation.rows.len()));
-    }
-    line(String::new());
+/// A number in six significant digits, if there is one.
+fn number(x: Option<f64>) -> String {
+    x.map_or_else(String::new, |x| six_digits(x).to_string())
 }
 
 /// A list of values, abbreviated if it is long.

@@ -26,7 +26,7 @@ mod times;
 mod values;
 mod velocity;
 
-pub use burntrace_cf::Clock;
+pub use burntrace_cf::{Calendar, Clock};
 pub use burntrace_vtk::Kind;
 pub use frames::{At, Frames};
 pub use info::{ArrayEntry, AxisInfo, FileContents, SeriesInfo};

@@ -9,12 +9,12 @@ use super::cf::Cf;
 use super::checksums::{Checksums, Entry};
 use super::chunk_grid::{ChunkGrid, ItemRun};
 use super::compression;
-use super::json::text_of;
-use super::layout::{ArraySpec, Counts, Dims, Encoding, METADATA, bytes_of_number};
+use super::layout::{ArraySpec, Counts, Dims, Encoding, METADATA};
 use super::manifest::Manifest;
 use crate::Result;
 use crate::disk::{partial, refused, remove_file, sync_files, sync_folder, write_text_beside};
 use crate::number::{Number, bytes_of};
+use burntrace_cf::{ScalarType, zarr};
 use crc32fast::Hasher;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
@@ -73,7 +73,7 @@ impl ArrayWriter {
             planned,
             cf: manifest.cf(),
             compresses: spec.is_compressed(encoding),
-            item_bytes: spec.width * bytes_of_number(spec.data_type(encoding)),
+            item_bytes: spec.item_bytes(encoding),
             items,
             file: None,
             unsynced: 0,
@@ -95,7 +95,7 @@ impl ArrayWriter {
         self.truncate()?;
         // Not synced: completing the store writes it again.
         let metadata = self.metadata(self.planned);
-        write_text_beside(&self.folder.join(METADATA), text_of(&metadata))
+        write_text_beside(&self.folder.join(METADATA), zarr::text(&metadata))
     }
 
     /// What the array holds.
@@ -103,9 +103,9 @@ impl ArrayWriter {
         &self.spec
     }
 
-    /// Zarr's name of the type of its numbers.
-    pub fn data_type(&self) -> &'static str {
-        self.spec.data_type(self.encoding)
+    /// The type of its numbers.
+    pub fn scalar(&self) -> ScalarType {
+        self.spec.scalar(self.encoding)
     }
 
     /// Number of items.
@@ -164,7 +164,7 @@ impl ArrayWriter {
 
     /// Appends complete items.
     pub fn append<T: Number>(&mut self, mut numbers: &[T]) -> Result<()> {
-        debug_assert!(T::NAME == self.spec.data_type(self.encoding));
+        debug_assert!(T::NAME == self.scalar().to_string());
         debug_assert!(numbers.len().is_multiple_of(self.spec.width));
         while !numbers.is_empty() {
             let run = self.grid.locate(self.items);
@@ -227,7 +227,7 @@ impl ArrayWriter {
         items: usize,
         mut write: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let fill = fill_value(self.spec.data_type(self.encoding));
+        let fill = fill_value(self.scalar());
         let missing = (self.grid.chunk_items() - items) * self.spec.width;
         let block = fill.repeat(missing.min(1 << 16));
         let mut left = missing * fill.len();
@@ -324,7 +324,7 @@ impl ArrayWriter {
 
     /// Writes the final shape of the array, which is not synced to the disk yet.
     pub fn describe(&mut self, counts: Counts) -> Result<()> {
-        let metadata = text_of(&self.metadata(counts));
+        let metadata = zarr::text(&self.metadata(counts));
         self.metadata = Some(Entry::of(metadata.as_bytes()));
         write_text_beside(&self.folder.join(METADATA), &metadata)
     }
@@ -336,12 +336,12 @@ impl ArrayWriter {
     }
 }
 
-/// The bytes of the fill value of one of Zarr's types.
-fn fill_value(data_type: &str) -> Vec<u8> {
-    match data_type {
-        "float32" => bytes_of(&[f32::FILL]).into_owned(),
-        "float64" => bytes_of(&[f64::FILL]).into_owned(),
+/// The bytes of the fill value of a type.
+fn fill_value(scalar: ScalarType) -> Vec<u8> {
+    match scalar {
+        ScalarType::F32 => bytes_of(&[f32::FILL]).into_owned(),
+        ScalarType::F64 => bytes_of(&[f64::FILL]).into_owned(),
         // Zero.
-        other => vec![0; bytes_of_number(other)],
+        other => vec![0; other.size()],
     }
 }

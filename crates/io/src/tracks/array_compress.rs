@@ -2,10 +2,9 @@
 
 use super::array::ArrayWriter;
 use super::checksums::Entry;
-use super::layout::bytes_of_number;
 use crate::disk::{partial, refused, remove_file};
 use crate::{Error, Result};
-use burntrace_cf::blosc;
+use burntrace_cf::zarr::blosc;
 use std::fs::File;
 use std::io::{Read, Seek};
 
@@ -41,7 +40,7 @@ impl ArrayWriter {
             Ok(())
         });
         // At most 8 bytes.
-        let compressed = blosc::encode(&numbers, bytes_of_number(self.data_type()) as u8);
+        let compressed = blosc::encode(&numbers, self.scalar().size() as u8);
         let (path, wanted) = (self.path(chunk), Some(compressed.len() as u64));
         let part = partial(&path);
         let written =

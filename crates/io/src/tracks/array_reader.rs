@@ -2,10 +2,10 @@
 
 use super::chunk_grid::ChunkGrid;
 use super::compression;
-use super::json::read_json;
-use super::layout::{ArraySpec, Counts, Encoding, METADATA, bytes_of_number};
+use super::layout::{ArraySpec, Counts, Encoding, METADATA};
 use crate::number::{Number, read_into};
 use crate::{Error, Result};
+use burntrace_cf::zarr::read_json;
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -79,7 +79,7 @@ impl ArrayReader {
         let folder = spec.folder(store);
         let path = folder.join(METADATA);
         let grid = spec.grid_of(&path, &read_json(&path)?, of, is_complete)?;
-        let item_bytes = spec.width * bytes_of_number(spec.data_type(of.0));
+        let item_bytes = spec.item_bytes(of.0);
         let (is_compressed, spec) = (spec.is_compressed(of.0), spec.clone());
         let last = Arc::default();
         Ok(ArrayReader { folder, spec, grid, item_bytes, is_complete, is_compressed, last })

@@ -1,12 +1,11 @@
 //! Attributes of the CF conventions, which xarray, NetCDF tools and ParaView show beside the values.
 
-use super::json::text_of;
-use super::layout::{ArraySpec, COMPONENT, Dims, METADATA, ValueType, metadata};
-use crate::disk::{remove_folder, write_atomic};
+use super::layout::{ArraySpec, COMPONENT, Dims, METADATA, ValueType};
+use crate::disk::{remove_folder, write_content};
 use crate::{Error, Result};
+use burntrace_cf::zarr::{self, KEYS};
 use burntrace_core::{FLOW_MAP_GRADIENT, Status};
 use serde_json::{Map, Value, json};
-use std::io::Write;
 use std::path::Path;
 
 /// The conventions that the attributes follow.
@@ -210,7 +209,7 @@ pub(super) fn is_sampled(metadata: &Value) -> bool {
 /// The metadata of the coordinate `component`.
 pub(super) fn component_metadata() -> Value {
     let attributes = json!({ "long_name": "component of a vector" });
-    let mut metadata = metadata("string", &[3], &[3], &[COMPONENT], attributes);
+    let mut metadata = zarr::array("string", &[3], &[3], &[COMPONENT], attributes);
     metadata["fill_value"] = "".into();
     metadata["codecs"] = json!([{ "name": "vlen-utf8" }]);
     metadata
@@ -226,9 +225,9 @@ fn component_chunk() -> Vec<u8> {
 
 /// The files of the coordinate `component`: their names in the store, and their content.
 pub(super) fn component_files() -> [(String, Vec<u8>); 2] {
-    let metadata = text_of(&component_metadata()).into_bytes();
+    let metadata = zarr::text(&component_metadata()).into_bytes();
     let name = |file: &str| format!("{COMPONENT}/{file}");
-    [(name(METADATA), metadata), (name("c.0"), component_chunk())]
+    [(name(METADATA), metadata), (name(&KEYS.name(&[0])), component_chunk())]
 }
 
 /// Writes the coordinate `component`.
@@ -236,10 +235,8 @@ pub(super) fn write_component(store: &Path) -> Result<()> {
     let folder = store.join(COMPONENT);
     remove_folder(&folder)?;
     std::fs::create_dir_all(&folder).map_err(Error::system("create", &folder))?;
-    component_files().into_iter().try_for_each(|(name, content)| {
-        let bytes = Some(content.len() as u64);
-        write_atomic(&store.join(name), bytes, |file| file.write_all(&content))
-    })
+    let mut files = component_files().into_iter();
+    files.try_for_each(|(name, content)| write_content(&store.join(name), content))
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@
 //! The list is in the folder of an array because Zarr ignores it there; in the folder of the group,
 //! the Python package `zarr` warns of it.
 
-use super::json::write_text;
 use super::layout::TIME;
+use crate::disk::write_content;
 use crate::{Error, Result};
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl Checksums {
         }
         let crc = crc32fast::hash(text.as_bytes());
         let _ = writeln!(text, "{LAST_LINE}{crc:08x}");
-        write_text(&path(store), &text)
+        write_content(&path(store), text)
     }
 
     /// Reads the list of the store in a folder; `None` if it has none.

@@ -3,7 +3,7 @@
 //! A chunk that is not complete grows uncompressed in a file of its own, under a name that Zarr ignores.
 
 use crate::{Error, Result};
-use burntrace_cf::blosc;
+use burntrace_cf::zarr::blosc;
 use std::path::PathBuf;
 
 /// The end of the name of a chunk that is not complete.

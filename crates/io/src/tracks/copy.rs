@@ -6,6 +6,7 @@ use super::checksums::Checksums;
 use super::layout::{self, ArraySpec, Dims};
 use crate::Result;
 use crate::number::Number;
+use burntrace_cf::ScalarType;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -23,12 +24,12 @@ pub(super) struct Source {
 
 /// Calls a generic function with the type of the numbers of an array.
 macro_rules! with_type {
-    ($data_type:expr, $call:ident ( $($argument:expr),* )) => {
-        match $data_type {
-            "uint8" => $call::<u8>($($argument),*),
-            "int32" => $call::<i32>($($argument),*),
-            "int64" => $call::<i64>($($argument),*),
-            "float32" => $call::<f32>($($argument),*),
+    ($scalar:expr, $call:ident ( $($argument:expr),* )) => {
+        match $scalar {
+            ScalarType::U8 => $call::<u8>($($argument),*),
+            ScalarType::I32 => $call::<i32>($($argument),*),
+            ScalarType::I64 => $call::<i64>($($argument),*),
+            ScalarType::F32 => $call::<f32>($($argument),*),
             _ => $call::<f64>($($argument),*),
         }
     };
@@ -37,19 +38,19 @@ macro_rules! with_type {
 /// Appends the first `saves` rows of an array over saves, or the only row of one over particles. The
 /// particles of the sources follow one another in a row.
 pub(super) fn copy_rows(array: &mut ArrayWriter, sources: &[Source], saves: usize) -> Result<()> {
-    let data_type = array.data_type();
+    let scalar = array.scalar();
     match array.spec().dims {
-        Dims::Saves => with_type!(data_type, copy_list(array, &sources[..1], saves)),
+        Dims::Saves => with_type!(scalar, copy_list(array, &sources[..1], saves)),
         Dims::Instances => Ok(()),
-        Dims::Particles => with_type!(data_type, copy_wide(array, sources, 1)),
-        Dims::SavesParticles => with_type!(data_type, copy_wide(array, sources, saves)),
+        Dims::Particles => with_type!(scalar, copy_wide(array, sources, 1)),
+        Dims::SavesParticles => with_type!(scalar, copy_wide(array, sources, saves)),
     }
 }
 
 /// Appends the first rows of the table of particle instances of a store.
 pub(super) fn copy_instances(array: &mut ArrayWriter, from: &Source, rows: usize) -> Result<()> {
     let sources = std::slice::from_ref(from);
-    with_type!(array.data_type(), copy_list(array, sources, rows))
+    with_type!(array.scalar(), copy_list(array, sources, rows))
 }
 
 fn copy_list<T: Number>(array: &mut ArrayWriter, from: &[Source], rows: usize) -> Result<()> {
@@ -121,7 +122,7 @@ pub(super) fn merge_instances(
     let tables = Tables { sources, counts, by_segment };
     match *array.spec() == layout::INSTANCE_SLOT {
         true => tables.merge::<i32>(array, |slot, first| slot + first as i32),
-        false => with_type!(array.data_type(), merge_unchanged(array, &tables)),
+        false => with_type!(array.scalar(), merge_unchanged(array, &tables)),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Densities, stored beside the tracks they are computed from.
 
-use super::json::{read_json, text_of};
-use super::layout::{METADATA, metadata};
+use super::layout::METADATA;
 use super::names::DENSITY;
 use super::reader::Tracks;
-use crate::disk::{write_atomic, write_text_beside};
+use crate::disk::{write_content, write_text_beside};
+use crate::number::bytes_of;
 use crate::{Error, Image, Result};
+use burntrace_cf::zarr::{self, KEYS, read_json};
 use serde_json::{Value, json};
-use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The axes of an image, the slowest first: the order of [`Image::arrays`].
 const AXES: [usize; 3] = [2, 1, 0];
@@ -46,21 +46,22 @@ impl Tracks {
             attributes["units"] = image.unit.as_str().into();
         }
         let (is_new, mut has_changed) =
-            describe(&folder, &metadata("float64", &shape, &chunk, &dims, attributes))?;
+            describe(&folder, &zarr::array("float64", &shape, &chunk, &dims, attributes))?;
         for (name, d) in names.iter().zip(AXES) {
             let (n, origin, step) = (image.counts[d], image.origin[d], image.spacing[d]);
             let coordinates: Vec<f64> = (0..n).map(|i| origin + i as f64 * step).collect();
             let of_axis = self.folder().join(name);
             let attributes = cf.of_node_axis(['x', 'y', 'z'][d]);
-            let described = metadata("float64", &[n], &[n], &[name.as_str()], attributes);
+            let described = zarr::array("float64", &[n], &[n], &[name.as_str()], attributes);
             has_changed |= describe(&of_axis, &described)?.1;
-            let existing = std::fs::read(of_axis.join("c.0")).ok();
-            if existing.is_some_and(|existing| existing != bytes(&coordinates)) && !is_new {
+            let chunk = of_axis.join(KEYS.name(&[0]));
+            let existing = std::fs::read(&chunk).ok();
+            if existing.is_some_and(|existing| existing != *bytes_of(&coordinates)) && !is_new {
                 remove_chunks(&folder)?;
             }
-            write(&of_axis.join("c.0"), &coordinates)?;
+            write_content(&chunk, bytes_of(&coordinates))?;
         }
-        write(&folder.join(format!("c.{save}.0.0.0")), values)?;
+        write_content(&self.density_chunk(save), bytes_of(values))?;
         if has_changed {
             self.manifest().add_densities(self.folder())?;
         }
@@ -69,8 +70,11 @@ impl Tracks {
 
     /// The saves that have a density.
     pub fn density_saves(&self) -> Vec<usize> {
-        let chunk = |save: usize| self.folder().join(format!("density/c.{save}.0.0.0"));
-        (0..self.num_saves()).filter(|save| chunk(*save).is_file()).collect()
+        (0..self.num_saves()).filter(|save| self.density_chunk(*save).is_file()).collect()
+    }
+
+    fn density_chunk(&self, save: usize) -> PathBuf {
+        self.folder().join("density").join(KEYS.name(&[save, 0, 0, 0]))
     }
 
     /// The density at a save, as [`put_density`](Tracks::put_density) stored it.
@@ -79,10 +83,11 @@ impl Tracks {
     ///
     /// If the save has no density, or a file cannot be read or is damaged.
     pub fn density(&self, save: usize) -> Result<Image> {
-        let axes = [0, 1, 2].map(|d| read(&self.folder().join(DENSITY[d + 1]).join("c.0")));
+        let axes =
+            [0, 1, 2].map(|d| read(&self.folder().join(DENSITY[d + 1]).join(KEYS.name(&[0]))));
         let [x, y, z] = axes;
         let axes = [x?, y?, z?];
-        let path = self.folder().join(format!("density/c.{save}.0.0.0"));
+        let path = self.density_chunk(save);
         let values = read(&path)?;
         let counts = axes.each_ref().map(Vec::len);
         let nodes: usize = counts.iter().product();
@@ -134,7 +139,7 @@ fn describe(folder: &Path, metadata: &Value) -> Result<(bool, bool)> {
         std::fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
         remove_chunks(folder)?;
     }
-    write_text_beside(&path, text_of(metadata))?;
+    write_text_beside(&path, zarr::text(metadata))?;
     Ok((is_new, true))
 }
 
@@ -148,15 +153,6 @@ fn remove_chunks(folder: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn bytes(numbers: &[f64]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-fn write(path: &Path, numbers: &[f64]) -> Result<()> {
-    let bytes = bytes(numbers);
-    write_atomic(path, Some(bytes.len() as u64), |file| file.write_all(&bytes))
 }
 
 #[cfg(test)]
@@ -196,11 +192,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("density");
         let of = |n: usize, attributes: Value| {
-            metadata("float64", &[2, n], &[1, n], &["time", "density_x"], attributes)
+            zarr::array("float64", &[2, n], &[1, n], &["time", "density_x"], attributes)
         };
         let first = of(3, json!({}));
         assert_eq!(describe(&path, &first).unwrap(), (true, true));
-        write(&path.join("c.0.0"), &[1.0, 2.0, 3.0]).unwrap();
+        write_content(&path.join("c.0.0"), bytes_of(&[1.0, 2.0, 3.0])).unwrap();
         assert_eq!(describe(&path, &first).unwrap(), (false, false));
         // As a store of an earlier version, without attributes.
         assert_eq!(describe(&path, &of(3, json!({ "axis": "X" }))).unwrap(), (false, true));

@@ -1,11 +1,11 @@
 //! The folder of a store: which files in it are its own.
 
-use super::json::read_json;
 use super::layout::{self, COMPONENT, METADATA};
 use super::names::DENSITY;
 use super::{cf, checksums, compression};
 use crate::disk::{remove_file, remove_folder};
 use crate::{Error, Result};
+use burntrace_cf::zarr::{KEYS, read_json};
 use std::path::Path;
 
 /// Files that identify a store of an earlier version, which had NumPy files: of a complete run, and
@@ -104,10 +104,8 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 
 /// Whether a name in the folder of an array is one of a chunk, or of a file that is being written.
 pub(super) fn is_chunk_or_partial(name: &str) -> bool {
-    let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let full = name.strip_suffix(".part");
     let (chunk, _) = compression::chunk_of(full.unwrap_or(name));
-    let key = chunk.strip_prefix("c.");
-    key.is_some_and(|key| key.split('.').all(is_index))
+    KEYS.chunk(chunk).is_some_and(|index| !index.is_empty())
         || full.is_some_and(|full| full == METADATA || full == checksums::FILE)
 }

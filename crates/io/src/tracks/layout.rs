@@ -2,14 +2,13 @@
 
 use super::chunk_grid::ChunkGrid;
 use crate::{Error, Result};
-use burntrace_cf::blosc;
+use burntrace_cf::ScalarType;
+pub(super) use burntrace_cf::zarr::METADATA;
+use burntrace_cf::zarr::{self, KEYS};
 use burntrace_core::{FieldArray, Precision};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-
-/// Name of the file that describes an array or a group.
-pub(super) const METADATA: &str = "zarr.json";
 
 /// Name of the coordinate that labels the components of vectors.
 pub(super) const COMPONENT: &str = "component";
@@ -109,58 +108,6 @@ arrays! {
     INSTANCE_END_POSITION: "life_end_place", Instances, 3, F64;
 }
 
-/// Bytes of a number of one of Zarr's types.
-pub(super) fn bytes_of_number(data_type: &str) -> usize {
-    match data_type {
-        "float32" | "int32" => 4,
-        "float64" | "int64" => 8,
-        _ => 1,
-    }
-}
-
-/// The codec of complete chunks of numbers of a type.
-fn codec(data_type: &str) -> Value {
-    let width = bytes_of_number(data_type);
-    json!({
-        "name": "blosc",
-        "configuration": {
-            "typesize": width,
-            "cname": "lz4",
-            "clevel": 5,
-            "shuffle": if width > 1 { "shuffle" } else { "noshuffle" },
-            "blocksize": blosc::BLOCK,
-        },
-    })
-}
-
-/// The Zarr metadata of an array, from its data type, its shape, the shape of a chunk, the names of its
-/// dimensions, and its attributes.
-pub(super) fn metadata(
-    data_type: &str,
-    shape: &[usize],
-    chunk: &[usize],
-    names: &[&str],
-    attributes: Value,
-) -> Value {
-    let fill = if data_type.starts_with("float") { json!("NaN") } else { json!(0) };
-    let codec = match data_type {
-        "uint8" => json!({ "name": "bytes" }),
-        _ => json!({ "name": "bytes", "configuration": { "endian": "little" } }),
-    };
-    json!({
-        "zarr_format": 3,
-        "node_type": "array",
-        "shape": shape,
-        "data_type": data_type,
-        "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": chunk } },
-        "chunk_key_encoding": { "name": "default", "configuration": { "separator": "." } },
-        "fill_value": fill,
-        "codecs": [codec],
-        "dimension_names": names,
-        "attributes": attributes,
-    })
-}
-
 impl ArraySpec {
     /// An array that is sampled along the tracks.
     pub fn sampled(array: &FieldArray) -> ArraySpec {
@@ -204,20 +151,25 @@ impl ArraySpec {
         }
     }
 
-    /// The Zarr data type of its values.
-    pub fn data_type(&self, encoding: Encoding) -> &'static str {
+    /// The type of its numbers.
+    pub fn scalar(&self, encoding: Encoding) -> ScalarType {
         let float = |precision| match precision {
-            Precision::F32 => "float32",
-            Precision::F64 => "float64",
+            Precision::F32 => ScalarType::F32,
+            Precision::F64 => ScalarType::F64,
         };
         match self.value_type {
             ValueType::Float | ValueType::Sampled => float(encoding.run),
             ValueType::Position => float(encoding.positions),
-            ValueType::F64 => "float64",
-            ValueType::I32 => "int32",
-            ValueType::I64 => "int64",
-            ValueType::U8 => "uint8",
+            ValueType::F64 => ScalarType::F64,
+            ValueType::I32 => ScalarType::I32,
+            ValueType::I64 => ScalarType::I64,
+            ValueType::U8 => ScalarType::U8,
         }
+    }
+
+    /// Bytes of an item.
+    pub fn item_bytes(&self, encoding: Encoding) -> usize {
+        self.width * self.scalar(encoding).size()
     }
 
     /// Whether its chunks are compressed.
@@ -228,23 +180,24 @@ impl ArraySpec {
     /// File name of a chunk.
     pub fn chunk_name(&self, grid: &ChunkGrid, chunk: usize) -> String {
         let [down, across] = grid.index(chunk);
-        let vector = if self.width > 1 { ".0" } else { "" };
-        match self.dims {
-            Dims::SavesParticles => format!("c.{down}.{across}{vector}"),
-            Dims::Saves | Dims::Instances => format!("c.{down}{vector}"),
-            Dims::Particles => format!("c.{across}{vector}"),
-        }
+        let mut index = match self.dims {
+            Dims::SavesParticles => vec![down, across],
+            Dims::Saves | Dims::Instances => vec![down],
+            Dims::Particles => vec![across],
+        };
+        index.extend((self.width > 1).then_some(0));
+        KEYS.name(&index)
     }
 
     /// The chunk that a file name belongs to, if any.
     pub fn chunk_number(&self, grid: &ChunkGrid, name: &str) -> Option<usize> {
-        let mut parts = name.strip_prefix("c.")?.split('.').map(str::parse::<usize>);
-        let first = parts.next()?.ok()?;
-        let chunk = match self.dims {
-            Dims::SavesParticles => {
-                first.checked_mul(grid.chunks_across())?.checked_add(parts.next()?.ok()?)?
+        let index = KEYS.chunk(name)?;
+        let chunk = match (self.dims, &index[..]) {
+            (Dims::SavesParticles, [down, across, ..]) => {
+                down.checked_mul(grid.chunks_across())?.checked_add(*across)?
             }
-            _ => first,
+            (_, [first, ..]) => *first,
+            (_, []) => return None,
         };
         let is_chunk = grid.chunks_across() > 0 && self.chunk_name(grid, chunk) == name;
         is_chunk.then_some(chunk)
@@ -270,12 +223,10 @@ impl ArraySpec {
         let chunk: Vec<usize> = chunk.into_iter().chain(vector).collect();
         let component = self.component_dimension();
         let names: Vec<&str> = names.iter().copied().chain(component.as_deref()).collect();
-        let data_type = self.data_type(encoding);
-        let shape = self.shape(counts);
-        let mut metadata = metadata(data_type, &shape, &chunk, &names, attributes);
+        let (scalar, shape) = (self.scalar(encoding), self.shape(counts));
+        let mut metadata = zarr::array(&scalar.to_string(), &shape, &chunk, &names, attributes);
         if self.is_compressed(encoding) {
-            let codecs = metadata["codecs"].as_array_mut();
-            codecs.into_iter().for_each(|codecs| codecs.push(codec(data_type)));
+            zarr::add_blosc(&mut metadata, scalar.size());
         }
         metadata
     }
@@ -366,7 +317,8 @@ mod tests {
         let other = refused(&POSITION.metadata(both(Precision::F32), COUNTS, &grid, json!({})));
         assert!(other.contains("found `data_type`: \"float32\", expected \"float64\""), "{other}");
         let far = Encoding { run: Precision::F32, positions: Precision::F64, compressed: false };
-        assert_eq!([&POSITION, &VELOCITY].map(|spec| spec.data_type(far)), ["float64", "float32"]);
+        let types = [&POSITION, &VELOCITY].map(|spec| spec.scalar(far));
+        assert_eq!(types, [ScalarType::F64, ScalarType::F32]);
         metadata["codecs"] = json!([{ "name": "zstd" }]);
         assert!(refused(&metadata).contains("found `codecs`: [{\"name\":\"zstd\"}], expected"));
         assert!(refused(&json!([1])).contains("expected"));

@@ -3,10 +3,11 @@
 use super::cf::{self, CONVENTIONS, Cf, TimeOrigin, Units};
 use super::checksums::{Checksums, Entry};
 use super::folder::legacy_file;
-use super::json::{read_json, text_of, write_text};
 use super::layout::{self, ArraySpec, COMPONENT, Counts, Encoding, METADATA};
 use super::names;
+use crate::disk::write_content;
 use crate::{Error, Result};
+use burntrace_cf::zarr::{self, read_json};
 use burntrace_core::{FieldArray, Precision, SavePlan};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -207,7 +208,7 @@ impl Manifest {
 
     /// Writes `zarr.json`.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        write_text(&folder.join(METADATA), &self.text(folder)?)
+        write_content(&folder.join(METADATA), self.text(folder)?)
     }
 
     /// The checksum of `zarr.json`.
@@ -231,7 +232,7 @@ impl Manifest {
                 "metadata": self.consolidated(folder),
             },
         });
-        Ok(text_of(&group))
+        Ok(zarr::text(&group))
     }
 
     /// The metadata of all arrays, which Zarr reads at once, without looking for them in folders.

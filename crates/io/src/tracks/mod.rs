@@ -77,7 +77,6 @@ mod extend;
 mod folder;
 mod instances;
 mod join;
-mod json;
 mod layout;
 mod manifest;
 mod names;

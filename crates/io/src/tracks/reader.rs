@@ -8,6 +8,7 @@ use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
 use crate::number::Number;
 use crate::{Error, Result};
+use burntrace_cf::ScalarType;
 use burntrace_core::{Ends, Floats, MeshFace, Precision, Status};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -343,8 +344,8 @@ impl Tracks {
         rows: Range<usize>,
         columns: Range<usize>,
     ) -> Result<Floats> {
-        Ok(match spec.data_type(self.manifest.encoding()) {
-            "float32" => Floats::F32(self.arrays.read(spec, rows, columns)?),
+        Ok(match spec.scalar(self.manifest.encoding()) {
+            ScalarType::F32 => Floats::F32(self.arrays.read(spec, rows, columns)?),
             _ => Floats::F64(self.arrays.read(spec, rows, columns)?),
         })
     }

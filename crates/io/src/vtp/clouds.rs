@@ -1,7 +1,7 @@
 //! Saves as point clouds.
 
 use super::file::{buffer, count_of, ids, sampled, scalars, vectors, write};
-use crate::disk::write_atomic;
+use crate::disk::write_content;
 use crate::tracks::{ParticleState, ParticleTimes, SavedStates, Tracks};
 use crate::{Error, Result};
 use burntrace_core::Floats;
@@ -39,9 +39,7 @@ pub fn write_clouds(store: &Tracks, folder: impl AsRef<Path>) -> Result<PathBuf>
     }
     pvd.push_str("</Collection>\n</VTKFile>\n");
     let path = folder.join("clouds.pvd");
-    write_atomic(&path, Some(pvd.len() as u64), |file| {
-        std::io::Write::write_all(file, pvd.as_bytes())
-    })?;
+    write_content(&path, pvd)?;
     Ok(path)
 }
 

@@ -1,6 +1,6 @@
 //! Poly data files.
 
-use crate::disk::write_atomic;
+use crate::disk::{write_atomic, write_content};
 use crate::{Error, Result};
 use burntrace_core::{FieldArray, Floats};
 use std::fs::File;
@@ -53,8 +53,7 @@ pub(super) fn count_of(path: &Path, points: usize) -> Result<u32> {
 /// Writes poly data with binary arrays.
 pub(super) fn write(path: &Path, piece: PolyDataPiece) -> Result<()> {
     if piece.num_points() == 0 {
-        let text = empty(&piece);
-        return write_atomic(path, None, |out| out.write_all(text.as_bytes()));
+        return write_content(path, empty(&piece));
     }
     let vtk = Vtk {
         version: Version::new_xml(1, 0),

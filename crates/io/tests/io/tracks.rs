@@ -145,7 +145,7 @@ fn damaged_stores_are_refused() {
     });
     assert!(other.contains("end_time/zarr.json`: found `data_type`: \"int64\""), "{other}");
     let text = damage("zarr.json", &|bytes| bytes.truncate(40));
-    assert!(text.contains("expected JSON that describes"), "{text}");
+    assert!(text.contains("zarr.json`: it is not the metadata of Zarr"), "{text}");
     let foreign = damage("zarr.json", &|bytes| *bytes = b"{\"attributes\": {\"a\": 1}}".to_vec());
     assert!(foreign.contains("expected the description of a store"), "{foreign}");
     std::fs::remove_file(folder.path().join("status/c.0.0")).unwrap();

@@ -2,7 +2,6 @@
 
 use super::content::{Page, Statuses};
 use super::error::Result;
-use super::quantize::base64_len;
 use super::{html, validate};
 use crate::{Attribute, Trajectories};
 
@@ -29,7 +28,8 @@ fn stride_with_overhead(
     attributes: usize,
     max_bytes: usize,
 ) -> usize {
-    let particle_bytes = base64_len(saves.saturating_mul(8 + 2 * attributes).saturating_add(4));
+    let bytes = saves.saturating_mul(8 + 2 * attributes).saturating_add(4);
+    let particle_bytes = base64::encoded_len(bytes, true).unwrap_or(usize::MAX);
     let max_particles = (max_bytes.saturating_sub(overhead) / particle_bytes).max(1);
     particles.div_ceil(max_particles).max(1)
 }

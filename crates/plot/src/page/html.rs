@@ -3,8 +3,10 @@
 use super::content::Page;
 use super::error::Result;
 use super::header::{Header, position_quantizers, values_quantizer};
-use super::quantize::{base64, base64_codes};
 use crate::Trajectories;
+use crate::picture::count;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use quick_xml::escape::escape;
 
 /// The markup, with placeholders `{{name}}`.
 const MARKUP: &str = include_str!("page.html");
@@ -36,7 +38,7 @@ pub(super) fn html(page: &Page) -> Result<String> {
             _ => piece.split_once("}}").unwrap_or(("", piece)),
         };
         match name {
-            "title" => html.push_str(&escaped(&page.title)),
+            "title" => html.push_str(&escape(&page.title)),
             "shown" => html.push_str(&selection(&page.trajectories)),
             "style" => html.push_str(STYLE),
             "program" => PROGRAM.iter().for_each(|part| html.push_str(part)),
@@ -53,10 +55,9 @@ pub(super) fn html(page: &Page) -> Result<String> {
 /// Appends all arrays, each in its own element.
 fn push_arrays(html: &mut String, page: &Page) {
     let trajectories = &page.trajectories;
-    let particles: Vec<u8> =
-        trajectories.particles.iter().flat_map(|number| number.to_le_bytes()).collect();
-    push_array(html, "particles", &base64(&particles));
-    push_array(html, "positions", &base64_codes(positions(page)));
+    let particles = trajectories.particles.iter().flat_map(|number| number.to_le_bytes());
+    push_array(html, "particles", particles);
+    push_array(html, "positions", positions(page).flat_map(u16::to_le_bytes));
     for (number, attribute) in trajectories.attributes.iter().enumerate() {
         push_values(html, &format!("attribute-{number}"), &attribute.values);
     }
@@ -65,26 +66,26 @@ fn push_arrays(html: &mut String, page: &Page) {
     }
     for (number, surface) in trajectories.surfaces.iter().enumerate() {
         let corners = surface.triangles.iter().flatten().copied();
-        push_array(html, &format!("surface-{number}"), &positions_of(corners));
+        push_corners(html, &format!("surface-{number}"), corners);
     }
     if !trajectories.outline.is_empty() {
         let corners = trajectories.outline.iter().flatten().copied();
-        push_array(html, "outline", &positions_of(corners));
+        push_corners(html, "outline", corners);
     }
 }
 
-/// Positions as base64 of 32-bit floats.
-fn positions_of(corners: impl Iterator<Item = [f64; 3]>) -> String {
-    let bytes: Vec<u8> = corners.flatten().flat_map(|x| (x as f32).to_le_bytes()).collect();
-    base64(&bytes)
+/// Positions as 32-bit floats.
+fn push_corners(html: &mut String, id: &str, corners: impl Iterator<Item = [f64; 3]>) {
+    push_array(html, id, corners.flatten().flat_map(|x| (x as f32).to_le_bytes()));
 }
 
 fn push_values(html: &mut String, id: &str, values: &[f32]) {
     let quantizer = values_quantizer(values);
-    push_array(html, id, &base64_codes(values.iter().map(|&value| quantizer.code(value.into()))));
+    push_array(html, id, values.iter().flat_map(|&x| quantizer.code(x.into()).to_le_bytes()));
 }
 
-fn push_array(html: &mut String, id: &str, text: &str) {
+fn push_array(html: &mut String, id: &str, bytes: impl Iterator<Item = u8>) {
+    let text = BASE64_STANDARD.encode(bytes.collect::<Vec<u8>>());
     *html += &format!("<script type=\"application/octet-stream\" id=\"{id}\">{text}</script>\n");
 }
 
@@ -121,42 +122,13 @@ fn selection(trajectories: &Trajectories) -> String {
         match (shown, all) {
             (_, 0) => format!("no {what}s"),
             (1, 1) => format!("1 {what}"),
-            _ if shown == all => format!("all {} {what}{plural}", grouped(all)),
-            _ => format!("{} of {} {what}{plural}", grouped(shown), grouped(all)),
+            _ if shown == all => format!("all {} {what}{plural}", count(all)),
+            _ => format!("{} of {} {what}{plural}", count(shown), count(all)),
         }
     };
     let [particles, saves] = trajectories.run_size;
     let particles = part(trajectories.particles.len(), particles, "particle");
     format!("{particles}, {}", part(trajectories.times.len(), saves, "save"))
-}
-
-/// A number with commas as thousands separators.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Text escaped for HTML.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\'' => escaped += "&#39;",
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
@@ -178,10 +150,5 @@ mod tests {
         assert_eq!(text([1, 1], [2, 3]), "1 of 2 particles, 1 of 3 saves");
         assert_eq!(text([0, 0], [0, 0]), "no particles, no saves");
         assert_eq!(text([0, 2], [7, 2]), "0 of 7 particles, all 2 saves");
-    }
-
-    #[test]
-    fn escaped_text_has_no_markup() {
-        assert_eq!(escaped("</script> & \"a'"), "&lt;/script&gt; &amp; &quot;a&#39;");
     }
 }

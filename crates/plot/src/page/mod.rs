@@ -37,7 +37,6 @@ mod validate;
 pub use content::{Page, Section, Slice, Statuses};
 pub use error::{Error, Result};
 pub use fit::stride;
-pub use quantize::base64;
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Quantization to 16 bits, and base64.
+//! Quantization to 16 bits.
 
 /// The code of a missing value.
 pub(super) const MISSING: u16 = u16::MAX;
@@ -34,44 +34,9 @@ impl Quantizer {
     }
 }
 
-/// Codes as little-endian bytes in base64.
-pub(super) fn base64_codes(codes: impl Iterator<Item = u16>) -> String {
-    base64(&codes.flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
-}
-
-/// The number of base64 characters for a number of bytes.
-pub(super) fn base64_len(bytes: usize) -> usize {
-    bytes.div_ceil(3).saturating_mul(4)
-}
-
-/// Bytes in base64, with padding (RFC 4648, section 4).
-pub fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(base64_len(bytes.len()));
-    for group in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(group.get(i).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            let value = (bits >> (18 - 6 * digit) & 63) as usize;
-            text.push(if digit <= group.len() { DIGITS[value] as char } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_matches_the_test_vectors_of_rfc_4648() {
-        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
-        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
-        for (text, expected) in texts.iter().zip(expected) {
-            assert_eq!(base64(text.as_bytes()), expected);
-            assert_eq!(base64_len(text.len()), expected.len());
-        }
-    }
 
     #[test]
     fn quantization_error_is_at_most_half_a_step() {

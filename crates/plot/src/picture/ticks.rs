@@ -230,7 +230,11 @@ pub(crate) fn format_count(count: usize) -> String {
     with_commas(&count.to_string())
 }
 
-/// Digits with commas as thousands separators.
+/// A count with commas as thousands separators: `12,345`.
+pub fn count(count: usize) -> String {
+    with_commas(&count.to_string())
+}
+
 fn with_commas(digits: &str) -> String {
     let comma = |i: usize| i > 0 && (digits.len() - i).is_multiple_of(3);
     digits.chars().enumerate().fold(String::new(), |mut text, (i, digit)| {

@@ -1,19 +1,29 @@
-//! Time series of a run.
+//! Time series and residence times from the [statistics](crate::analysis::statistics) of a run, for
+//! [pictures](crate::plot).
 
-use super::capitalized;
-use crate::results::Results;
-use burntrace::analysis::statistics::{EndStatistics, SaveStatistics, TrackStatistics};
-use burntrace_plot::{Axis, Curves};
+use burntrace_analysis::statistics::{EndStatistics, SaveStatistics, TrackStatistics};
+use burntrace_io::tracks::Units;
+use burntrace_plot::{Axis, Curves, Histogram};
 
-/// Curves with a file name and a caption.
+/// Curves with a name and a caption.
+#[derive(Clone, Debug, PartialEq)]
 pub struct NamedCurves {
+    /// A short name: `particles`, `ends`, `dispersion`.
     pub name: &'static str,
+    /// What they show.
     pub caption: &'static str,
+    /// The curves.
     pub curves: Curves,
 }
 
+/// Time series of a run: those of particles by status, of ended particles by cause, and of dispersion that have
+/// something to show.
+pub fn of(statistics: &TrackStatistics, units: &Units) -> Vec<NamedCurves> {
+    [counts, ends, dispersion].iter().filter_map(|make| make(statistics, units)).collect()
+}
+
 /// Numbers of particles by status. `None` if all particles are active at all saves.
-pub fn counts(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurves> {
+fn counts(statistics: &TrackStatistics, units: &Units) -> Option<NamedCurves> {
     let all_active = |save: &SaveStatistics| save.ended + save.waiting == 0;
     if statistics.times.len() < 2 || statistics.all.saves.iter().all(all_active) {
         return None;
@@ -25,12 +35,11 @@ pub fn counts(results: &Results, statistics: &TrackStatistics) -> Option<NamedCu
     }
     if saves.iter().any(|save| save.waiting > 0) {
         // Slots of sources are empty before their first particle, and after one that is not followed.
-        let is_of_slots = results.tracks.num_instances().is_some();
-        let name = if is_of_slots { "Waiting or empty slots" } else { "Waiting" };
+        let name = if statistics.reuses_slots { "Waiting or empty slots" } else { "Waiting" };
         series.push(curve(name, statistics, |save| Some(save.waiting as f64)));
     }
     let curves = Curves {
-        axes: [time(results), axis("number of particles", String::new())],
+        axes: [time(units), axis("number of particles", String::new())],
         log: [false; 2],
         series,
         bands: Vec::new(),
@@ -41,7 +50,7 @@ pub fn counts(results: &Results, statistics: &TrackStatistics) -> Option<NamedCu
 }
 
 /// Cumulative number of ended particles, by cause. `None` if none has ended, or for a single save.
-pub fn ends(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurves> {
+fn ends(statistics: &TrackStatistics, units: &Units) -> Option<NamedCurves> {
     if statistics.times.len() < 2 || statistics.all.ends.is_empty() {
         return None;
     }
@@ -54,7 +63,7 @@ pub fn ends(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurv
         (capitalized(&end.status.to_string()), points.collect())
     };
     let curves = Curves {
-        axes: [time(results), axis("number of particles", String::new())],
+        axes: [time(units), axis("number of particles", String::new())],
         log: [false; 2],
         series: statistics.all.ends.iter().map(sum).collect(),
         bands: Vec::new(),
@@ -65,12 +74,12 @@ pub fn ends(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurv
 }
 
 /// Dispersion of the active particles. `None` for a single save, or if no save has particles.
-pub fn dispersion(results: &Results, statistics: &TrackStatistics) -> Option<NamedCurves> {
+fn dispersion(statistics: &TrackStatistics, units: &Units) -> Option<NamedCurves> {
     let is_empty = |save: &SaveStatistics| save.counted == 0;
     if statistics.times.len() < 2 || statistics.all.saves.iter().all(is_empty) {
         return None;
     }
-    let square = match results.units().length.as_str() {
+    let square = match units.length.as_str() {
         "" => String::new(),
         length => format!("{length}²"),
     };
@@ -81,12 +90,12 @@ pub fn dispersion(results: &Results, statistics: &TrackStatistics) -> Option<Nam
         curve("Distance from the centroid", statistics, |s| total(s.variance)),
     ];
     // Where slots are re-used, fewer and fewer pairs are left.
-    let has_pairs = results.tracks.num_instances().is_none();
+    let has_pairs = !statistics.reuses_slots;
     if has_pairs {
         series.push(curve("Distance within pairs", statistics, |s| total(s.pair_dispersion)));
     }
     let curves = Curves {
-        axes: [time(results), axis("mean square", square)],
+        axes: [time(units), axis("mean square", square)],
         log: [false; 2],
         series,
         bands: Vec::new(),
@@ -105,8 +114,8 @@ pub fn dispersion(results: &Results, statistics: &TrackStatistics) -> Option<Nam
     Some(NamedCurves { name: "dispersion", caption, curves })
 }
 
-fn time(results: &Results) -> Axis {
-    axis("time", results.units().time)
+fn time(units: &Units) -> Axis {
+    axis("time", units.time.clone())
 }
 
 /// An axis that takes its range from the data.
@@ -122,4 +131,33 @@ fn curve(
 ) -> (String, Vec<[f64; 2]>) {
     let points = statistics.times.iter().zip(&statistics.all.saves);
     (name.into(), points.map(|(&time, save)| [time, value(save).unwrap_or(f64::NAN)]).collect())
+}
+
+/// Histogram of residence times. `None` if no particle has ended.
+pub fn residence(statistics: &TrackStatistics, units: &Units) -> Option<Histogram> {
+    let times = &statistics.all.residence;
+    let edges = times.histogram.edges.clone();
+    let [first, .., last] = edges[..] else { return None };
+    // Edges from above 0 have equal ratios.
+    // The bins below the first edge and above the last one are added to their neighbours.
+    let mut counts = times.histogram.counts[1..edges.len()].to_vec();
+    *counts.first_mut()? += times.histogram.counts[0];
+    *counts.last_mut()? += times.histogram.counts[edges.len()];
+    (times.count > 0).then(|| Histogram {
+        axis: Axis {
+            name: "residence time".into(),
+            unit: units.time.clone(),
+            range: [first, last],
+        },
+        edges,
+        series: vec![("ended".into(), counts)],
+        title: "residence times".into(),
+        log: first > 0.0,
+    })
+}
+
+/// A title with a capital first letter.
+pub fn capitalized(title: &str) -> String {
+    let mut letters = title.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

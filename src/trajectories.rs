@@ -1,38 +1,49 @@
-//! Trajectories of a sample of a run's particles, for pictures.
+//! Trajectories of a sample of a run's particles, for [pictures](crate::plot).
+//!
+//! ```no_run
+//! use burntrace::io::Tracks;
+//! use burntrace::plot::picture::{self, Style, View};
+//! use burntrace::trajectories;
+//!
+//! let tracks = Tracks::open("run/tracks")?;
+//! let sample = trajectories::sample(&tracks, [[0.0; 3], [2.0, 1.0, 1.0]], 100, 500)?;
+//! picture::tracks(&sample.trajectories, &View::SPACE, &Style::default())?.write_png("tracks.png")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use super::run_results::Results;
-use anyhow::Result;
-use burntrace::{
-    ParticleInstance, Status,
-    io::{ParticleState, ParticleTimes, SavedStates, Tracks},
-};
+use crate::{ParticleInstance, Status};
+use burntrace_io::tracks::Units;
+use burntrace_io::{ParticleState, ParticleTimes, Result, SavedStates, Tracks};
 use burntrace_plot::{Attribute, PartialLine, Trajectories};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum numbers of particles and saves to show.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SampleLimits {
-    pub particles: usize,
-    pub saves: usize,
-}
-
 /// Trajectories with the statuses of their particles.
+#[derive(Clone, Debug)]
 pub struct SampledTrajectories {
+    /// The trajectories, coloured by speed, age, time or seed.
     pub trajectories: Trajectories,
     /// Status codes, one per position.
     pub codes: Vec<u8>,
 }
 
-/// Reads the trajectories of slots that had a particle, spread evenly over them, at evenly spaced saves, the
-/// last save included.
-pub fn sample_trajectories(results: &Results, limits: SampleLimits) -> Result<SampledTrajectories> {
-    let tracks = &results.tracks;
-    let Located { slots: located, not_located } = Located::read(results)?;
-    let slots = spread(&located, limits.particles);
-    let saves = evenly_spaced_with_last(tracks.num_saves(), limits.saves);
+/// Reads the trajectories of at most `particles` slots that had a particle, spread evenly over them, at most
+/// `saves` evenly spaced saves, the last one included. `domain` has the low and the high corner of what a picture shows.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub fn sample(
+    tracks: &Tracks,
+    domain: [[f64; 3]; 2],
+    particles: usize,
+    saves: usize,
+) -> Result<SampledTrajectories> {
+    let Located { slots: located, not_located } = Located::read(tracks)?;
+    let slots = spread(&located, particles);
+    let saves = evenly_spaced_with_last(tracks.num_saves(), saves);
     let clock = ParticleTimes::read(tracks)?;
     let ends = InstanceEnds::read(tracks, &slots)?;
-    let mut rows = Rows::new(results, &slots, ends);
+    let mut rows = Rows::new(tracks, &slots, ends);
     for save in saves {
         let states = SavedStates::read(tracks, save)?;
         let image = tracks.image(save)?;
@@ -45,15 +56,20 @@ pub fn sample_trajectories(results: &Results, limits: SampleLimits) -> Result<Sa
         rows.end(tracks.times()[save]);
     }
     let codes = std::mem::take(&mut rows.codes);
-    let mut trajectories = rows.into_trajectories(results, slots);
+    let mut trajectories = rows.into_trajectories(tracks, slots);
+    trajectories.domain = domain;
     trajectories.run_size[0] = located.len();
     trajectories.not_located = not_located;
     Ok(SampledTrajectories { trajectories, codes })
 }
 
 /// The number of slots that had a particle.
-pub fn num_located(results: &Results) -> Result<usize> {
-    Ok(Located::read(results)?.slots.len())
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub fn num_located(tracks: &Tracks) -> Result<usize> {
+    Ok(Located::read(tracks)?.slots.len())
 }
 
 /// Slots by whether they had a particle up to the last save.
@@ -65,8 +81,7 @@ struct Located {
 }
 
 impl Located {
-    fn read(results: &Results) -> Result<Located> {
-        let tracks = &results.tracks;
+    fn read(tracks: &Tracks) -> Result<Located> {
         let Some(last) = tracks.num_saves().checked_sub(1) else {
             return Ok(Located { slots: Vec::new(), not_located: 0 });
         };
@@ -169,9 +184,9 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(results: &Results, slots: &[usize], ends: InstanceEnds) -> Rows {
+    fn new(tracks: &Tracks, slots: &[usize], ends: InstanceEnds) -> Rows {
         Rows {
-            periods: results.tracks.periods(),
+            periods: tracks.periods(),
             times: Vec::new(),
             position: Vec::new(),
             joined: Vec::new(),
@@ -287,10 +302,11 @@ impl Rows {
         }
     }
 
-    fn into_trajectories(mut self, results: &Results, slots: Vec<usize>) -> Trajectories {
+    fn into_trajectories(mut self, tracks: &Tracks, slots: Vec<usize>) -> Trajectories {
         self.fill_first_speeds();
-        let units = results.units();
-        let speed_unit = units.speed();
+        let Units { length, time, .. } = tracks.units();
+        let is_known = !length.is_empty() && !time.is_empty();
+        let speed = if is_known { format!("{length}/{time}") } else { String::new() };
         let attribute = |name: &str, unit: &str, values| Attribute {
             name: name.into(),
             unit: unit.into(),
@@ -303,15 +319,14 @@ impl Rows {
             joined: self.joined,
             active: self.active,
             attributes: vec![
-                attribute("speed", &speed_unit, self.speed),
-                attribute("age", &units.time, self.age),
-                attribute("time", &units.time, self.time),
+                attribute("speed", &speed, self.speed),
+                attribute("age", &time, self.age),
+                attribute("time", &time, self.time),
                 attribute("seed", "", self.seed),
             ],
-            domain: results.domain,
-            length_unit: units.length.clone(),
-            time_unit: units.time.clone(),
-            run_size: [results.tracks.num_particles(), results.tracks.num_saves()],
+            length_unit: length,
+            time_unit: time,
+            run_size: [tracks.num_particles(), tracks.num_saves()],
             partial: self.partial,
             ..Trajectories::default()
         }

@@ -1,26 +1,25 @@
 //! The standard pictures of a run: tracks, density, time series, residence times.
 
-mod curves;
-
 use crate::{
     args::StyleArgs,
     case::Misuse,
     density::{self, DensityRequest, SavedDensity, SavedParticles},
     figure_dir::FigureDir,
     format::count,
-    results::{Results, SampleLimits, num_located, sample_trajectories, walls},
+    results::{Results, walls},
 };
 use anyhow::{Context, Result};
-use burntrace::{Status, analysis::statistics::TrackStatistics};
+use burntrace::{
+    Status,
+    analysis::statistics::TrackStatistics,
+    curves::{self, NamedCurves, capitalized},
+    trajectories::num_located,
+};
 use burntrace_plot::{
-    Axis, Histogram, Raster, Trajectories,
+    Raster, Trajectories,
     picture::{self, Plane, Style, View},
 };
-use curves::NamedCurves;
 use std::path::PathBuf;
-
-/// Maximum number of saves in a picture. Longer runs are sampled evenly.
-pub const MAX_SAVES: usize = 500;
 
 /// A picture file and its caption.
 pub struct Figure {
@@ -60,13 +59,12 @@ pub fn make(
         }
         Err(reason) => missing.push(format!("density: {reason:#}")),
     }
-    let time_series = [curves::counts, curves::ends, curves::dispersion];
-    let time_series = time_series.into_iter().filter_map(|make| make(results, statistics));
-    for NamedCurves { name, caption, curves } in time_series {
+    let units = (&results.units()).into();
+    for NamedCurves { name, caption, curves } in curves::of(statistics, &units) {
         figures.add(name, &picture::curves(&curves, &style).map_err(Misuse::of)?)?;
         captions.push(caption.into());
     }
-    match residence(results, statistics) {
+    match curves::residence(statistics, &units) {
         Some(times) => {
             figures.add("residence", &picture::histogram(&times, &style).map_err(Misuse::of)?)?;
             captions.push("Residence times of the particles that have ended.".into());
@@ -85,8 +83,7 @@ fn add_tracks(
     figures: &mut FigureDir,
 ) -> Result<Vec<String>> {
     let (particles, reuses_slots) = slots_of(results, options.particles)?;
-    let limits = SampleLimits { particles, saves: MAX_SAVES };
-    let mut trajectories = sample_trajectories(results, limits)?.trajectories;
+    let mut trajectories = results.sample(particles)?.trajectories;
     let caption = caption(&trajectories, reuses_slots);
     let mut style = options.track_style.clone();
     if reuses_slots && style.title.is_none() {
@@ -115,7 +112,7 @@ fn add_tracks(
 
 /// The number of slots with about as many tracks as given, at least one; and whether slots are re-used.
 fn slots_of(results: &Results, tracks: usize) -> Result<(usize, bool)> {
-    let slots = num_located(results)?;
+    let slots = num_located(&results.tracks)?;
     let instances = results.tracks.num_instances().unwrap_or(0);
     match instances > slots {
         true => Ok(((tracks as u128 * slots as u128 / instances as u128).max(1) as usize, true)),
@@ -235,30 +232,4 @@ pub fn density_of(
         raster.subtitle += ", chosen because the particles have no spread along an axis";
     }
     Ok(raster)
-}
-
-/// Histogram of residence times. `None` if no particle has ended.
-pub fn residence(results: &Results, statistics: &TrackStatistics) -> Option<Histogram> {
-    let times = &statistics.all.residence;
-    let edges = times.histogram.edges.clone();
-    let [first, .., last] = edges[..] else { return None };
-    // Edges from above 0 have equal ratios.
-    // The bins below the first edge and above the last one are added to their neighbours.
-    let mut counts = times.histogram.counts[1..edges.len()].to_vec();
-    *counts.first_mut()? += times.histogram.counts[0];
-    *counts.last_mut()? += times.histogram.counts[edges.len()];
-    let unit = results.units().time;
-    (times.count > 0).then(|| Histogram {
-        axis: Axis { name: "residence time".into(), unit, range: [first, last] },
-        edges,
-        series: vec![("ended".into(), counts)],
-        title: "residence times".into(),
-        log: first > 0.0,
-    })
-}
-
-/// A title with a capital first letter.
-pub fn capitalized(title: &str) -> String {
-    let mut letters = title.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
