@@ -12,6 +12,7 @@ use crate::{
     args::{ReportArgs, StyleArgs, lines_of},
     case::Misuse,
     figure_dir::FigureDir,
+    folder,
     pictures::{self, FigureOptions},
     results::{Group, Results},
     sweep,
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 const PARTICLES: usize = 100;
 
 pub fn execute(args: &ReportArgs) -> Result<()> {
-    if args.run.join(sweep::DEFINITION).is_file() {
+    if args.run.join(folder::SWEEP).is_file() {
         return of_sweep(args);
     }
     let results = Results::open(&args.run)?.note_unfinished();
