@@ -1,8 +1,11 @@
 //! `burntrace devices`, and the device of a run.
 
+pub mod answer;
 pub mod auto;
+mod report;
 
 pub use auto::open;
+pub use report::DeviceReport;
 
 use crate::{
     args::DevicesArgs,

@@ -1,7 +1,7 @@
 //! A diagnosis as text.
 
-use super::{Diagnosis, devices::DeviceReport, limits::Limits, speed::Speeds};
-use crate::format::with_prefix;
+use super::{Diagnosis, limits::Limits, speed::Speeds};
+use crate::{devices::DeviceReport, format::with_prefix};
 use std::fmt::Write;
 
 /// The diagnosis as lines.
