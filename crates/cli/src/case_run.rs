@@ -3,8 +3,9 @@
 use crate::{
     args::OutputArgs,
     case::{Case, Misuse, Reporting, VtkOutput},
-    checkpoint::RunCheckpoint,
+    checkpoint::{RunCheckpoint, Spent},
     counting_sink::CountingSink,
+    errors,
     folder::{DOMAIN, Folder},
     format::{count, duration, twelve_digits},
     io_stats::IoMeter,
@@ -14,7 +15,7 @@ use crate::{
     report, residence,
     shared::Shared,
     signals::{Signals, Stopped},
-    summary::{self, RunSummary},
+    summary::{self, RunSummary, SharedWork, Traced},
     watch::{self, Watch},
 };
 use anyhow::{Context, Result};
@@ -26,6 +27,7 @@ use std::time::Instant;
 const MAX_AUTO_REPORT_BYTES: usize = 256 << 20;
 
 /// The run of a case whose field is loaded.
+#[derive(Clone, Copy)]
 pub struct CaseRun<'a> {
     pub case: &'a Case,
     /// The folder of relative file names.
@@ -34,8 +36,8 @@ pub struct CaseRun<'a> {
     pub seeds: usize,
     pub loaded: &'a LoadedField,
     pub device: &'a OpenDevice,
-    /// Seconds in which kernels were compiled before the run.
-    pub compile: f64,
+    /// Seconds in which the field was read and uploaded and kernels were compiled; their total if `start` was later.
+    pub load: Spent,
     pub start: Instant,
     /// Whether to show no progress.
     pub quiet: bool,
@@ -54,18 +56,40 @@ impl CaseRun<'_> {
         let has_checkpoints = watch::policy(&self.case.run).is_some();
         let signals =
             Signals::watch(has_checkpoints.then_some(move || within_segment(&Folder::at(&root))))?;
-        let before = checkpoint.spent;
-        let meter =
-            IoMeter { loaded: self.loaded, compile: self.compile, start: self.start, before };
+        let domain = job::domain(self.case, self.loaded.field.domain())?;
+        folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
+        let device_bytes = device_bytes(&prepared);
+        let mut traced = self.trace(prepared, folder, checkpoint, &signals)?;
+        let printed = self.summarise(&mut traced, folder, device_bytes, None)?;
+        folder.end_checkpoint(self.case.run.keep_state)?;
+        folder.remove(DOMAIN)?;
+        let printed = self.with_report(&traced.run, folder, printed)?;
+        let hint = "the tracks up to this time are complete; the run cannot be resumed, because \
+                    `run.checkpoint = 0` writes no checkpoints";
+        let cut_short = traced.run.cancelled.then(|| stopped(&signals, traced.time, hint.into()));
+        Ok((printed, cut_short))
+    }
+
+    /// Traces the run, or a piece of it, into a folder.
+    ///
+    /// # Errors
+    ///
+    /// Also if a signal stops the run, and it can be resumed.
+    pub fn trace(
+        &self,
+        prepared: Prepared,
+        folder: &Folder,
+        checkpoint: RunCheckpoint,
+        signals: &Signals,
+    ) -> Result<Traced> {
+        let CaseRun { loaded, load, start, .. } = *self;
+        let meter = IoMeter { loaded, load, start, before: checkpoint.spent };
         let shared = Shared::default();
         shared.residence.replace(checkpoint.residence());
         let resumed = checkpoint.resumed;
         let display = Display::new(self.quiet);
         let mut watch =
-            Watch::new(display, (&signals, &meter, &shared), (folder, checkpoint), self.case);
-        let domain = job::domain(self.case, self.loaded.field.domain())?;
-        folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
-        let device_bytes = device_bytes(&prepared);
+            Watch::new(display, (signals, &meter, &shared), (folder, checkpoint), self.case);
         let run = self.trace_to_store(prepared, &mut watch)?;
         let [steps, released, active, ended] =
             [run.steps as usize, run.released, run.active(), run.ended()].map(count);
@@ -73,46 +97,56 @@ impl CaseRun<'_> {
             "Tracing ends after {steps} steps in {}: {released} released, {active} active, {ended} ended",
             duration(run.trace_seconds)
         );
-        let (time, checkpoints) = (watch.time, watch.totals);
-        let warnings = std::mem::take(&mut watch.checkpoint.warnings);
         if shared.is_stopped.get() {
-            let hint = format!("resume with {}", folder.resume_command());
-            return Err(stopped(&signals, time, hint).into());
+            return Err(self.stopped(signals, watch.time).into());
         }
-        let seconds = write_vtk(self.case, folder)?;
-        let residence = shared.residence.take().map(residence::sorted);
+        Ok(Traced {
+            run,
+            time: watch.time,
+            spent: meter.spent(),
+            io: meter.stats(&shared),
+            checkpoints: watch.totals,
+            resumed,
+            warnings: watch.checkpoint.warnings,
+            residence: shared.residence.take().map(residence::sorted),
+        })
+    }
+
+    /// That a signal stopped the run at a time, and it can be resumed.
+    pub fn stopped(&self, signals: &Signals, time: f64) -> Stopped {
+        let command = Folder::at(&self.case.run.out).resume_command();
+        stopped(signals, time, format!("resume with {command}"))
+    }
+
+    /// Writes the VTK files and the summary of a traced run.
+    pub fn summarise(
+        &self,
+        traced: &mut Traced,
+        folder: &Folder,
+        device_bytes: Option<u64>,
+        shared: Option<SharedWork>,
+    ) -> Result<Printed> {
+        let start = Instant::now();
+        write_vtk(self.case, folder)?;
+        traced.add_writing(start);
         let summary = RunSummary {
-            run: &run,
-            time,
+            traced,
             seeds: self.seeds,
-            residence: residence.as_deref(),
             device: self.device,
             loaded: self.loaded,
-            domain,
-            write_seconds: run.save_seconds + seconds,
-            io: meter.stats(&shared),
-            spent: meter.spent(),
-            checkpoints,
-            resumed,
+            domain: job::domain(self.case, self.loaded.field.domain())?,
             device_bytes,
-            warnings,
             profile: profile::table(),
             folder: &folder.root,
-            ranks: None,
+            shared,
         };
         let printed = Printed { json: summary.json(), text: summary.text() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
-        folder.end_checkpoint(self.case.run.keep_state)?;
-        folder.remove(DOMAIN)?;
-        let printed = self.with_report(&run, folder, printed)?;
-        let hint = "the tracks up to this time are complete; the run cannot be resumed, because \
-                    `run.checkpoint = 0` writes no checkpoints";
-        let cut_short = run.cancelled.then(|| stopped(&signals, time, hint.into()));
-        Ok((printed, cut_short))
+        Ok(printed)
     }
 
     /// Traces the seeds into the store in the folder.
-    pub fn trace_to_store(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
+    fn trace_to_store(&self, prepared: Prepared, watch: &mut Watch) -> Result<Summary> {
         let store = watch.folder.path("tracks");
         let writer = match watch.checkpoint.resumed {
             0 => io::TrackWriter::new(store),
@@ -179,10 +213,9 @@ pub struct Printed {
     pub text: String,
 }
 
-/// Writes the VTK files of the case, and returns the seconds it took.
-pub fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
+/// Writes the VTK files of the case.
+fn write_vtk(case: &Case, folder: &Folder) -> Result<()> {
     let _phase = burntrace::phase!("write VTK files");
-    let start = Instant::now();
     let tracks = io::Tracks::open(folder.path("tracks"))?;
     for kind in &case.save.vtk {
         match kind {
@@ -192,11 +225,11 @@ pub fn write_vtk(case: &Case, folder: &Folder) -> Result<f64> {
             }
         }
     }
-    Ok(start.elapsed().as_secs_f64())
+    Ok(())
 }
 
 /// That a signal stopped a run at a time.
-pub fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
+fn stopped(signals: &Signals, time: f64, hint: String) -> Stopped {
     Stopped {
         code: signals.code().unwrap_or(1),
         text: format!("stopped at t = {}; {hint}", twelve_digits(time)),
@@ -224,4 +257,27 @@ fn within_segment(folder: &Folder) -> String {
 /// Prints the output of a completed run.
 pub fn print_report(report: &Printed, output: OutputArgs) -> Result<()> {
     output.print(|| report.json.clone(), || report.text.clone())
+}
+
+/// Logs the error that interrupted a run, and adds `rest`, what is left of a run that several processes share, and how to
+/// resume the run, if it can be resumed.
+pub fn interrupted(error: anyhow::Error, folder: &Folder, rest: Option<String>) -> anyhow::Error {
+    if error.is::<Stopped>() {
+        tracing::info!("{error}");
+        return error;
+    }
+    tracing::error!("{}", errors::chain(&error));
+    if !folder.is_stopped() {
+        return error;
+    }
+    let (chain, command) = (errors::chain(&error), folder.resume_command());
+    let text = match rest {
+        None => format!("{chain}; after fixing this, resume with {command}"),
+        Some(rest) => {
+            format!(
+                "{chain}; {rest}; after fixing this, resume with {command} and any number of ranks"
+            )
+        }
+    };
+    if error.is::<Misuse>() { Misuse::error(text) } else { anyhow::anyhow!(text) }
 }

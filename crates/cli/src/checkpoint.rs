@@ -55,6 +55,15 @@ pub struct Spent {
     pub total: f64,
 }
 
+impl std::ops::AddAssign for Spent {
+    fn add_assign(&mut self, other: Spent) {
+        self.read += other.read;
+        self.upload += other.upload;
+        self.compile += other.compile;
+        self.total += other.total;
+    }
+}
+
 /// Number, size and cost of the checkpoints of a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct CheckpointTotals {

@@ -3,14 +3,13 @@
 use crate::{
     args::RunArgs,
     case::{self, Case, Misuse},
+    case_change,
     checkpoint::{Machine, RunCheckpoint},
     devices,
     fingerprint::Fingerprint,
     folder::{self, Folder, STATE},
     job::{self, LoadedField},
-    log, resume,
-    trace::{self, RunStart},
-    watch,
+    log, watch,
 };
 use anyhow::Result;
 use burntrace::{Prepared, Seeds, device::OpenDevice, io::tracks};
@@ -30,20 +29,8 @@ pub struct FinishedRun {
     checkpoint: RunCheckpoint,
 }
 
-pub fn execute(args: &RunArgs, root: &Path) -> Result<()> {
-    let finished = FinishedRun::read(root)?;
-    let case = finished.longer_case(args)?;
-    devices::only_name(&case.run.device, "--extend")?;
-    let start = RunStart::Extended {
-        finished: Box::new(finished),
-        overwrite: args.overwrite,
-        accept_changes: args.accept_changes,
-    };
-    trace::trace(&case, Path::new("/"), start, args.output)
-}
-
 impl FinishedRun {
-    fn read(root: &Path) -> Result<FinishedRun> {
+    pub fn read(root: &Path) -> Result<FinishedRun> {
         let folder = Folder::at(root);
         let name = root.display();
         if !root.is_dir() {
@@ -77,13 +64,12 @@ impl FinishedRun {
 
     /// The case of the longer run. Only keys that do not change the results up to the end of the finished
     /// run may differ.
-    fn longer_case(&self, args: &RunArgs) -> Result<Case> {
+    pub fn longer_case(&self, args: &RunArgs) -> Result<Case> {
         let root = &self.folder.root;
         let name = root.display();
         let mut case = case::from_text(&self.checkpoint.case, &args.set)
             .map_err(|problem| Misuse::error(format!("the case of {name}: {problem}")))?;
-        let fixed = |case: &Case| resume::fixed_keys(case, &FREE);
-        if let Some(change) = resume::change("", &fixed(&self.case)?, &fixed(&case)?) {
+        if let Some(change) = case_change::first(&self.case, &case, &FREE)? {
             return Err(Misuse::error(format!(
                 "{change} in the finished run {name}; --extend may change only the end (trace.t1, or trace.steps \
                  with the same step), later saves (save.every, every_time, times), save.vtk, save.report and \
@@ -91,9 +77,8 @@ impl FinishedRun {
             )));
         }
         args.apply_to(&mut case);
-        resume::keep_device(&mut case, &self.checkpoint.machine.device);
-        let sets_out = |set: &String| resume::sets_key(set, "run.out");
-        let is_named = args.out.is_some() || args.set.iter().any(sets_out);
+        devices::keep(&mut case, &self.checkpoint.machine.device);
+        let is_named = args.out.is_some() || args.sets("run.out");
         if !is_named || folder::is_within(&case.run.out, root)? {
             return Err(Misuse::error(format!(
                 "the longer run needs a folder of its own, not in {name}, which is not changed; give another one \

@@ -2,7 +2,7 @@
 
 use crate::{
     case::{Case, Misuse},
-    log, ranks, sweep,
+    log,
 };
 use anyhow::{Context, Result};
 use burntrace::io;
@@ -13,6 +13,15 @@ pub const CHECKPOINT: &str = "checkpoint.bin";
 
 /// Name of the file with the last state of a finished run.
 pub const STATE: &str = "state.bin";
+
+/// Name of the subfolder with the pieces of an unfinished run that several processes share.
+pub const PARTS: &str = "parts";
+
+/// Name of the folder in it with the logs of these processes.
+pub const RANKS: &str = "ranks";
+
+/// Name of the file with the definition of a sweep.
+pub const SWEEP: &str = "sweep.json";
 
 /// Name of the file with the corners of the domain, until the summary has them.
 pub const DOMAIN: &str = "domain.json";
@@ -77,12 +86,35 @@ impl Folder {
 
     /// Whether it contains an unfinished run that several processes share.
     pub fn is_shared(&self) -> bool {
-        self.path(ranks::PARTS).is_dir()
+        self.parts().is_dir()
     }
 
     /// Whether a process works on the run.
     pub fn is_in_progress(&self) -> bool {
-        log::is_locked(&self.path("log.txt")) || ranks::is_in_progress(&self.root)
+        log::is_locked(&self.path("log.txt")) || self.has_rank_in_progress()
+    }
+
+    /// Whether one of the processes that share the run is at work.
+    fn has_rank_in_progress(&self) -> bool {
+        self.rank_logs().iter().any(|path| log::is_locked(path))
+    }
+
+    /// The logs of the processes that share the run, in the order of their ranks.
+    pub fn rank_logs(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.parts().join(RANKS)).into_iter().flatten().flatten();
+        let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        logs.sort();
+        logs
+    }
+
+    /// The log of a process that shares the run.
+    pub fn rank_log(&self, rank: usize) -> PathBuf {
+        self.parts().join(RANKS).join(format!("{rank:05}"))
+    }
+
+    /// The folder of the pieces of a run that several processes share.
+    pub fn parts(&self) -> PathBuf {
+        self.path(PARTS)
     }
 
     /// Creates the folder. Replaces an earlier run in it only if `overwrite` is set.
@@ -94,7 +126,7 @@ impl Folder {
         refuse_file(root)?;
         folder.refuse_sweep()?;
         let _earlier = log::lock_earlier(&folder.path("log.txt"))?;
-        if ranks::is_in_progress(root) {
+        if folder.has_rank_in_progress() {
             return Err(Misuse::error(format!(
                 "the run in {} is still in progress: other processes trace its pieces; wait until they end, or \
                  stop them",
@@ -109,7 +141,7 @@ impl Folder {
 
     /// Refuses to mix a run with the files of a sweep.
     fn refuse_sweep(&self) -> Result<()> {
-        match self.path(sweep::DEFINITION).is_file() {
+        match self.path(SWEEP).is_file() {
             false => Ok(()),
             true => Err(Misuse::error(format!(
                 "{} contains a sweep; give another folder for the run with --out",
@@ -142,7 +174,7 @@ impl Folder {
     fn remove_results(&self) -> Result<()> {
         // First, so that a checkpoint never outlives the tracks that it refers to.
         self.remove_checkpoint()?;
-        for folder in [ranks::PARTS, "tracks"].map(|name| self.path(name)) {
+        for folder in [PARTS, "tracks"].map(|name| self.path(name)) {
             ignore_missing(&folder, std::fs::remove_dir_all(&folder))?;
         }
         self.remove_files()
@@ -189,7 +221,7 @@ impl Folder {
     /// Whether it contains a run or a sweep.
     pub fn has_run(&self) -> bool {
         self.is_stopped()
-            || self.path(sweep::DEFINITION).is_file()
+            || self.path(SWEEP).is_file()
             || self.path("tracks").is_dir()
                 && (self.path("case.toml").is_file() || self.path("summary.json").is_file())
     }
@@ -205,7 +237,7 @@ impl Folder {
         match tracks.is_dir() {
             true => Ok(tracks),
             false if self.is_stopped() => Err(self.without_saves()),
-            false if self.path(sweep::DEFINITION).is_file() => Err(Misuse::error(format!(
+            false if self.path(SWEEP).is_file() => Err(Misuse::error(format!(
                 "{0} contains a sweep; give the folder of one of its runs, such as {0}/run_0000",
                 self.root.display()
             ))),
@@ -305,9 +337,8 @@ pub fn refuse_replacing(path: &Path, inputs: &[PathBuf], default: &str) -> Resul
         let is_table = inside == default;
         let folder = inside.split('/').next().unwrap_or_default();
         let is_own = FILES.contains(&inside.as_str())
-            || [CHECKPOINT, sweep::DEFINITION, "sweep.csv", "ensembles.csv"]
-                .contains(&inside.as_str())
-            || ["tracks", ranks::PARTS].contains(&folder)
+            || [CHECKPOINT, SWEEP, "sweep.csv", "ensembles.csv"].contains(&inside.as_str())
+            || ["tracks", PARTS].contains(&folder)
             || FOLDERS.iter().any(|(name, ..)| *name == folder);
         if is_own && !is_table {
             return refuse(format!("a file of the run in {}", root.display()));

@@ -3,7 +3,7 @@
 use crate::{
     args::InfoArgs,
     case::Misuse,
-    folder::Folder,
+    folder::{self, Folder},
     format::{Lines, bytes, counted, is_or_are, six_digits, twelve_digits},
     run_info::RunInfo,
     sweep,
@@ -26,7 +26,7 @@ pub fn execute(args: &InfoArgs) -> Result<()> {
         ..Default::default()
     };
     if let [only] = &args.files[..]
-        && Path::new(only).join(sweep::DEFINITION).is_file()
+        && Path::new(only).join(folder::SWEEP).is_file()
     {
         let (text, json) = sweep::describe(Path::new(only))?;
         return args.output.print(|| json, || text);

@@ -1,13 +1,14 @@
 //! Input, output, waiting times and memory of a run.
 
 use crate::{checkpoint::Spent, format::bytes, job::LoadedField, machine, shared::Shared};
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// The sources of a run's I/O statistics.
 pub struct IoMeter<'a> {
     pub loaded: &'a LoadedField,
-    /// Seconds in which this process compiled kernels before the run.
-    pub compile: f64,
+    /// Seconds in which this process read and uploaded the field and compiled kernels; their total if `start` was later.
+    pub load: Spent,
     /// When this process started or resumed the run.
     pub start: Instant,
     /// Seconds of earlier processes.
@@ -15,7 +16,7 @@ pub struct IoMeter<'a> {
 }
 
 /// I/O statistics of a run so far.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct IoStats {
     /// Bytes of the fields' frames read.
     pub read: u64,
@@ -34,12 +35,10 @@ pub struct IoStats {
 impl IoMeter<'_> {
     /// Seconds so far, over all processes.
     pub fn spent(&self) -> Spent {
-        Spent {
-            read: self.before.read + self.loaded.read_seconds,
-            upload: self.before.upload + self.loaded.upload_seconds,
-            compile: self.before.compile + self.compile,
-            total: self.before.total + self.start.elapsed().as_secs_f64(),
-        }
+        let mut spent = self.before;
+        spent += self.load;
+        spent.total += self.start.elapsed().as_secs_f64();
+        spent
     }
 
     /// The statistics at this time.

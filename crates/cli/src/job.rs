@@ -16,7 +16,7 @@ mod timed;
 
 pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
-pub use memory::{free as free_memory, plan, plan_warnings};
+pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
 pub use sampled::{ArrayFiles, has as has_array, interpolation_of};
 pub use seeds::seeds;
 

@@ -19,12 +19,17 @@ static LOG: Mutex<Option<File>> = Mutex::new(None);
 /// Appends the library's log to a file from now on. The file stays locked until the process ends, or logs
 /// to another file, which marks the run as in progress.
 pub fn to_file(path: &Path) -> Result<()> {
+    *LOG.lock().unwrap_or_else(PoisonError::into_inner) = Some(locked(path)?);
+    install();
+    Ok(())
+}
+
+/// Opens a file, which stays locked while it is open. An error if another process has locked it.
+pub fn locked(path: &Path) -> Result<File> {
     let file = File::options().create(true).append(true).open(path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     lock(&file, path)?;
-    *LOG.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-    install();
-    Ok(())
+    Ok(file)
 }
 
 /// Installs the subscriber of the process: the log, and the profile if one has been started.
@@ -65,40 +70,14 @@ pub fn lock_earlier(path: &Path) -> Result<Option<File>> {
     if !path.is_file() {
         return Ok(None);
     }
-    let file = File::options().append(true).open(path);
-    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
-    lock(&file, path)?;
-    Ok(Some(file))
+    locked(path).map(Some)
 }
 
 /// Whether another process writes a log: its run is in progress. False where files have no locks.
 pub fn is_locked(path: &Path) -> bool {
-    state(path) == LockState::Locked
-}
-
-/// Whether a process has locked a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LockState {
-    Locked,
-    /// Not locked, or gone.
-    Free,
-    /// The file system has no locks, or the file cannot be opened.
-    Unknown,
-}
-
-/// Whether another process has locked a log.
-pub fn state(path: &Path) -> LockState {
-    let file = match File::open(path) {
-        Ok(file) if cfg!(unix) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return LockState::Free,
-        _ => return LockState::Unknown,
-    };
     // A shared lock, so that two such questions do not meet.
-    match file.try_lock_shared() {
-        Ok(()) => LockState::Free,
-        Err(TryLockError::WouldBlock) => LockState::Locked,
-        Err(TryLockError::Error(_)) => LockState::Unknown,
-    }
+    let is_locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    cfg!(unix) && File::open(path).is_ok_and(is_locked)
 }
 
 /// Locks a log, or refuses if its run is in progress.

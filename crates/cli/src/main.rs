@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod bounds;
 mod case;
+mod case_change;
 mod case_run;
 mod checkpoint;
 mod compare;

@@ -3,6 +3,7 @@
 use crate::{
     args::RunArgs,
     case::{self, Case, Misuse},
+    case_change,
     checkpoint::RunCheckpoint,
     devices,
     folder::Folder,
@@ -12,16 +13,14 @@ use crate::{
     trace::{self, RunStart},
 };
 use anyhow::Result;
-use burntrace::device;
 use std::path::Path;
-use toml::{Table, Value};
 
 pub fn execute(args: &RunArgs, root: &Path, rank: Rank) -> Result<()> {
     let folder = Folder::at(root);
     if folder.is_shared() {
-        let checkpoint = ranks::checkpoint(root)?;
+        let checkpoint = ranks::checkpoint(&folder)?;
         let mut case = resumed_case(args, root, &checkpoint)?;
-        keep_device(&mut case, checkpoint.machine.kind());
+        devices::keep(&mut case, checkpoint.machine.kind());
         let accept_changes = args.accept_changes;
         let start = SharedStart { resumes: true, accept_changes, ..SharedStart::new(rank) };
         return trace::trace_shared(&case, Path::new("/"), start, args.output);
@@ -38,7 +37,7 @@ pub fn execute(args: &RunArgs, root: &Path, rank: Rank) -> Result<()> {
     rank.refuse_several("--resume of a run that one process started")?;
     log::to_file(&folder.path("log.txt"))?;
     let mut case = resumed_case(args, root, &checkpoint)?;
-    keep_device(&mut case, &checkpoint.machine.device);
+    devices::keep(&mut case, &checkpoint.machine.device);
     devices::only_name(&case.run.device, "a run that was started on one device")?;
     let checkpoint = Box::new(checkpoint);
     let start = RunStart::Resumed { checkpoint, accept_changes: args.accept_changes };
@@ -53,7 +52,7 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
         case.map_err(|problem| Misuse::error(format!("the case of {}: {problem}", root.display())))
     };
     let before = read(&[])?;
-    if args.set.iter().any(|set| sets_key(set, "run.out")) {
+    if args.sets("run.out") {
         return Err(Misuse::error(format!(
             "--set run.out: a resumed run continues in its folder {}; omit it, or move the folder first and \
              resume it there",
@@ -67,7 +66,7 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
         }
         None => read(&args.set)?,
     };
-    if let Some(change) = change("", &fixed_keys(&before, &[])?, &fixed_keys(&case, &[])?) {
+    if let Some(change) = case_change::first(&before, &case, &[])? {
         return Err(Misuse::error(format!(
             "{change} when the run in {} started; a resumed run may change only run.{}: remove the \
              change, or start a new run in another folder",
@@ -86,66 +85,4 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
     }
     case.run.out = root.into();
     Ok(case)
-}
-
-/// Whether an assignment of `--set` is one of a key.
-pub fn sets_key(set: &str, key: &str) -> bool {
-    set.split('=').next().is_some_and(|name| name.trim() == key)
-}
-
-/// Gives a case that leaves the device open the one of its earlier part, by its name or its kind, if it can be used.
-pub fn keep_device(case: &mut Case, same: &str) {
-    if case.run.device.is_auto() && device::open(same).is_ok() {
-        case.run.device = same.into();
-    }
-}
-
-/// The part of a case that must not change: without the free keys of `[run]`, and those of other sections.
-pub fn fixed_keys(case: &Case, free: &[(&str, &[&str])]) -> Result<Table> {
-    let mut table = Table::try_from(case)?;
-    for (section, keys) in free.iter().chain(&[("run", &case::Run::FREE[..])]) {
-        if let Some(section) = table.get_mut(*section).and_then(Value::as_table_mut) {
-            keys.iter().for_each(|key| drop(section.remove(*key)));
-        }
-    }
-    Ok(table)
-}
-
-/// Describes the first key in which two tables differ, with both values.
-pub fn change(section: &str, before: &Table, now: &Table) -> Option<String> {
-    let keys = before.keys().chain(now.keys().filter(|key| !before.contains_key(*key)));
-    keys.into_iter().find_map(|key| {
-        let name = format!("{section}{key}");
-        match (before.get(key), now.get(key)) {
-            (Some(Value::Table(before)), Some(Value::Table(now))) => {
-                change(&format!("{name}."), before, now)
-            }
-            (before, now) if before == now => None,
-            (before, now) => {
-                let [before, now] = [before, now].map(|value| match value {
-                    Some(value) => value.to_string(),
-                    None => "absent".into(),
-                });
-                Some(format!("{name} is {now} and was {before}"))
-            }
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changed_key_is_named_with_both_values() {
-        let table = |text: &str| text.parse::<Table>().unwrap();
-        let before = table("[trace]\ndt = 0.5\n[save]\nevery = 2\n");
-        assert_eq!(change("", &before, &before), None);
-        let now = table("[trace]\ndt = 0.25\n[save]\nevery = 2\n");
-        assert_eq!(change("", &before, &now).unwrap(), "trace.dt is 0.25 and was 0.5");
-        let now = table("[trace]\ndt = 0.5\n[save]\n");
-        assert_eq!(change("", &before, &now).unwrap(), "save.every is absent and was 2");
-        let now = table("[trace]\ndt = 0.5\n[save]\nevery = 2\n[walk]\nseed = 1\n");
-        assert!(change("", &before, &now).unwrap().starts_with("walk is "));
-    }
 }

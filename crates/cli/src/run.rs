@@ -3,7 +3,9 @@
 use crate::{
     args::RunArgs,
     case::{self, Misuse},
-    devices, extend, folder, log, profile,
+    devices,
+    extend::FinishedRun,
+    folder, log, profile,
     ranks::{Rank, SharedStart},
     resume,
     trace::{self, RunStart},
@@ -29,7 +31,7 @@ pub fn execute(args: &RunArgs) -> Result<()> {
 fn run(args: &RunArgs, rank: Rank) -> Result<()> {
     if let Some(root) = &args.extend {
         rank.refuse_several("--extend")?;
-        return extend::execute(args, root);
+        return extend(args, root);
     }
     if args.accept_changes && args.resume.is_none() {
         return Err(Misuse::error("--accept-changes needs --resume or --extend; give one of them"));
@@ -56,4 +58,17 @@ fn run(args: &RunArgs, rank: Rank) -> Result<()> {
     }
     let start = SharedStart { overwrites: args.overwrite, ..SharedStart::new(rank) };
     trace::trace_shared(&case, base, start, args.output)
+}
+
+/// Continues a finished run to a later end, in a folder of its own.
+fn extend(args: &RunArgs, root: &Path) -> Result<()> {
+    let finished = FinishedRun::read(root)?;
+    let case = finished.longer_case(args)?;
+    devices::only_name(&case.run.device, "--extend")?;
+    let start = RunStart::Extended {
+        finished: Box::new(finished),
+        overwrite: args.overwrite,
+        accept_changes: args.accept_changes,
+    };
+    trace::trace(&case, Path::new("/"), start, args.output)
 }

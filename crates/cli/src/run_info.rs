@@ -117,9 +117,7 @@ impl RunInfo {
             "particles": tracks.map(Tracks::num_particles),
             "status": counts.collect::<serde_json::Map<_, _>>(),
             "commands": self.commands(),
-            "pieces": self.pieces().map(|[done, claimed, all]| {
-                json!({ "done": done, "claimed": claimed, "all": all })
-            }),
+            "pieces": self.pieces().map(|[done, all]| json!({ "done": done, "all": all })),
             "problems": self.problems(),
         })
     }
@@ -138,11 +136,8 @@ impl RunInfo {
             }
         }
         lines.add("device", self.device());
-        if let Some([done, claimed, all]) = self.pieces() {
-            lines.add(
-                "pieces",
-                format!("{done} of {all} done, {claimed} claimed; they are joined at the end"),
-            );
+        if let Some([done, all]) = self.pieces() {
+            lines.add("pieces", format!("{done} of {all} done; they are joined at the end"));
         }
         lines.add("saves", self.saves());
         if !self.counts.slots.is_empty() {
@@ -189,9 +184,9 @@ impl RunInfo {
         format!("{} of {}{times}", tracks.num_saves(), tracks.num_planned_saves())
     }
 
-    /// The numbers of pieces of an unfinished run that processes share: done, claimed, and all.
-    fn pieces(&self) -> Option<[usize; 3]> {
-        ranks::progress(&self.folder.root)
+    /// The numbers of pieces of an unfinished run that processes share: done, and all.
+    fn pieces(&self) -> Option<[usize; 2]> {
+        ranks::progress(&self.folder)
     }
 
     /// The counts at the last save.

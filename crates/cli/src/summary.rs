@@ -6,44 +6,68 @@ use crate::{
     format::{six_digits, with_prefix},
     io_stats::IoStats,
     job::LoadedField,
-    ranks::RankTotals,
     residence::ResidenceTimes,
 };
 use burntrace::{Domain, Status, Strategy, Summary, device::OpenDevice};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Instant;
+
+/// What tracing a run, or a piece of one, has given.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Traced {
+    pub run: Summary,
+    /// The time at the end.
+    pub time: f64,
+    /// Seconds of reading and in total, over all processes that resumed it.
+    pub spent: Spent,
+    /// I/O statistics since it was started or last resumed.
+    pub io: IoStats,
+    pub checkpoints: CheckpointTotals,
+    /// How many times it was resumed.
+    pub resumed: u64,
+    /// Warnings and notes.
+    pub warnings: Vec<String>,
+    /// Residence times by status, in runs that re-use slots; those of a piece are not used.
+    #[serde(skip)]
+    pub residence: Option<Vec<ResidenceTimes>>,
+}
+
+impl Traced {
+    /// Adds the seconds since the end of tracing in which files were written.
+    pub fn add_writing(&mut self, start: Instant) {
+        let seconds = start.elapsed().as_secs_f64();
+        self.run.save_seconds += seconds;
+        self.spent.total += seconds;
+        self.io.total += seconds;
+    }
+}
 
 /// The data of a run's summary.
 pub struct RunSummary<'a> {
-    pub run: &'a Summary,
-    /// The time at the end of the run.
-    pub time: f64,
+    pub traced: &'a Traced,
     /// Number of seeds.
     pub seeds: usize,
-    /// Residence times by status, in runs that re-use slots.
-    pub residence: Option<&'a [ResidenceTimes]>,
     pub device: &'a OpenDevice,
     pub loaded: &'a LoadedField,
     pub domain: Domain,
-    /// Seconds spent on writing the store and the VTK files.
-    pub write_seconds: f64,
-    /// Seconds of reading and in total, over all processes that resumed the run.
-    pub spent: Spent,
-    /// I/O statistics since the run was started or last resumed.
-    pub io: IoStats,
-    pub checkpoints: CheckpointTotals,
-    /// How many times the run was resumed.
-    pub resumed: u64,
     /// Planned peak memory of a device that has memory of its own, in bytes.
     pub device_bytes: Option<u64>,
-    /// Warnings and notes of the run.
-    pub warnings: Vec<String>,
     /// The phases up to here, if the run is profiled.
     pub profile: Option<Value>,
     pub folder: &'a Path,
     /// The processes, of a run that several shared.
-    pub ranks: Option<&'a RankTotals>,
+    pub shared: Option<SharedWork>,
+}
+
+/// What the processes that share a run have done.
+pub struct SharedWork {
+    pub json: Value,
+    pub text: String,
+    /// Number of particles of the largest piece.
+    pub largest_piece: usize,
 }
 
 /// The corners of the domain, under the key that they have in `summary.json`.
@@ -54,7 +78,8 @@ pub fn of_domain(domain: Domain) -> Value {
 impl RunSummary<'_> {
     /// The content of `summary.json`: counts by status, timings in seconds, throughput, device.
     pub fn json(&self) -> Value {
-        let run = self.run;
+        let traced = self.traced;
+        let run = &traced.run;
         let counts = run.counts.iter().map(|(status, count)| (status.to_string(), json!(count)));
         let mut json = json!({
             "burntrace": env!("CARGO_PKG_VERSION"),
@@ -70,7 +95,7 @@ impl RunSummary<'_> {
             "steps": run.steps,
             "saves": run.saves,
             "cancelled": run.cancelled,
-            "time": self.time,
+            "time": traced.time,
             "particles": run.particles,
             "seeds": self.seeds,
             "released": run.released,
@@ -82,12 +107,12 @@ impl RunSummary<'_> {
             "particle_steps": run.particle_steps,
             "particle_steps_per_second": run.particle_steps_per_second(),
             "seconds": {
-                "read": self.spent.read,
-                "upload": self.spent.upload,
-                "compile": self.spent.compile,
+                "read": traced.spent.read,
+                "upload": traced.spent.upload,
+                "compile": traced.spent.compile,
                 "trace": run.trace_seconds,
-                "write": self.write_seconds,
-                "total": self.spent.total,
+                "write": run.save_seconds,
+                "total": traced.spent.total,
             },
             "strategy": self.strategy().name(),
             "batches": {
@@ -96,23 +121,23 @@ impl RunSummary<'_> {
                 "greatest": run.batches.sizes[1],
                 "retries": run.batches.retries,
             },
-            "bytes": { "read": self.io.read, "written": self.io.written },
+            "bytes": { "read": traced.io.read, "written": traced.io.written },
             "waiting": {
-                "input": self.io.input,
-                "output": self.io.output,
-                "share": self.io.waiting_share(),
+                "input": traced.io.input,
+                "output": traced.io.output,
+                "share": traced.io.waiting_share(),
             },
-            "memory": { "host": self.io.memory, "device": self.device_bytes },
-            "resumed": self.resumed,
+            "memory": { "host": traced.io.memory, "device": self.device_bytes },
+            "resumed": traced.resumed,
             "warnings": self.warnings(),
             "checkpoints": {
-                "count": self.checkpoints.count,
-                "bytes": self.checkpoints.bytes,
-                "seconds": self.checkpoints.seconds,
+                "count": traced.checkpoints.count,
+                "bytes": traced.checkpoints.bytes,
+                "seconds": traced.checkpoints.seconds,
             },
         });
-        if let Some(ranks) = self.ranks {
-            json["ranks"] = ranks.json();
+        if let Some(shared) = &self.shared {
+            json["ranks"] = shared.json.clone();
         }
         if let Some([accepted, rejected]) = run.tries {
             json["steps_accepted"] = json!(accepted);
@@ -125,7 +150,7 @@ impl RunSummary<'_> {
         if let Some(profile) = &self.profile {
             json["profile"] = profile.clone();
         }
-        if let Some(entries) = self.residence {
+        if let Some(entries) = &traced.residence {
             json["residence_time"] = residence_times(entries);
         }
         json
@@ -133,15 +158,15 @@ impl RunSummary<'_> {
 
     /// The warnings and notes of the run, with those of the device.
     fn warnings(&self) -> Vec<String> {
-        let retries = self.run.batches.retries;
+        let retries = self.traced.run.batches.retries;
         let halved = (retries > 0)
             .then(|| format!("the device was out of memory {retries} times; batches were halved"));
-        self.warnings.iter().cloned().chain(halved).collect()
+        self.traced.warnings.iter().cloned().chain(halved).collect()
     }
 
     /// The summary as a few lines of text.
     pub fn text(&self) -> String {
-        let run = self.run;
+        let run = &self.traced.run;
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
             // Writing to a string does not fail.
@@ -160,13 +185,13 @@ impl RunSummary<'_> {
         }
         line("speed", self.speed());
         line("time", self.times());
-        line("i/o", self.io.to_string());
-        if let Some(ranks) = self.ranks {
-            line("ranks", ranks.text());
+        line("i/o", self.traced.io.to_string());
+        if let Some(shared) = &self.shared {
+            line("ranks", shared.text.clone());
         }
         line("particles", self.particles());
         line("released", self.released());
-        for entry in self.residence.unwrap_or_default() {
+        for entry in self.traced.residence.iter().flatten() {
             line("", residence_line(entry));
         }
         for (name, count) in &run.patches {
@@ -181,12 +206,13 @@ impl RunSummary<'_> {
 
     /// The memory strategy of the run.
     fn strategy(&self) -> Strategy {
-        if self.run.input.is_some_and(|input| input.blocks > 0) {
+        let run = &self.traced.run;
+        if run.input.is_some_and(|input| input.blocks > 0) {
             return Strategy::Blocks;
         }
-        let streams = self.run.input.is_some();
-        let at_once = self.ranks.map_or(self.run.particles, |ranks| ranks.largest_piece);
-        let has_batches = self.run.batches.sizes[1] < at_once;
+        let streams = run.input.is_some();
+        let at_once = self.shared.as_ref().map_or(run.particles, |shared| shared.largest_piece);
+        let has_batches = run.batches.sizes[1] < at_once;
         let matches = |strategy: &Strategy| {
             strategy.streams_frames() == streams && strategy.has_batches() == has_batches
         };
@@ -194,7 +220,7 @@ impl RunSummary<'_> {
     }
 
     fn particles(&self) -> String {
-        let (run, seeds) = (self.run, self.seeds);
+        let (run, seeds) = (&self.traced.run, self.seeds);
         let waiting = run.counts.iter().find(|(status, _)| *status == Status::Waiting);
         let mut text = match run.particles - seeds {
             0 => format!("{seeds} seeds"),
@@ -212,44 +238,47 @@ impl RunSummary<'_> {
 
     /// The balance of counts: released = active + ended, by status.
     fn released(&self) -> String {
-        let others = self.run.counts.iter().filter(|(status, _)| status.has_ended());
+        let run = &self.traced.run;
+        let others = run.counts.iter().filter(|(status, _)| status.has_ended());
         let ended: String = others.map(|(status, count)| format!(" + {count} {status}")).collect();
-        format!("{} = {} active{ended}", self.run.released, self.run.active())
+        format!("{} = {} active{ended}", run.released, run.active())
     }
 
     fn dropped(&self) -> String {
         format!(
             "{} releases: all slots of their source were in use; raise source.capacity",
-            self.run.dropped
+            self.traced.run.dropped
         )
     }
 
     fn speed(&self) -> String {
+        let run = &self.traced.run;
         format!(
             "{} particle-steps/s ({} particle-steps in {:.3} s)",
-            with_prefix(self.run.particle_steps_per_second()),
-            with_prefix(self.run.particle_steps as f64),
-            self.run.trace_seconds
+            with_prefix(run.particle_steps_per_second()),
+            with_prefix(run.particle_steps as f64),
+            run.trace_seconds
         )
     }
 
     /// The seconds of compilations, of a device that compiles.
     fn compile(&self) -> String {
         match self.device.compiles_kernels() {
-            true => format!("compile {:.3} s, ", self.spent.compile),
+            true => format!("compile {:.3} s, ", self.traced.spent.compile),
             false => String::new(),
         }
     }
 
     fn times(&self) -> String {
+        let Traced { run, spent, .. } = self.traced;
         format!(
             "read {:.3} s, upload {:.3} s, {}trace {:.3} s, write {:.3} s, total {:.3} s",
-            self.spent.read,
-            self.spent.upload,
+            spent.read,
+            spent.upload,
             self.compile(),
-            self.run.trace_seconds,
-            self.write_seconds,
-            self.spent.total
+            run.trace_seconds,
+            run.save_seconds,
+            spent.total
         )
     }
 }

@@ -4,9 +4,9 @@ use crate::{
     allocator,
     args::OutputArgs,
     case::{Case, Misuse},
-    case_run::{CaseRun, Printed, print_report},
-    checkpoint::{Machine, RunCheckpoint},
-    devices, errors,
+    case_run::{CaseRun, Printed, interrupted, print_report},
+    checkpoint::{Machine, RunCheckpoint, Spent},
+    devices,
     extend::FinishedRun,
     fingerprint::Fingerprint,
     folder::{self, Folder},
@@ -25,6 +25,7 @@ use burntrace::{Tracer, device::OpenDevice};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// How a run starts.
@@ -81,7 +82,7 @@ pub fn trace_shared(
     case.share_among(&names);
     let case = &case;
     with_session(case, base, &names[0], output, |session| {
-        let Session { loaded, device, start, notes, quiet, .. } = *session;
+        let Session { loaded, device, start, notes, .. } = *session;
         let others = other_devices(&names[1..], session)?;
         let domain = job::domain(case, loaded.field.domain())?;
         let (seeds, about_seeds) = job::seeds(case, domain, base, &*loaded.field)?;
@@ -91,7 +92,7 @@ pub fn trace_shared(
         let mut tracers = Vec::new();
         for &(device, loaded) in &devices {
             let tracer = job::tracer(case, base, loaded, &device.name)?;
-            let piece = ranks::piece_length(case, tracer.num_slots(&seeds));
+            let piece = job::piece_length(case, tracer.num_slots(&seeds));
             tracers.push((tracer.piece(piece), piece));
         }
         let mut workers = Vec::new();
@@ -99,8 +100,10 @@ pub fn trace_shared(
             let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
             let compile = compile(tracer, *piece, device)?;
             let seeds = seeds.len();
-            let run = CaseRun { case, base, seeds, loaded, device, compile, start, quiet };
-            workers.push(Worker { run, prepared });
+            let load = load_seconds(loaded, compile);
+            let load = Spent { total: load.read + load.upload + load.compile, ..load };
+            let run = CaseRun { case, base, seeds, loaded, device, load, start, quiet: true };
+            workers.push(Worker { run, prepared, is_fresh: AtomicBool::new(true) });
         }
         let mut warnings = warnings(case, session)?;
         warnings.extend(about_seeds);
@@ -161,6 +164,11 @@ fn compile(tracer: &Tracer, particles: usize, device: &OpenDevice) -> Result<f64
     }
     let _phase = burntrace::phase!("compile");
     Ok(tracer.warm_up(particles)?)
+}
+
+/// The seconds of reading, uploading and compiling.
+fn load_seconds(loaded: &LoadedField, compile: f64) -> Spent {
+    Spent { read: loaded.read_seconds, upload: loaded.upload_seconds, compile, total: 0.0 }
 }
 
 /// The warnings of a run; keys without effect, and a missing `[save]`, are said as notes.
@@ -226,15 +234,10 @@ pub fn trace_in(
         device.name
     );
     let (seeds, quiet) = (seeds.len(), session.quiet);
-    let run = CaseRun { case, base, seeds, loaded, device, compile, start, quiet };
+    let load = load_seconds(loaded, compile);
+    let run = CaseRun { case, base, seeds, loaded, device, load, start, quiet };
     drop(preparing);
-    run.complete(prepared, &folder, checkpoint).map_err(|error| {
-        match error.is::<Stopped>() {
-            true => tracing::info!("{error}"),
-            false => tracing::error!("{}", errors::chain(&error)),
-        }
-        with_resume_hint(error, &folder)
-    })
+    run.complete(prepared, &folder, checkpoint).map_err(|error| interrupted(error, &folder, None))
 }
 
 /// Creates the folder of a new run, with its case and its initial checkpoint.
@@ -271,16 +274,6 @@ fn open_resumed(
     checkpoint.resumed += 1;
     checkpoint.fingerprint = fingerprint;
     Ok((folder, checkpoint, changes))
-}
-
-/// Adds how to resume to an error that interrupted a run, if the run can be resumed.
-fn with_resume_hint(error: anyhow::Error, folder: &Folder) -> anyhow::Error {
-    if error.is::<Stopped>() || !folder.is_stopped() {
-        return error;
-    }
-    let command = folder.resume_command();
-    let text = format!("{}; after fixing this, resume with {command}", errors::chain(&error));
-    if error.is::<Misuse>() { Misuse::error(text) } else { anyhow::anyhow!(text) }
 }
 
 /// Starts the CPU threads, once for this process and before all that uses them: whoever asks for their number

@@ -192,6 +192,12 @@ impl RunArgs {
             case.run.threads = threads;
         }
     }
+
+    /// Whether `--set` sets a key.
+    pub fn sets(&self, key: &str) -> bool {
+        let name = |set: &String| set.split('=').next().is_some_and(|name| name.trim() == key);
+        self.set.iter().any(name)
+    }
 }
 
 #[derive(Args)]

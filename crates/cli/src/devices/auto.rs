@@ -1,8 +1,8 @@
 //! The device that `auto` takes: the fastest in a short measurement, which is kept for later runs.
 
+use super::report::{DeviceReport, is_cpu};
 use crate::{
     case::Misuse,
-    doctor::{self, DeviceReport},
     folder,
     format::with_prefix,
     machine::{self, Machine},
@@ -127,7 +127,7 @@ fn is_candidate(device: &OpenDevice) -> bool {
 fn still_there(measurement: &Measurement) -> Option<OpenDevice> {
     let device = device::open(measurement.device()).ok()?;
     let measured = measurement.fastest()?;
-    (doctor::is_cpu(&device) || device.description == measured.description).then_some(device)
+    (is_cpu(&device) || device.description == measured.description).then_some(device)
 }
 
 /// The kind of the device that a kept measurement chooses, or `auto` without one.

@@ -1,12 +1,15 @@
 //! `burntrace devices`, and the device of a run.
 
+pub mod answer;
 pub mod auto;
+mod report;
 
 pub use auto::open;
+pub use report::DeviceReport;
 
 use crate::{
     args::DevicesArgs,
-    case::{DeviceNames, Misuse},
+    case::{Case, DeviceNames, Misuse},
     notes::Notes,
 };
 use anyhow::Result;
@@ -41,6 +44,13 @@ pub fn only_name(given: &DeviceNames, what: &str) -> Result<String> {
             "run.device is {given}, but {what} needs one device; give one of them with --device or `--set \
              run.device=`"
         ))),
+    }
+}
+
+/// Gives a case that leaves the device open the one of its earlier part, by its name or its kind, if it can be used.
+pub fn keep(case: &mut Case, same: &str) {
+    if case.run.device.is_auto() && device::open(same).is_ok() {
+        case.run.device = same.into();
     }
 }
 

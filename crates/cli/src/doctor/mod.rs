@@ -1,18 +1,16 @@
 //! `burntrace doctor`: what this machine can do, and what to install.
 
 mod advice;
-mod answer;
-mod devices;
 mod limits;
 mod speed;
 mod text;
 
 use crate::{
     args::DoctorArgs,
+    devices::{DeviceReport, answer, auto},
     machine::{self, Machine},
 };
 use anyhow::{Result, bail};
-pub use devices::{DeviceReport, is_cpu};
 use limits::Limits;
 use serde::Serialize;
 use speed::Speeds;
@@ -57,7 +55,7 @@ pub fn execute(args: &DoctorArgs) -> Result<()> {
     let (devices, not_usable) = burntrace::device::list();
     let speeds = Speeds::measure(args.dir.as_deref());
     let devices: Vec<DeviceReport> = devices.iter().map(DeviceReport::of).collect();
-    let auto = devices::auto(&devices);
+    let auto = auto_of(&devices);
     let not_usable =
         not_usable.into_iter().map(|of| NotUsable { name: of.name, reason: of.reason });
     let mut diagnosis = Diagnosis {
@@ -81,4 +79,24 @@ pub fn execute(args: &DoctorArgs) -> Result<()> {
         [] => Ok(()),
         _ => bail!("no right answer from {}; do not use it", wrong.join(", ")),
     }
+}
+
+/// The device that `auto` takes, and why; its measurement is kept.
+fn auto_of(reports: &[DeviceReport]) -> Auto {
+    let (measurement, kept) = auto::keep(reports);
+    let cards = reports.iter().filter(|report| report.is_card()).count();
+    let software = reports.iter().filter(|report| report.kind == "software");
+    let software: Vec<&str> = software.map(|report| report.name.as_str()).collect();
+    let mut reason = match (cards, &software[..]) {
+        (0, []) => "there is no graphics card that this program can use".into(),
+        (0, names) => format!(
+            "there is no graphics card that this program can use; software on the CPU is not chosen ({})",
+            names.join(", ")
+        ),
+        _ => measurement.reason(),
+    };
+    if let Err(error) = &kept {
+        reason += &format!("; this measurement is not kept: {error:#}");
+    }
+    Auto { device: measurement.device().into(), reason, kept: kept.ok() }
 }

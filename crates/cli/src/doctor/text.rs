@@ -1,7 +1,10 @@
 //! A diagnosis as text.
 
-use super::{Diagnosis, devices::DeviceReport, limits::Limits, speed::Speeds};
-use crate::format::{Lines, with_prefix};
+use super::{Diagnosis, limits::Limits, speed::Speeds};
+use crate::{
+    devices::DeviceReport,
+    format::{Lines, with_prefix},
+};
 
 /// The diagnosis as lines.
 pub fn of(diagnosis: &Diagnosis) -> String {

@@ -1,14 +1,12 @@
 //! The memory plan of a run.
 
-use crate::{
-    case::{self, AtOnce, Case, Misuse, SeedShape},
-    ranks,
-};
+use crate::case::{self, AtOnce, Case, Misuse, SeedShape};
 use anyhow::Result;
 use burntrace::{
     Engine, Execution, Frames, Plan,
     burn::tensor::Device,
     device::OpenDevice,
+    io,
     program::{FieldSize, FreeMemory, Memory, MemoryRequest, RunSize},
 };
 
@@ -163,7 +161,7 @@ fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan,
 /// The size of the run of a case that holds `frames` of fields that are sampled only.
 fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
     let all = particles(case, None);
-    let at_once = if case.run.is_shared { all.min(ranks::piece_length(case, all)) } else { all };
+    let at_once = if case.run.is_shared { piece_length(case, all) } else { all };
     let is_staggered = |seeds: &case::Seeds| seeds.release.is_some() || seeds.repeat.is_some();
     RunSize {
         engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
@@ -177,6 +175,12 @@ fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
         all,
         ..RunSize::new(at_once, case.run.precision.into())
     }
+}
+
+/// Number of particles in a piece of a run with this number of slots.
+pub fn piece_length(case: &Case, slots: usize) -> usize {
+    let length = case.run.piece.unwrap_or_else(|| io::tracks::piece_length(slots));
+    length.min(slots).max(1)
 }
 
 /// The numbers of frames that fields hold in memory.

@@ -1,84 +1,71 @@
 //! Joins the pieces of a run, and writes the files of a finished run.
 
 use super::{
-    member::{self, Member},
-    parts::{self, Owner, Parts, Work},
-    piece::{PieceReport, PieceRun, REPORT},
-    read_json,
-    totals::RankTotals,
+    parts,
+    piece::PieceReport,
+    share::{Sharer, Worker},
+    totals,
 };
 use crate::{
     case_run::{self, Printed},
     checkpoint::RunCheckpoint,
-    folder::{DOMAIN, Folder, STATE},
-    io_stats::IoStats,
-    job, log, machine,
+    folder::{self, DOMAIN, Folder, STATE},
+    log,
     residence::{self, ResidenceTimes},
-    summary::RunSummary,
 };
 use anyhow::{Context, Result};
 use burntrace::{
-    DurablePosition, RunState, Summary,
+    DurablePosition, RunState,
     io::{
         self,
         tracks::{PieceTracks, join_pieces},
     },
 };
 use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The end of a run whose pieces are all done.
-pub struct Finish<'a> {
-    pub piece: &'a PieceRun<'a>,
-    pub parts: &'a Parts,
-    /// The folder of the run.
-    pub folder: &'a Folder,
-}
-
-impl Finish<'_> {
-    /// Joins the pieces, writes summary and report, and removes the pieces.
-    pub fn complete(&self, member: &Member) -> Result<Printed> {
-        let start = Instant::now();
-        tracing::info!("joins the pieces");
-        let pieces: Vec<Folder> = (0..self.parts.count).map(|number| self.piece(number)).collect();
-        let reports: Vec<PieceReport> =
-            pieces.iter().map(|piece| read_json(&piece.path(REPORT))).collect::<Result<_>>()?;
-        self.folder.remove_files()?;
-        self.join_tracks(&pieces, &reports)?;
-        let run = Summary::join(reports.iter().map(|report| report.summary.clone()))
-            .context("the run has no pieces")?;
-        let mut warnings: Vec<String> = Vec::new();
-        for warning in reports.iter().flat_map(|report| &report.warnings) {
-            if !warnings.contains(warning) {
-                warnings.push(warning.clone());
-            }
-        }
-        let state = self.state(&pieces, &mut warnings)?;
-        let mark = state.as_ref().map_or(DurablePosition::default(), |state| state.numbers.mark());
-        let (residence, at_mark) = self.residence(mark)?;
-        if let Some(state) = state {
-            let start = &self.piece.common.checkpoint;
-            let checkpoint = start.at_start(start.machine.clone());
-            checkpoint.write_end(self.folder, state, at_mark.as_deref())?;
-        }
-        let printed = self.write_summary(&run, &reports, (residence, warnings), start)?;
-        self.close(member)?;
-        self.piece.worker.run.with_report(&run, self.folder, printed)
+impl Sharer<'_> {
+    /// Joins the pieces, writes summary and report, and removes the pieces. After an error the next process may join them.
+    pub fn finish(&self) -> Result<Printed> {
+        self.join().inspect_err(|_| drop(std::fs::remove_file(parts::join_lock(&self.folder))))
     }
 
-    /// The folder of a piece.
-    fn piece(&self, number: usize) -> Folder {
-        Folder::at(self.parts.path(Work::Piece(number), &Owner::Done))
+    fn join(&self) -> Result<Printed> {
+        let start = Instant::now();
+        tracing::info!("joins the pieces");
+        let pieces: Vec<Folder> =
+            (0..self.plan.count()).map(|number| parts::done_piece(&self.folder, number)).collect();
+        let reports: Vec<PieceReport> =
+            pieces.iter().map(PieceReport::read).collect::<Result<_>>()?;
+        let mut traced = totals::join(&reports).context("the run has no pieces")?;
+        self.folder.remove_files()?;
+        self.join_tracks(&pieces, &reports)?;
+        let mut end = self.checkpoint.at_start(self.checkpoint.machine.clone());
+        reports.iter().for_each(|report| end.add_warnings(report.traced.warnings.clone()));
+        let state = self.state(&pieces, &mut end)?;
+        let mark = state.as_ref().map_or(DurablePosition::default(), |state| state.numbers.mark());
+        let (residence, at_mark) = self.residence(mark)?;
+        (traced.residence, traced.warnings) = (residence, end.warnings.clone());
+        if let Some(state) = state {
+            end.write_end(&self.folder, state, at_mark.as_deref())?;
+        }
+        traced.add_writing(start);
+        let Worker { run, prepared, .. } = &self.workers[0];
+        let work = totals::work(&reports, self.plan.piece);
+        let device_bytes = case_run::device_bytes(prepared);
+        let printed = run.summarise(&mut traced, &self.folder, device_bytes, Some(work))?;
+        self.folder.write("case.toml", &self.checkpoint.case)?;
+        self.close()?;
+        run.with_report(&traced.run, &self.folder, printed)
     }
 
     /// Writes the tracks of the run.
     fn join_tracks(&self, pieces: &[Folder], reports: &[PieceReport]) -> Result<()> {
         let stores = pieces.iter().zip(reports).map(|(piece, report)| PieceTracks {
             folder: piece.path("tracks"),
-            instances_by_segment: report.summary.instances_by_segment.clone(),
+            instances_by_segment: report.traced.run.instances_by_segment.clone(),
         });
-        let plan = self.piece.worker.prepared.save_plan();
+        let plan = self.workers[0].prepared.save_plan();
         Ok(join_pieces(&stores.collect::<Vec<_>>(), self.folder.path("tracks"), &plan)?)
     }
 
@@ -86,16 +73,16 @@ impl Finish<'_> {
     fn state(
         &self,
         pieces: &[Folder],
-        warnings: &mut Vec<String>,
+        end: &mut RunCheckpoint,
     ) -> Result<Option<RunState<'static>>> {
-        if !self.piece.worker.run.case.run.keep_state {
+        if !self.workers[0].run.case.run.keep_state {
             return Ok(None);
         }
         if let Some(number) = pieces.iter().position(|piece| !piece.path(STATE).is_file()) {
-            warnings.push(format!(
+            end.add_warnings(vec![format!(
                 "piece {number} was traced with `run.keep_state = false`: the run has no `{STATE}`, and cannot be \
                  extended"
-            ));
+            )]);
             return Ok(None);
         }
         let states = pieces.iter().map(|piece| {
@@ -127,77 +114,31 @@ impl Finish<'_> {
         Ok((Some(residence::sorted(entries)), Some(at_mark)))
     }
 
-    /// Writes the VTK files, the summary and the case.
-    fn write_summary(
-        &self,
-        run: &Summary,
-        reports: &[PieceReport],
-        (residence, warnings): (Option<Vec<ResidenceTimes>>, Vec<String>),
-        start: Instant,
-    ) -> Result<Printed> {
-        let (worker, folder) = (self.piece.worker, self.folder);
-        let of = &worker.run;
-        let joined = start.elapsed().as_secs_f64();
-        let vtk = case_run::write_vtk(of.case, folder)?;
-        let totals = RankTotals::of(reports, self.piece.common.plan.piece);
-        let mut spent = totals.spent;
-        spent.total += start.elapsed().as_secs_f64();
-        let summary = RunSummary {
-            run,
-            time: reports[0].time,
-            seeds: of.seeds,
-            residence: residence.as_deref(),
-            device: of.device,
-            loaded: of.loaded,
-            domain: job::domain(of.case, of.loaded.field.domain())?,
-            write_seconds: run.save_seconds + joined + vtk,
-            io: IoStats {
-                read: totals.bytes[0],
-                written: totals.bytes[1],
-                input: spent.read + run.input.as_ref().map_or(0.0, |input| input.wait_seconds),
-                output: totals.waited,
-                total: spent.total,
-                memory: machine::peak_memory(),
-            },
-            spent,
-            checkpoints: totals.checkpoints,
-            resumed: totals.resumed,
-            device_bytes: case_run::device_bytes(&worker.prepared),
-            warnings,
-            folder: &folder.root,
-            profile: None,
-            ranks: Some(&totals),
-        };
-        let printed = Printed { json: summary.json(), text: summary.text() };
-        folder.write("summary.json", &format!("{:#}\n", printed.json))?;
-        folder.write("case.toml", &self.piece.common.checkpoint.case)?;
-        Ok(printed)
-    }
-
     /// Joins the logs of all processes, and removes the pieces: the run is complete.
-    fn close(&self, member: &Member) -> Result<()> {
+    fn close(&self) -> Result<()> {
         tracing::info!("the run is complete");
-        let own = member.log();
+        let (root, log) = (self.folder.parts(), self.folder.path("log.txt"));
+        let own = self.folder.rank_log(self.rank.index);
         let failed = || format!("cannot write {}", own.display());
-        let mut log = std::fs::File::options().append(true).open(&own).with_context(failed)?;
-        for other in member::logs(&self.parts.root).iter().filter(|path| **path != own) {
+        let mut file = std::fs::File::options().append(true).open(&own).with_context(failed)?;
+        for other in self.folder.rank_logs().iter().filter(|path| **path != own) {
             let content = std::fs::read(other).unwrap_or_default();
             let name = other.file_name().unwrap_or_default().to_string_lossy();
-            let written = writeln!(log, "log of {name}").and_then(|()| log.write_all(&content));
+            let written =
+                writeln!(file, "log of rank {name}").and_then(|()| file.write_all(&content));
             written.with_context(failed)?;
         }
-        std::fs::rename(&own, self.folder.path("log.txt")).with_context(failed)?;
+        std::fs::rename(&own, log).with_context(failed)?;
         self.folder.remove(DOMAIN)?;
-        let old = self.folder.path(&format!("{}.{}", parts::FOLDER, member.id));
-        let root = &self.parts.root;
-        std::fs::rename(root, old).with_context(|| format!("cannot rename {}", root.display()))?;
-        remove_abandoned(self.folder)
+        let old = self.folder.path(&format!("{}.{}", folder::PARTS, std::process::id()));
+        std::fs::rename(&root, old).with_context(|| format!("cannot rename {}", root.display()))?;
+        remove_parts(&self.folder)
     }
 }
 
 /// Removes the pieces of a complete run, and folders of processes that ended before they could start it.
-pub fn remove_abandoned(folder: &Folder) -> Result<()> {
-    let start = format!("{}.", parts::FOLDER);
+pub fn remove_parts(folder: &Folder) -> Result<()> {
+    let start = format!("{}.", folder::PARTS);
     let failed = || format!("cannot read {}", folder.root.display());
     for entry in std::fs::read_dir(&folder.root).with_context(failed)? {
         let entry = entry.with_context(failed)?;
@@ -209,7 +150,7 @@ pub fn remove_abandoned(folder: &Folder) -> Result<()> {
 }
 
 /// Removes a folder. NFS keeps files that are open, for a moment.
-fn remove(folder: &Path) {
+fn remove(folder: &std::path::Path) {
     for _ in 0..20 {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -20,11 +20,11 @@ pub struct Rank {
 
 /// Variables with the rank, the number of ranks, and the rank on the machine: of Open MPI, of MPICH and
 /// Intel MPI, of SLURM. Those of SLURM come last, as the processes that `mpirun` starts in a batch script inherit
-/// them from the script.
+/// them from the script. The script itself has `SLURM_PROCID` and `SLURM_NTASKS`, but no step.
 const VARIABLES: [[&str; 3]; 3] = [
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"],
     ["PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"],
-    ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"],
+    ["SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"],
 ];
 
 impl Rank {
@@ -138,11 +138,12 @@ mod tests {
     fn ranks_are_given_or_of_the_environment() {
         assert_eq!(of(None, &[]).unwrap(), (0, 1, 0));
         assert_eq!(of(Some("3/4"), &[("PMI_RANK", "0"), ("PMI_SIZE", "2")]).unwrap(), (3, 4, 3));
-        let slurm = [("SLURM_PROCID", "5"), ("SLURM_NTASKS", "8"), ("SLURM_LOCALID", "1")];
+        let slurm = [("SLURM_PROCID", "5"), ("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_LOCALID", "1")];
         assert_eq!(of(None, &slurm).unwrap(), (5, 8, 1));
         let pmi = [("PMI_RANK", "5"), ("PMI_SIZE", "8")];
         assert_eq!(of(None, &[pmi.to_vec(), slurm.to_vec()].concat()).unwrap(), (5, 8, 1));
         let batch = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8")];
+        assert_eq!(of(None, &batch).unwrap(), (0, 1, 0), "a batch script is no rank");
         let mpirun = [("OMPI_COMM_WORLD_RANK", "2"), ("OMPI_COMM_WORLD_SIZE", "4")];
         assert_eq!(of(None, &[batch, mpirun].concat()).unwrap(), (2, 4, 2));
         let other = [&batch[..], &[("SLURM_LOCALID", "0")], &pmi].concat();

@@ -1,34 +1,91 @@
-//! What a process does that shares a run: it claims pieces until none is left.
+//! What a process does that shares a run: it traces its pieces on all of its devices, and joins all if it is the last one.
 
 use super::{
-    PLAN, PiecePlan, SharedStart, checkpoint, finish,
-    member::{self, Member},
-    parts::{Parts, Work},
-    piece::PieceCommon,
-    piece_length, progress,
+    checkpoint, finish,
+    parts::{self, PiecePlan},
     rank::Rank,
-    worker::Worker,
 };
 use crate::{
     args::OutputArgs,
-    case::{self, Case, Misuse},
-    case_run::{self, CaseRun},
+    case::{self, Misuse},
+    case_change,
+    case_run::{CaseRun, interrupted, print_report},
     checkpoint::{Machine, RunCheckpoint},
     errors,
     fingerprint::Fingerprint,
     folder::{self, DOMAIN, Folder},
     job, log,
     notes::Notes,
-    resume,
     signals::{Signals, Stopped},
     summary, watch,
 };
 use anyhow::Result;
-use burntrace::io;
-use std::{sync::Mutex, time::Instant};
+use burntrace::{Prepared, io};
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64},
+    },
+    time::{Duration, Instant},
+};
 
-/// Shares a run with other processes: traces pieces on all devices of this process until none is left, and joins
-/// them if this process is the last one.
+/// Interval of progress on standard error.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// How a process starts to share a run.
+pub struct SharedStart {
+    pub rank: Rank,
+    /// Whether an earlier run in the folder is replaced.
+    pub overwrites: bool,
+    /// Whether the run must have started already.
+    pub resumes: bool,
+    pub accept_changes: bool,
+}
+
+impl SharedStart {
+    /// For a run that this process or another one starts.
+    pub fn new(rank: Rank) -> Self {
+        SharedStart { rank, overwrites: false, resumes: false, accept_changes: false }
+    }
+}
+
+/// The run on one device.
+pub struct Worker<'a> {
+    pub run: CaseRun<'a>,
+    pub prepared: Prepared<'a>,
+    /// Whether it has not traced a piece.
+    pub is_fresh: AtomicBool,
+}
+
+/// A process that shares a run.
+pub struct Sharer<'a> {
+    pub workers: &'a [Worker<'a>],
+    pub folder: Folder,
+    pub plan: PiecePlan,
+    /// The checkpoint before the first step.
+    pub checkpoint: RunCheckpoint,
+    pub rank: Rank,
+    /// The machine and the number of this process.
+    pub process: String,
+    /// Warnings of this process.
+    pub warnings: Vec<String>,
+    /// Bytes of frames in the reports of its pieces.
+    pub read: AtomicU64,
+    notes: Notes,
+    /// Whether it joins the pieces if the process that began to do so has ended.
+    takes_over: bool,
+}
+
+/// The pieces that a process has not begun.
+struct Pieces {
+    left: Vec<usize>,
+    count: usize,
+    /// When progress was last printed.
+    said: Instant,
+}
+
+/// Shares a run with other processes: traces the pieces of this process on all of its devices, and joins all pieces if it
+/// is the last one.
 pub fn share(
     workers: &[Worker],
     start: SharedStart,
@@ -40,9 +97,11 @@ pub fn share(
     let folder = Folder::at(&run.case.run.out);
     let rank = start.rank;
     match Sharer::enter(workers, start, (fingerprint, warnings), notes) {
-        Ok(sharer) => sharer.work(output).map_err(|error| sharer.with_rest(error)),
+        Ok(sharer) => {
+            sharer.work(output).map_err(|error| interrupted(error, &folder, sharer.rest()))
+        }
         Err(_) if is_complete(run, &folder)? => {
-            finish::remove_abandoned(&folder)?;
+            finish::remove_parts(&folder)?;
             let root = folder.root.display();
             notes.say("ranks", format!("the run in {root} is complete; {rank} has nothing to do"));
             Ok(())
@@ -54,8 +113,7 @@ pub fn share(
 /// Whether the folder has the complete run of this case, which other processes have finished before.
 fn is_complete(run: &CaseRun, folder: &Folder) -> Result<bool> {
     let text = std::fs::read_to_string(folder.path("case.toml")).unwrap_or_default();
-    let is_same = || Ok::<_, anyhow::Error>(change_of_case(run, &text)?.is_none());
-    Ok(!text.is_empty() && has_completed(folder) && is_same()?)
+    Ok(!text.is_empty() && has_completed(folder) && change_of_case(run, &text)?.is_none())
 }
 
 /// Whether a folder has a complete run.
@@ -70,9 +128,207 @@ fn change_of_case(run: &CaseRun, text: &str) -> Result<Option<String>> {
     let Ok(before) = case::from_text(text, &[]) else {
         return Ok(Some("the case of the run cannot be read by this version".into()));
     };
-    let fixed = |case: &Case| resume::fixed_keys(case, &[]);
-    let now = run.case.clone().within(run.base);
-    Ok(resume::change("", &fixed(&before)?, &fixed(&now)?))
+    case_change::first(&before, &run.case.clone().within(run.base), &[])
+}
+
+impl<'a> Sharer<'a> {
+    /// Starts the run, or joins the processes that share it. An error if the run is complete, too.
+    fn enter(
+        workers: &'a [Worker<'a>],
+        start: SharedStart,
+        (fingerprint, warnings): (Fingerprint, Vec<String>),
+        notes: Notes,
+    ) -> Result<Self> {
+        let Worker { run, prepared, .. } = &workers[0];
+        let (rank, particles) = (start.rank, prepared.count());
+        let plan = PiecePlan { particles, piece: job::piece_length(run.case, particles) };
+        let folder = Folder::at(&run.case.run.out);
+        if start.overwrites || !start.resumes && !folder.is_shared() {
+            begin(run, &folder, (plan, start.overwrites), &fingerprint, rank)?;
+        }
+        let checkpoint = checkpoint(&folder)?;
+        let host = sysinfo::System::host_name().unwrap_or_else(|| "unknown".into());
+        let process = format!("{host}+{}", std::process::id());
+        let takes_over = rank.index == 0 && parts::join_lock(&folder).exists();
+        let read = AtomicU64::new(0);
+        let mut sharer = Sharer {
+            workers,
+            folder,
+            plan,
+            checkpoint,
+            rank,
+            process,
+            warnings,
+            read,
+            notes,
+            takes_over,
+        };
+        sharer.check(&fingerprint, start.accept_changes)?;
+        log::to_file(&sharer.folder.rank_log(rank.index))?;
+        log::warn(&sharer.warnings);
+        for worker in workers {
+            let device = &worker.run.device.name;
+            tracing::info!(process = sharer.process, device, "{rank} joins");
+        }
+        sharer.note_idle();
+        Ok(sharer)
+    }
+
+    /// Checks that the run is that of this process.
+    fn check(&mut self, fingerprint: &Fingerprint, accept_changes: bool) -> Result<()> {
+        let root = self.folder.root.display();
+        if let Some(change) = change_of_case(&self.workers[0].run, &self.checkpoint.case)? {
+            let free: Vec<&str> = case::Run::FREE.into_iter().filter(|key| *key != "out").collect();
+            return Err(Misuse::error(format!(
+                "{change} in the run in {root} that processes share; all of them need the same case, except for \
+                 run.{}: remove the change, or give another folder with --out",
+                free.join(", ")
+            )));
+        }
+        let found = PiecePlan::read(&self.folder);
+        if found != Some(self.plan) {
+            let found = found.map_or("unknown".into(), |plan| format!("{plan:?}"));
+            return Err(Misuse::error(format!(
+                "the run in {root} has other pieces ({found}) than this process ({:?}); use the same version and \
+                 the same input data",
+                self.plan
+            )));
+        }
+        let since = format!("since the run in {root} started");
+        let change = self.checkpoint.data_change(fingerprint, accept_changes, &since)?;
+        let device = self.workers[0].run.device;
+        self.warnings.extend(self.checkpoint.changes(device).into_iter().chain(change));
+        self.checkpoint.fingerprint = fingerprint.clone();
+        Ok(())
+    }
+
+    /// Says that the run has too few pieces for all devices or ranks.
+    fn note_idle(&self) {
+        let (pieces, devices, ranks) = (self.plan.count(), self.workers.len(), self.rank.count);
+        if pieces < devices * ranks {
+            let of =
+                if ranks == 1 { format!("{devices} devices") } else { format!("{ranks} ranks") };
+            self.notes.say(
+                if ranks == 1 { "devices" } else { "ranks" },
+                format!(
+                    "the run has {pieces} pieces for {of}; a smaller run.piece (now {}) would let all of them work",
+                    self.plan.piece
+                ),
+            );
+        }
+    }
+
+    /// Traces the pieces of this process, and joins all pieces if no other process has some left.
+    fn work(&self, output: OutputArgs) -> Result<()> {
+        let command = self.folder.resume_command();
+        let hint = {
+            let command = command.clone();
+            move || format!("stopped within a segment; resume with {command}")
+        };
+        let has_checkpoints = watch::policy(&self.workers[0].run.case.run).is_some();
+        let signals = Signals::watch(has_checkpoints.then_some(hint))?;
+        let count = self.plan.count();
+        if let Some(done) = parts::done(&self.folder)? {
+            let own = (self.rank.index..count).step_by(self.rank.count);
+            self.trace(own.filter(|number| !done.contains(number)).rev().collect(), &signals)?;
+        }
+        let (rank, root) = (self.rank, self.folder.root.display());
+        let left = parts::done(&self.folder)?.map(|done| count - done.len());
+        let note = match left {
+            None => format!("another rank has completed the run in {root}"),
+            Some(0) => match parts::begin_join(&self.folder, self.takes_over) {
+                Some(_lock) => return print_report(&self.finish()?, output),
+                None => format!(
+                    "{rank} has nothing left to do: another one joins the pieces; if it has ended, resume with {command}"
+                ),
+            },
+            Some(left) => format!(
+                "{rank} has traced its pieces; {left} of {count} are left to other ranks, and the last one joins \
+                 them; if those have ended, resume with {command}"
+            ),
+        };
+        self.notes.say("ranks", note);
+        Ok(())
+    }
+
+    /// Traces pieces on all devices. Those that fail leave their pieces to the others.
+    fn trace(&self, left: Vec<usize>, signals: &Signals) -> Result<()> {
+        let pieces = &Mutex::new(Pieces { count: left.len(), left, said: Instant::now() });
+        let mut devices: Vec<usize> = (0..self.workers.len()).collect();
+        loop {
+            let traced: Vec<(usize, Result<()>)> = std::thread::scope(|scope| {
+                let start =
+                    |device| scope.spawn(move || (device, self.trace_on(device, pieces, signals)));
+                let threads: Vec<_> = devices.drain(..).map(start).collect();
+                let joined = threads.into_iter().map(|thread| thread.join());
+                joined
+                    .map(|of| of.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                    .collect()
+            });
+            let mut failure = None;
+            for (device, traced) in traced {
+                match traced {
+                    Ok(()) => devices.push(device),
+                    Err(error) => {
+                        self.note_failure(device, &error);
+                        failure.get_or_insert(error);
+                    }
+                }
+            }
+            match failure {
+                Some(error) if error.is::<Stopped>() || devices.is_empty() => return Err(error),
+                // The piece of a device that has failed is left.
+                Some(_) => {}
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Traces pieces on a device until none is left.
+    fn trace_on(&self, device: usize, pieces: &Mutex<Pieces>, signals: &Signals) -> Result<()> {
+        let lock = || pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(code) = signals.code() {
+                let text = format!("stopped; resume with {}", self.folder.resume_command());
+                return Err(Stopped { code, text }.into());
+            }
+            let Some(number) = lock().left.pop() else { return Ok(()) };
+            let traced = self.trace_piece(number, device, signals);
+            let mut pieces = lock();
+            if let Err(error) = traced {
+                pieces.left.push(number);
+                return Err(error);
+            }
+            if pieces.said.elapsed() > INTERVAL {
+                pieces.said = Instant::now();
+                let Pieces { left, count, .. } = &*pieces;
+                let [begun, rank] = [count - left.len(), self.rank.index];
+                let text =
+                    format!("rank {rank}: {begun} of {count} pieces are done or in progress");
+                self.notes.say("ranks", text);
+            }
+        }
+    }
+
+    /// Says that a device has failed and others go on.
+    fn note_failure(&self, worker: usize, error: &anyhow::Error) {
+        if self.workers.len() == 1 || error.is::<Stopped>() {
+            return;
+        }
+        let device = &self.workers[worker].run.device.name;
+        let text = format!("{device} fails and leaves its piece: {}", errors::chain(error));
+        tracing::error!("{text}");
+        self.notes.say("devices", text);
+    }
+
+    /// Says what is left of the run.
+    fn rest(&self) -> Option<String> {
+        let [done, all] = parts::progress(&self.folder)?;
+        Some(match all - done {
+            0 => "all pieces are traced, but not joined".into(),
+            rest => format!("{rest} of {all} pieces are not complete"),
+        })
+    }
 }
 
 /// Creates the folder of a new run, unless another process is first.
@@ -80,7 +336,8 @@ fn begin(
     run: &CaseRun,
     folder: &Folder,
     (plan, overwrites): (PiecePlan, bool),
-    (fingerprint, member): (&Fingerprint, &Member),
+    fingerprint: &Fingerprint,
+    rank: Rank,
 ) -> Result<()> {
     if overwrites {
         Folder::create(&folder.root, true)?;
@@ -96,186 +353,10 @@ fn begin(
     let text = folder::case_text(run.case, run.base)?;
     let machine = Machine::of(run.device);
     let checkpoint = RunCheckpoint::initial(text.clone(), fingerprint.clone(), machine);
-    let is_first = Parts::publish(&folder.root, plan.count(), &member.id, |new| {
-        let new = Folder::at(new);
-        checkpoint.write(&new, &[])?;
-        new.write(PLAN, &format!("{:#}\n", serde_json::to_value(plan)?))
-    })?;
-    if is_first {
+    if parts::publish(folder, plan, rank, |new| checkpoint.write(new, &[]).map(drop))? {
         let domain = job::domain(run.case, run.loaded.field.domain())?;
         folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
         folder.write("case.toml", &text)?;
     }
     Ok(())
-}
-
-/// A process that shares a run.
-pub struct Sharer<'a> {
-    pub workers: &'a [Worker<'a>],
-    /// What the pieces have in common.
-    pub common: PieceCommon,
-    pub parts: Parts,
-    pub folder: Folder,
-    pub member: Member,
-    pub rank: Rank,
-    pub notes: Notes,
-    /// When progress was last printed.
-    pub said: Mutex<Instant>,
-    /// Held while a device looks for its next piece.
-    pub claims: Mutex<()>,
-}
-
-/// How a process ended its share of the run.
-pub enum Ending {
-    /// It has joined the pieces.
-    Joined(case_run::Printed),
-    /// Other processes trace what is left.
-    Left(Vec<(Work, String)>),
-    /// Another process has joined the pieces.
-    Gone,
-}
-
-impl<'a> Sharer<'a> {
-    /// Starts the run, or joins the processes that share it. An error if the run is complete, too.
-    fn enter(
-        workers: &'a [Worker<'a>],
-        start: SharedStart,
-        (fingerprint, warnings): (Fingerprint, Vec<String>),
-        notes: Notes,
-    ) -> Result<Self> {
-        let Worker { run, prepared } = &workers[0];
-        let particles = prepared.count();
-        let plan = PiecePlan { particles, piece: piece_length(run.case, particles) };
-        let folder = Folder::at(&run.case.run.out);
-        let member = Member::new(&Parts::folder(&folder.root), start.rank);
-        if start.overwrites || !start.resumes && !folder.is_shared() {
-            begin(run, &folder, (plan, start.overwrites), (&fingerprint, &member))?;
-        }
-        let checkpoint = checkpoint(&folder.root)?;
-        let mut sharer = Sharer {
-            workers,
-            common: PieceCommon { checkpoint, plan, warnings },
-            parts: Parts { root: Parts::folder(&folder.root), count: plan.count() },
-            folder,
-            member,
-            rank: start.rank,
-            notes,
-            said: Mutex::new(Instant::now()),
-            claims: Mutex::default(),
-        };
-        sharer.join(&fingerprint, start.accept_changes)?;
-        Ok(sharer)
-    }
-
-    /// Checks that the run is that of this process, and joins the others.
-    fn join(&mut self, fingerprint: &Fingerprint, accept_changes: bool) -> Result<()> {
-        let (run, PieceCommon { checkpoint, plan, .. }) = (&self.workers[0].run, &self.common);
-        let root = self.folder.root.display();
-        if let Some(change) = change_of_case(run, &checkpoint.case)? {
-            return Err(Misuse::error(format!(
-                "{change} in the run in {root} that processes share; all of them need the same case, except for \
-                 run.{}: remove the change, or give another folder with --out",
-                case::Run::FREE
-                    .into_iter()
-                    .filter(|key| *key != "out")
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            )));
-        }
-        let text = std::fs::read_to_string(self.parts.root.join(PLAN)).unwrap_or_default();
-        if serde_json::from_str::<PiecePlan>(&text).ok() != Some(*plan) {
-            return Err(Misuse::error(format!(
-                "the run in {root} has other pieces ({}) than this process ({plan:?}); use the same version and \
-                 the same input data",
-                text.split_whitespace().collect::<Vec<_>>().join(" ")
-            )));
-        }
-        let since = format!("since the run in {root} started");
-        let change = checkpoint.data_change(fingerprint, accept_changes, &since)?;
-        let device = run.device;
-        let changes: Vec<String> = checkpoint.changes(device).into_iter().chain(change).collect();
-        self.common.warnings.extend(changes);
-        self.common.checkpoint.fingerprint = fingerprint.clone();
-        self.member.join()?;
-        log::warn(&self.common.warnings);
-        for worker in self.workers {
-            let device = &worker.run.device.name;
-            tracing::info!(id = self.member.id, device, "{} joins", self.rank);
-        }
-        self.note_idle();
-        Ok(())
-    }
-
-    /// Says that the run has too few pieces for all devices.
-    fn note_idle(&self) {
-        let (pieces, devices) = (self.parts.count, self.workers.len());
-        if pieces < devices {
-            self.notes.say(
-                "devices",
-                format!(
-                    "the run has {pieces} pieces for {devices} devices; a smaller run.piece (now {}) would let all \
-                     of them work",
-                    self.common.plan.piece
-                ),
-            );
-        }
-    }
-
-    /// Traces pieces until none is left.
-    fn work(&self, output: OutputArgs) -> Result<()> {
-        let root = self.folder.root.clone();
-        let hint = move || {
-            let command = Folder::at(&root).resume_command();
-            format!("stopped within a segment; other ranks go on, or resume with {command}")
-        };
-        let has_checkpoints = watch::policy(&self.workers[0].run.case.run).is_some();
-        let signals = Signals::watch(has_checkpoints.then_some(hint))?;
-        match self.pieces(&signals)? {
-            Ending::Joined(printed) => case_run::print_report(&printed, output),
-            Ending::Left(others) => {
-                self.notes.say("ranks", self.left(&others));
-                Ok(())
-            }
-            Ending::Gone => {
-                let root = self.folder.root.display();
-                self.notes.say("ranks", format!("another rank has completed the run in {root}"));
-                Ok(())
-            }
-        }
-    }
-
-    /// What is left to other processes.
-    fn left(&self, others: &[(Work, String)]) -> String {
-        let mut ids: Vec<&str> = others.iter().map(|(_, id)| id.as_str()).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let names =
-            ids.iter().take(4).map(|id| member::described(id)).collect::<Vec<_>>().join(", ");
-        let more = if ids.len() > 4 { ", and others" } else { "" };
-        let what = match others {
-            [(Work::Join, _)] => "the pieces are being joined".into(),
-            _ => format!("{} of {} pieces are being traced", others.len(), self.parts.count),
-        };
-        format!("nothing is left to {}: {what} by {names}{more}", self.rank)
-    }
-
-    /// Adds what is left of the run to an error.
-    fn with_rest(&self, error: anyhow::Error) -> anyhow::Error {
-        if error.is::<Stopped>() {
-            tracing::info!("{error}");
-            return error;
-        }
-        tracing::error!("{}", errors::chain(&error));
-        let Some([done, _, all]) = progress(&self.folder.root) else { return error };
-        let rest = match all - done {
-            0 => "all pieces are traced, but not joined".to_string(),
-            rest => format!("{rest} of {all} pieces are not complete"),
-        };
-        let text = format!(
-            "{}; {rest}; after fixing this, resume with {} and any number of ranks",
-            errors::chain(&error),
-            self.folder.resume_command()
-        );
-        if error.is::<Misuse>() { Misuse::error(text) } else { anyhow::anyhow!(text) }
-    }
 }

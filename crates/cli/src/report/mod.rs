@@ -1,21 +1,21 @@
-//! `burntrace report`: the report of a run as Markdown, HTML and JSON.
+//! The report of a run as Markdown, HTML and JSON.
 
+mod command;
 mod content;
 mod data;
 mod document;
 mod particles;
 mod run_rows;
 
+pub use command::execute;
 pub use document::{Block, Document};
 pub use run_rows::{field as field_in_words, of as run_rows};
 
 use crate::{
-    args::{ReportArgs, StyleArgs, lines_of},
-    case::Misuse,
+    args::StyleArgs,
     figure_dir::FigureDir,
     pictures::{self, FigureOptions},
     results::{Group, Results},
-    sweep,
 };
 use anyhow::Result;
 use data::RunReport;
@@ -23,32 +23,6 @@ use std::path::{Path, PathBuf};
 
 /// Maximum number of tracks in a report.
 const PARTICLES: usize = 100;
-
-pub fn execute(args: &ReportArgs) -> Result<()> {
-    if args.run.join(sweep::DEFINITION).is_file() {
-        return of_sweep(args);
-    }
-    let results = Results::open(&args.run)?.note_unfinished();
-    let groups = match args.groups.is_empty() {
-        true => results.groups(),
-        false => args.groups.iter().map(|text| group(text)).collect::<Result<_>>()?,
-    };
-    let report = make(&results, groups, args.particles)?;
-    args.output.print(|| report.json(), || lines_of(&report.written))
-}
-
-/// Makes tables and report of the sweep in a folder again.
-fn of_sweep(args: &ReportArgs) -> Result<()> {
-    if args.particles || !args.groups.is_empty() {
-        return Err(Misuse::error(format!(
-            "{} is the folder of a sweep, whose report has no --groups and --particles; give the folder of one of its \
-             runs, or omit them",
-            args.run.display()
-        )));
-    }
-    let made = sweep::again(&args.run)?;
-    args.output.print(|| made.json, || lines_of(&made.files))
-}
 
 /// Makes the report of the run in a folder. Returns the paths of the report and of its main
 /// picture.
@@ -86,15 +60,4 @@ fn make(results: &Results, groups: Vec<Group>, particles: bool) -> Result<RunRep
     let files = content::document(&report).write(&results.folder, &report.json())?;
     report.written.extend(files);
     Ok(report)
-}
-
-/// Parses a range of slots, such as `0..500`.
-fn group(text: &str) -> Result<Group> {
-    let ends = text.split_once("..").map(|(first, end)| (first.trim().parse(), end.trim().parse()));
-    match ends {
-        Some((Ok(first), Ok(end))) => Ok(Group { name: text.into(), slots: first..end }),
-        _ => Err(Misuse::error(format!(
-            "--groups {text}: give half-open ranges of slots, such as 0..500,500..1000"
-        ))),
-    }
 }

@@ -4,17 +4,14 @@ use super::vary::{Vary, combinations};
 use crate::{
     args::SweepArgs,
     case::{self, Case, Misuse, Reporting},
-    devices,
-    folder::{self, Folder},
-    job, log, resume,
+    case_change, devices,
+    folder::{self, Folder, SWEEP},
+    job, log,
 };
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-
-/// Name of the file with the definition, in the folder of the sweep.
-pub const DEFINITION: &str = "sweep.json";
 
 /// Name of the file that is locked while runs are traced.
 const LOCK: &str = "sweep.lock";
@@ -84,7 +81,7 @@ impl Sweep {
 
     /// The sweep in a folder.
     pub fn in_folder(root: &Path) -> Result<Sweep> {
-        let definition = Definition::read(&root.join(DEFINITION))?;
+        let definition = Definition::read(&root.join(SWEEP))?;
         let none = || Misuse::error(format!("{} contains no sweep", root.display()));
         Sweep::of(root.into(), definition.ok_or_else(none)?)
     }
@@ -137,8 +134,7 @@ impl Sweep {
         for (run, values) in self.runs.iter().zip(self.value_texts()) {
             let text = std::fs::read_to_string(run.folder.path("case.toml")).unwrap_or_default();
             let Ok(found) = case::from_text(&text, &[]) else { continue };
-            let [before, now] = [&found, &run.case].map(|case| resume::fixed_keys(case, &[]));
-            if let Some(change) = resume::change("", &before?, &now?) {
+            if let Some(change) = case_change::first(&found, &run.case, &[])? {
                 return Err(Misuse::error(format!(
                     "{} is not the run of this sweep with {values}: {change} there; move that folder",
                     run.folder.root.display()
@@ -159,7 +155,7 @@ impl Sweep {
     /// Writes the definition into the folder, or compares it with the one that is there, and keeps its
     /// confidence unless another one is given. Several processes may do so at the same time.
     fn claim(&mut self, confidence: Option<f64>) -> Result<()> {
-        let path = self.root.join(DEFINITION);
+        let path = self.root.join(SWEEP);
         let root = self.root.display();
         if self.root.join("case.toml").exists() || self.root.join("tracks").exists() {
             return Err(Misuse::error(format!(
@@ -196,14 +192,14 @@ impl Sweep {
     fn keep_confidence(&mut self, confidence: f64) -> Result<()> {
         let _lock = self.lock()?;
         self.definition.confidence = confidence;
-        let (part, path) = (self.definition.write_part(&self.root)?, self.root.join(DEFINITION));
+        let (part, path) = (self.definition.write_part(&self.root)?, self.root.join(SWEEP));
         std::fs::rename(part, &path).with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Holds off other processes that would write tables and reports of this sweep at the same time,
     /// until the file is dropped. On a file system without locks, the last one wins.
     pub fn lock(&self) -> Result<File> {
-        let path = self.root.join(DEFINITION);
+        let path = self.root.join(SWEEP);
         let file = File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
         file.lock().ok();
         Ok(file)
@@ -241,7 +237,7 @@ impl Definition {
 
     /// Writes the definition to a file of this process beside its final one, and returns the path.
     fn write_part(&self, root: &Path) -> Result<PathBuf> {
-        let part = root.join(format!("{DEFINITION}.part-{}", std::process::id()));
+        let part = root.join(format!("{SWEEP}.part-{}", std::process::id()));
         let text = format!("{}\n", serde_json::to_string_pretty(self)?);
         std::fs::write(&part, text).with_context(|| format!("cannot write {}", part.display()))?;
         Ok(part)
@@ -278,11 +274,8 @@ impl Definition {
         if self.case == now.case {
             return None;
         }
-        let fixed = |text: &str| {
-            let case = case::from_text(text, &[]).ok()?;
-            resume::fixed_keys(&case, &[]).ok()
-        };
-        let change = resume::change("", &fixed(&self.case)?, &fixed(&now.case)?)?;
+        let [before, now] = [self, now].map(|of| case::from_text(&of.case, &[]).ok());
+        let change = case_change::first(&before?, &now?, &[]).ok()??;
         Some(format!("in the case, {change}"))
     }
 }

@@ -10,7 +10,7 @@ mod runs;
 mod table;
 mod vary;
 
-pub use definition::{DEFINITION, Sweep};
+pub use definition::Sweep;
 pub use evaluation::again;
 pub use info::describe;
 

@@ -3,6 +3,7 @@
 use super::definition::{Sweep, SweepRun};
 use crate::{
     case::{self, Case, Misuse},
+    case_change,
     case_run::Printed,
     checkpoint::RunCheckpoint,
     devices, errors,
@@ -10,7 +11,6 @@ use crate::{
     job::{self, LoadedField},
     log,
     notes::Notes,
-    resume,
     signals::{Signals, Stopped},
     trace::{self, RunStart, Session},
 };
@@ -234,8 +234,7 @@ fn run_start(run: &SweepRun) -> Result<RunStart> {
     let root = run.folder.root.display();
     let before = case::from_text(&checkpoint.case, &[])
         .map_err(|problem| Misuse::error(format!("the case of {root}: {problem}")))?;
-    let [before, now] = [resume::fixed_keys(&before, &[])?, resume::fixed_keys(&run.case, &[])?];
-    if let Some(change) = resume::change("", &before, &now) {
+    if let Some(change) = case_change::first(&before, &run.case, &[])? {
         return Err(Misuse::error(format!(
             "{change} when the run in {root} started; remove this folder to start the run again"
         )));

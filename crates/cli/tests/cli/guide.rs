@@ -96,7 +96,7 @@ const LAUNCHER: &str = "#!/bin/sh\nn=2\n\
 fn write_launchers(folder: &Path) {
     use std::os::unix::fs::PermissionsExt;
     for (name, rank, size) in [
-        ("srun", "SLURM_PROCID", "SLURM_NTASKS"),
+        ("srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
         ("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ] {
         let path = folder.join(name);

@@ -241,7 +241,7 @@ fn kill_ranks(folder: &Path, times: usize) {
         let mut ranks = start_ranks(folder, &args, count);
         if killed < times {
             std::thread::sleep(Duration::from_secs_f64(random.next() * 1.2 * whole));
-            // Every third time, only one of them: others take over its piece.
+            // Every third time, only one of them: the others complete theirs.
             let few = if killed % 3 == 2 { 1 } else { count };
             ranks.iter_mut().take(few).for_each(|rank| rank.kill().unwrap());
             killed += 1;
@@ -310,10 +310,17 @@ fn rank_refuses_another_run_and_leaves_a_complete_one() {
     let path = folder.path();
     let args = [&["run", "case.toml", "--rank", "1/2"], &PIECES[..]].concat();
     let call = |more: &[&str]| burntrace(path, &[&args[..], more].concat());
-    // No rank waits for the others.
-    let output = call(&[]);
+    // No rank waits for the others; the last one joins the pieces.
+    let first = burntrace(path, &args);
+    assert_success(std::slice::from_ref(&first));
+    let left = "rank 1 of 2 has traced its pieces; 5 of 10 are left to other ranks";
+    assert!(text(&first.stderr).contains(left), "{}", text(&first.stderr));
+    let info = text(&burntrace(path, &["info", "out"]).stdout);
+    assert!(info.contains("5 of 10 done"), "{info}");
+    let other = [&["run", "case.toml", "--rank", "0/2"], &PIECES[..]].concat();
+    let output = burntrace(path, &other);
     assert_success(std::slice::from_ref(&output));
-    assert!(text(&output.stdout).contains("10 pieces of up to 130 particles by 1 process:"));
+    assert!(text(&output.stdout).contains("10 pieces of up to 130 particles by 2 processes:"));
     let late = call(&[]);
     assert_success(std::slice::from_ref(&late));
     assert!(text(&late.stderr).contains("is complete; rank 1 of 2 has nothing to do"));
@@ -367,7 +374,7 @@ fn ranks_of_each_launcher_run_on_the_default_device() {
         ["--rank", "2"],
         ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
         ["PMI_RANK", "PMI_SIZE"],
-        ["SLURM_PROCID", "SLURM_NTASKS"],
+        ["SLURM_PROCID", "SLURM_STEP_NUM_TASKS"],
     ] {
         assert_success(&wait_all((0..2).map(|index| start(launcher, index)).collect()));
         assert_eq!(summary(path, "out")["ranks"]["pieces"], 3, "{launcher:?}");

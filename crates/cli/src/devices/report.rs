@@ -1,7 +1,6 @@
-//! The devices, with their answers.
+//! A device with its answer.
 
-use super::{Auto, answer::Answer};
-use crate::devices::auto;
+use super::answer::Answer;
 use anyhow::{Context, Result, bail};
 use burntrace::device::{self, OpenDevice};
 use serde::Serialize;
@@ -105,26 +104,6 @@ fn read_errors(child: &mut Child) -> String {
     let text = read(child.stderr.take()).unwrap_or_default();
     let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no message");
     last.trim_start_matches("error: ").into()
-}
-
-/// The device that `auto` takes, and why; its measurement is kept.
-pub fn auto(reports: &[DeviceReport]) -> Auto {
-    let (measurement, kept) = auto::keep(reports);
-    let cards = reports.iter().filter(|report| report.is_card()).count();
-    let software = reports.iter().filter(|report| report.kind == "software");
-    let software: Vec<&str> = software.map(|report| report.name.as_str()).collect();
-    let mut reason = match (cards, &software[..]) {
-        (0, []) => "there is no graphics card that this program can use".into(),
-        (0, names) => format!(
-            "there is no graphics card that this program can use; software on the CPU is not chosen ({})",
-            names.join(", ")
-        ),
-        _ => measurement.reason(),
-    };
-    if let Err(error) = &kept {
-        reason += &format!("; this measurement is not kept: {error:#}");
-    }
-    Auto { device: measurement.device().into(), reason, kept: kept.ok() }
 }
 
 /// Whether a device is the CPU itself.
