@@ -3,12 +3,14 @@
 
 use super::{
     common::*,
-    oracle::{Case, FinalState, Point, Space},
+    oracle::{Case, FinalState, Point, Space, final_state},
 };
 use burntrace::{
     Domain, Face, Field, FieldOptions, Floats, FrameData, FrameSource, PointField, PointSource,
     SaveAt, Scheme, Seeds, SourceError, Tracer, Weighting,
 };
+
+pub use burntrace_bench::random::single;
 
 /// Velocity on scattered points, in memory.
 #[derive(Clone, Debug)]
@@ -25,11 +27,6 @@ pub struct Cloud {
 /// Inverse-distance weighting of a number of nodes.
 pub fn mean(neighbours: usize, power: f64) -> Weighting {
     Weighting::InverseDistance { neighbours, power }
-}
-
-/// Points rounded to single precision, so that all devices compute with the same numbers.
-pub fn single(points: Vec<Point>) -> Vec<Point> {
-    points.into_iter().map(|p| p.map(|x| f64::from(x as f32))).collect()
 }
 
 impl Cloud {
@@ -199,7 +196,7 @@ impl OracleCheck {
 
     /// Checks two runs against each other, both with rounding errors.
     pub fn check_both(&self, what: &str, run: &Run, other: &Run) -> usize {
-        self.compare(what, run, |i| FinalState::of(other, i), 2.0)
+        self.compare(what, run, |i| final_state(other, i), 2.0)
     }
 
     fn compare(
@@ -212,7 +209,7 @@ impl OracleCheck {
         let max = self.width.into_iter().fold(0.0, f64::max);
         let mut undecided = 0;
         for (i, (state, allowed)) in self.states.iter().enumerate() {
-            let (found, expected) = (FinalState::of(run, i), other(i));
+            let (found, expected) = (final_state(run, i), other(i));
             let deviation = found.apart(&expected, self.width);
             assert!(
                 deviation <= times * allowed,

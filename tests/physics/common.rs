@@ -7,6 +7,7 @@ use burntrace::{
     Placement, Precision, Seeds, SourceError, Span, Status, Summary, Tracer, Tracks,
     device::{self, OpenDevice},
 };
+pub use burntrace_bench::random::Dice;
 use std::sync::OnceLock;
 
 /// A device with a precision.
@@ -326,32 +327,4 @@ pub fn distance(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
 #[track_caller]
 pub fn assert_below(what: &str, found: f64, bound: f64) {
     assert!(found <= bound, "{what}: {found:e} is not below {bound:e}");
-}
-
-/// Random numbers for tests (SplitMix64; Steele, Lea & Flood, 2014).
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A uniform number in [`low`, `high`).
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A random element.
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[(self.bits() % from.len() as u64) as usize]
-    }
-
-    /// Uniform random points in a box.
-    pub fn points(&mut self, low: [f64; 3], high: [f64; 3], count: usize) -> Vec<[f64; 3]> {
-        let mut point = || std::array::from_fn(|d| self.between(low[d], high[d]));
-        (0..count).map(|_| point()).collect()
-    }
 }

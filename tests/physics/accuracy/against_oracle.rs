@@ -2,7 +2,7 @@
 
 use crate::{
     common::*,
-    oracle::{Case, FinalState, HELD, perturbation},
+    oracle::{Case, FinalState, HELD, final_state, perturbation},
 };
 use burntrace::{
     BoundaryCondition, Engine, FieldOptions, OutsideTime, Placement, Scheme, Seeds, Status,
@@ -120,7 +120,7 @@ fn fused_tracks_in_random_fields_match_the_oracle() {
             for (i, state) in states.iter().enumerate() {
                 let delta = perturbation(machine.eps());
                 let allowed = delta + case.sensitivity(state, points[i], release[i], delta);
-                let found = FinalState::of(&run, i);
+                let found = final_state(&run, i);
                 let deviation = state.apart(&found, width);
                 assert!(
                     deviation <= allowed,

@@ -5,7 +5,7 @@
 
 use crate::{
     common::*,
-    oracle::{Case, FinalState, HELD, perturbation},
+    oracle::{Case, HELD, final_state, perturbation},
 };
 use burntrace::{
     BoundaryCondition::{self, Clamp, Exit, Periodic, Reflect},
@@ -86,7 +86,7 @@ fn assert_same(what: &str, case: &Case, eps: f64, a: &Run, b: &Run) -> usize {
     let seeds = seeds(case);
     let mut undecided = 0;
     for (i, start) in seeds.positions().iter().enumerate() {
-        let (a, b) = (FinalState::of(a, i), FinalState::of(b, i));
+        let (a, b) = (final_state(a, i), final_state(b, i));
         let release = seeds.release().unwrap()[i];
         let state = case.follow(*start, release);
         let allowed =

@@ -8,6 +8,7 @@ use crate::{
     oracle::{
         Case, FinalState, HELD, Point, Space,
         events::{Met, Response},
+        final_state,
         mesh::WalledMesh,
         perturbation,
     },
@@ -93,7 +94,7 @@ impl<'a, S: Space + Clone> Expected<'a, S> {
     ) {
         let allowed = self.allowed(delta).to_vec();
         for (i, (state, allowed)) in self.states.iter().zip(allowed).enumerate() {
-            let found = FinalState::of(run, i);
+            let found = final_state(run, i);
             let deviation = state.apart(&found, self.case.width());
             let [all, decided] = tally.particles.entry(name.to_owned()).or_default();
             *all += 1;

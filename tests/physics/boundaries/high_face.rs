@@ -5,7 +5,7 @@ use crate::{
     cloud::tracer,
     common::*,
     meshes::{Made, MeshFrames},
-    oracle::{Case, FinalState, HELD, Point, Space, mesh::WalledMesh},
+    oracle::{Case, HELD, Point, Space, final_state, mesh::WalledMesh},
 };
 use burntrace::{
     BoundaryCondition::{Exit, Periodic},
@@ -94,7 +94,7 @@ fn deviations<S: Space>(
             let tracer = tracer(case, field.as_ref()).engine(*engine);
             let run = trace(&tracer, &Seeds::list(seeds.to_vec()).unwrap());
             for (i, seed) in seeds.iter().enumerate() {
-                let (state, found) = (case.follow(*seed, 0.0), FinalState::of(&run, i));
+                let (state, found) = (case.follow(*seed, 0.0), final_state(&run, i));
                 // The third parts in the weights of the schemes are rounded.
                 if state.apart(&found, case.width()) > 8.0 * machine.eps() {
                     deviations.push(format!(

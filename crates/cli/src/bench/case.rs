@@ -2,7 +2,6 @@
 
 use super::{
     plan,
-    record::Speed,
     table::{aligned, head, or_dash, spread, time},
 };
 use crate::{
@@ -21,6 +20,7 @@ use burntrace::{
     Ends, Save, SavePlan, SinkError, Status, TrackSink, burn::tensor::TensorData,
     device::OpenDevice, io,
 };
+use burntrace_bench::record::Speed;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;

@@ -1,8 +1,9 @@
 //! Comparison with an earlier measurement.
 
-use super::record::{BenchReport, Outcome, Record, Speed};
+use super::report::BenchReport;
 use crate::{case::Misuse, format::with_prefix, machine::Machine};
 use anyhow::Result;
+use burntrace_bench::record::{Outcome, Record, Speed};
 use serde::{Deserialize, de::IgnoredAny};
 use std::fmt::Write;
 use std::path::Path;

@@ -1,41 +1,24 @@
 //! `burntrace bench`: speed and correctness of all devices on the same workloads.
 
-mod ball;
-mod batch;
-mod bins;
-mod buckets;
 mod case;
-mod check;
 mod compare;
-mod data;
-mod density;
-mod flow;
-mod gradient;
-mod kd_tree;
-mod kind;
-mod measure;
-mod npy;
 mod plan;
-mod random;
-mod record;
-mod reference;
-mod source;
-mod subject;
+mod report;
 mod table;
-mod tetrahedra;
-mod workload;
 
-use crate::{args::BenchArgs, folder, notes};
+use crate::{args::BenchArgs, case::Misuse, errors, folder, machine, notes};
 use anyhow::{Result, bail};
-use burntrace::io;
-use check::Check;
-use kind::WorkloadKind;
-use measure::Measurement;
+use burntrace::{device::OpenDevice, io};
+use burntrace_bench::{
+    InvalidData, Reference, Workload,
+    check::Check,
+    kind::WorkloadKind,
+    measure::Measurement,
+    record::{Outcome, Record},
+};
 use plan::BenchPlan;
-use record::{BenchReport, Record, WorkloadInfo};
-use reference::Reference;
+use report::{BenchReport, WorkloadInfo};
 use std::io::{IsTerminal, Write};
-use workload::Workload;
 
 pub fn execute(args: &BenchArgs) -> Result<()> {
     for path in args.json.iter().chain(&args.markdown) {
@@ -70,27 +53,48 @@ pub fn execute(args: &BenchArgs) -> Result<()> {
 /// Measures a workload with each number of particles on each device.
 fn measure_workload(plan: &BenchPlan, kind: WorkloadKind, report: &mut BenchReport) -> Result<()> {
     stage(&format!("{}: generating the field", kind.name()));
-    let data = plan.data.as_deref();
-    let workload = Workload::new(kind, data)?;
+    let settings = &plan.settings;
+    let data = settings.data.as_deref();
+    let workload = Workload::new(kind, data).map_err(misuse_of_data)?;
     report.workloads.push(WorkloadInfo::new(&workload, plan));
     let reference = Reference::new(&workload);
     let steps = plan.steps(kind);
     for count in plan.counts() {
-        let seeds = workload.seeds(count, data)?;
+        let seeds = workload.seeds(count, data).map_err(misuse_of_data)?;
         stage(&format!("{}: tracing the reference in double precision", kind.name()));
-        let check = Check::new(kind, plan.precision, &reference, &seeds, steps);
+        let check = Check::new(kind, settings.precision, &reference, &seeds, steps);
         let measurement =
-            Measurement { plan, workload: &workload, seeds: &seeds, check: &check, steps };
+            Measurement { settings, workload: &workload, seeds: &seeds, check: &check, steps };
         let mut group = Vec::new();
         for device in &plan.devices {
             stage(&format!("{}: {} particles on {}", kind.name(), seeds.len(), device.name));
-            group.push(measurement.on(device));
+            group.push(measured(&measurement, device));
         }
         set_ratios(&mut group);
         report.results.append(&mut group);
     }
     stage("");
     Ok(())
+}
+
+/// Shared arrays that cannot be used are the user's.
+fn misuse_of_data(error: anyhow::Error) -> anyhow::Error {
+    if error.is::<InvalidData>() { Misuse::error(error.to_string()) } else { error }
+}
+
+/// Measures on a device. A failure is recorded, so that the other devices are still measured.
+fn measured(measurement: &Measurement, device: &OpenDevice) -> Record {
+    machine::reset_peak_memory();
+    let mut record = measurement.empty_record(device);
+    if let Err(error) = measurement.fill(device, &mut record) {
+        record.outcome = Outcome::Failed;
+        record.message = Some(errors::chain(&error));
+    }
+    record.host_peak_bytes = machine::peak_memory();
+    if record.outcome != Outcome::Right {
+        record.clear_times();
+    }
+    record
 }
 
 /// Sets the speed ratios to the first device.
@@ -132,7 +136,7 @@ fn judge(report: &BenchReport, comparison: Option<&compare::Comparison>) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use super::{record::Outcome, *};
+    use super::*;
 
     #[test]
     fn wrong_or_failed_results_are_an_error() {

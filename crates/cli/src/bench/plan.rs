@@ -1,13 +1,13 @@
 //! The plan of a benchmark, checked before the first measurement.
 
-use super::{batch::Batch, kind::WorkloadKind};
 use crate::{args::BenchArgs, case::Misuse};
 use anyhow::Result;
 use burntrace::{
     Precision,
     device::{self, OpenDevice},
 };
-use std::path::{Path, PathBuf};
+use burntrace_bench::{batch::Batch, kind::WorkloadKind, measure::Settings};
+use std::path::Path;
 
 /// What to measure.
 pub struct BenchPlan {
@@ -20,11 +20,7 @@ pub struct BenchPlan {
     pub particles: Vec<usize>,
     /// Number of steps. `None` for each workload's own.
     pub steps: Option<u64>,
-    pub precision: Precision,
-    pub repeats: usize,
-    pub batch: Batch,
-    /// Folder with shared arrays.
-    pub data: Option<PathBuf>,
+    pub settings: Settings,
 }
 
 /// Maximum number of particles: their indices are `i32`.
@@ -53,10 +49,12 @@ impl BenchPlan {
             workloads,
             particles: unique(&args.particles, |&count| particles(count))?,
             steps: args.steps,
-            precision,
-            repeats: args.repeats,
-            batch: Batch::named(&args.batch)?,
-            data: args.data.clone(),
+            settings: Settings {
+                precision,
+                repeats: args.repeats,
+                batch: batch(&args.batch)?,
+                data: args.data.clone(),
+            },
         })
     }
 
@@ -71,11 +69,6 @@ impl BenchPlan {
     /// Number of steps of a workload's run.
     pub fn steps(&self, kind: WorkloadKind) -> u64 {
         self.steps.unwrap_or(kind.steps()).min(kind.steps())
-    }
-
-    /// Where the fields come from: `generated`, or a folder.
-    pub fn data_origin(&self) -> String {
-        self.data.as_ref().map_or("generated".into(), |folder| folder.display().to_string())
     }
 }
 
@@ -92,9 +85,18 @@ fn unique<S, T: PartialEq>(items: &[S], parse: impl Fn(&S) -> Result<T>) -> Resu
 }
 
 fn workload(name: &String) -> Result<WorkloadKind> {
-    WorkloadKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-        let names = WorkloadKind::ALL.map(WorkloadKind::name).join(", ");
+    let all = WorkloadKind::ALL;
+    all.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
+        let names = all.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
         Misuse::error(format!("there is no workload `{name}`; choose from {names}, or `all`"))
+    })
+}
+
+fn batch(name: &str) -> Result<Batch> {
+    Batch::named(name).ok_or_else(|| {
+        Misuse::error(format!(
+            "--batch {name} is not a batch size; give a number of particles, `whole` or `auto`"
+        ))
     })
 }
 

@@ -1,10 +1,11 @@
 //! Results as tables: aligned for a terminal, and in Markdown.
 
-use super::{
-    check::Errors,
-    record::{BenchReport, Outcome, Record, Speed},
-};
+use super::report::BenchReport;
 use crate::{format::with_prefix, machine::Machine};
+use burntrace_bench::{
+    check::Errors,
+    record::{Outcome, Record, Speed},
+};
 use std::fmt::Write;
 
 const COLUMNS: [&str; 14] = [
@@ -199,10 +200,8 @@ fn megabytes(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::{check::Bounds, record::Seconds},
-        *,
-    };
+    use super::*;
+    use burntrace_bench::{check::Bounds, record::Seconds};
 
     fn record(device: &str) -> Record {
         let bounds = Bounds { median: 1e-6, p99: 1e-5 };

@@ -47,7 +47,7 @@ fn bounds(shape: &Shape, p: Point) -> Vec<Bound> {
 
 /// The bound with the maximum signed distance.
 fn outermost(shape: &Shape, p: Point) -> Bound {
-    bounds(shape, p).into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
+    bounds(shape, p).into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).expect("a shape has bounds")
 }
 
 /// Sign of the signed distance on the allowed side.

@@ -1,10 +1,11 @@
 //! Fields and seeds of the workloads, which other programs trace as well.
 
-use super::{
+use crate::{
     ball::Ball,
-    data, density, flow,
+    data, flow,
     kind::{
-        CLUSTER, GRID_SEEDS, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced, unevenly_spaced,
+        CLUSTER, DENSITY_NODES, GRID_SEEDS, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced,
+        unevenly_spaced,
     },
     random,
     tetrahedra::{Hexahedra, Tetrahedra},
@@ -69,7 +70,7 @@ impl Workload {
                 let formula = Formula::parse(flow::COMPONENTS, &flow::DEFINITIONS)?;
                 Nodes::Formula(Flow::Formula(formula).into(), flow::velocity)
             }
-            (WorkloadKind::Density, _) => Nodes::Grid(evenly_spaced(density::SIDE, 1.0)),
+            (WorkloadKind::Density, _) => Nodes::Grid(evenly_spaced(DENSITY_NODES, 1.0)),
             (WorkloadKind::W2Axes, _) => Nodes::Grid(unevenly_spaced(NODES)),
             _ => Nodes::Grid(evenly_spaced(NODES, 1.0)),
         };
@@ -138,25 +139,29 @@ impl Nodes {
     pub fn count(&self) -> usize {
         match self {
             Nodes::Grid(axis) => axis.len().pow(3),
-            Nodes::Points(points) => points.len(),
-            Nodes::Tetrahedra(mesh) => mesh.points.len(),
-            Nodes::Hexahedra(mesh) => mesh.points.len(),
-            Nodes::Formula(..) => 0,
+            _ => self.points().len(),
+        }
+    }
+
+    /// The nodes of scattered points and of meshes.
+    pub fn points(&self) -> &[[f64; 3]] {
+        match self {
+            Nodes::Points(points) => points,
+            Nodes::Tetrahedra(mesh) => &mesh.points,
+            Nodes::Hexahedra(mesh) => &mesh.points,
+            Nodes::Grid(_) | Nodes::Formula(..) => &[],
         }
     }
 
     /// The positions of the nodes, in their order.
     fn positions(&self) -> Vec<[f64; 3]> {
         match self {
-            Nodes::Points(points) => points.clone(),
-            Nodes::Tetrahedra(mesh) => mesh.points.clone(),
-            Nodes::Hexahedra(mesh) => mesh.points.clone(),
-            Nodes::Formula(..) => Vec::new(),
             Nodes::Grid(axis) => {
                 let n = axis.len();
                 let position = |i: usize| [axis[i % n], axis[i / n % n], axis[i / (n * n)]];
                 (0..n.pow(3)).map(position).collect()
             }
+            _ => self.points().to_vec(),
         }
     }
 }

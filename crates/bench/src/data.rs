@@ -1,13 +1,13 @@
 //! Workloads from NumPy arrays that are shared with other programs.
 
-use super::{
+use crate::InvalidData;
+use crate::{
     kind::{
         GRID_FRAMES, GRID_SEEDS, LATTICE, MESH_FRAMES, NODES, POINT_FRAMES, POINTS, WorkloadKind,
     },
     npy,
     tetrahedra::{self, Tetrahedra},
 };
-use crate::case::Misuse;
 use anyhow::Result;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub fn tetrahedra(folder: &Path) -> Result<Tetrahedra> {
     let node = |&number: &i32| u32::try_from(number).ok().filter(|&i| (i as usize) < nodes);
     let numbers: Option<Vec<u32>> = numbers.iter().map(node).collect();
     let numbers = numbers.ok_or_else(|| {
-        Misuse::error(format!("w3_57_teto.npy has node numbers outside 0 to {}", nodes - 1))
+        InvalidData::error(format!("w3_57_teto.npy has node numbers outside 0 to {}", nodes - 1))
     })?;
     Ok(Tetrahedra { points, cells: numbers.as_chunks().0.to_vec() })
 }

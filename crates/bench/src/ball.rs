@@ -1,9 +1,14 @@
-//! A ball of many triangles, and how the reference slides along it.
+//! A ball of many triangles, and where the reference meets it.
 //!
 //! The six faces of a cube, divided into squares of equal angles and moved onto a sphere. Each square is divided
-//! along the diagonal that leaves the body convex: a straight path then enters it through the last of the planes
-//! that it crosses, and does not meet it again after sliding along one of them.
+//! along the diagonal that leaves the body convex: a straight path does not meet it again after sliding along one of them.
 
+use crate::oracle::{
+    Point,
+    bodies::cross_polygon,
+    events::{Contact, Response},
+    vectors::{cross, dot, length, minus, unit},
+};
 use std::f64::consts::FRAC_PI_4;
 
 /// Squares along an edge of the cube.
@@ -28,7 +33,7 @@ impl Ball {
     /// Moves a position in the ball, and those around it, to a shell near it.
     pub fn beside(position: [f64; 3]) -> [f64; 3] {
         let off = minus(position, CENTRE);
-        let distance = dot(off, off).sqrt();
+        let distance = length(off);
         if distance == 0.0 || distance > 1.02 * RADIUS {
             return position;
         }
@@ -37,27 +42,15 @@ impl Ball {
         [0, 1, 2].map(|d| f64::from((CENTRE[d] + scale * off[d]) as f32))
     }
 
-    /// The end of a straight path that slides along the ball.
-    pub fn slid(&self, from: [f64; 3], to: [f64; 3]) -> [f64; 3] {
-        let path = minus(to, from);
-        let Some(near) = on_sphere(from, path) else { return to };
-        let (mut enter, mut leave, mut across) = (f64::MIN, f64::MAX, [0.0; 3]);
-        for [a, b, c] in self.near(near) {
-            let normal = cross(minus(b, a), minus(c, a));
-            let (speed, height) = (dot(path, normal), dot(minus(from, a), normal));
-            match -height / speed {
-                part if speed < 0.0 && part > enter => (enter, across) = (part, normal),
-                part if speed > 0.0 => leave = leave.min(part),
-                _ => {}
-            }
-        }
-        // A start on a plane may be below it by rounding.
-        if enter > leave || !(-1e-6..=1.0).contains(&enter) {
-            return to;
-        }
-        let rest = path.map(|x| x * (1.0 - enter.max(0.0)));
-        let inward = dot(rest, across) / dot(across, across);
-        [0, 1, 2].map(|d| to[d] - inward * across[d])
+    /// The first contact of a straight path with the ball, along which it slides.
+    pub fn first_contact(&self, from: Point, to: Point) -> Option<Contact> {
+        let crossing = |[a, b, c]: [Point; 3]| {
+            let normal = unit(cross(minus(b, a), minus(c, a)));
+            Some((cross_polygon(&[a, b, c], normal, from, to)?, normal))
+        };
+        let near = self.near(on_sphere(from, minus(to, from))?);
+        let (fraction, normal) = near.filter_map(crossing).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(Contact { fraction, normal, response: Response::Slide })
     }
 
     /// The triangles around a direction from the centre.
@@ -127,40 +120,24 @@ fn tangent(i: usize) -> f64 {
     }
 }
 
-fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|d| a[d] - b[d])
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|d| {
-        let (e, f) = ((d + 1) % 3, (d + 2) % 3);
-        a[e] * b[f] - a[f] * b[e]
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::oracle::vectors::between;
 
     #[test]
-    fn a_path_slides_along_the_ball_and_others_stay() {
+    fn a_path_meets_the_ball_and_others_do_not() {
         let ball = Ball::new();
         assert_eq!(ball.triangles.len(), 1_002_252);
-        // Straight onto the ball, aslant, past it, and away from it.
-        let from = [0.5 + 0.201, 0.503, 0.499];
-        let to = [0.5 + 0.197, 0.503, 0.499];
-        let end = ball.slid(from, to);
-        let distance = |p: [f64; 3]| dot(minus(p, CENTRE), minus(p, CENTRE)).sqrt();
-        assert!((distance(end) - RADIUS).abs() < 2e-6, "{}", distance(end));
-        let aslant = ball.slid(from, [0.5 + 0.199, 0.507, 0.499]);
-        assert!((aslant[1] - 0.507).abs() < 1e-4 && distance(aslant) > RADIUS - 2e-6);
-        let past = [0.5 + 0.21, 0.4, 0.5];
-        assert_eq!(ball.slid([0.5 + 0.21, 0.6, 0.5], past), past);
-        assert_eq!(ball.slid(to.map(|x| x + 0.1), from.map(|x| x + 0.2)), from.map(|x| x + 0.2));
+        // Straight onto the ball, past it, and away from it.
+        let (from, to) = ([0.5 + 0.201, 0.503, 0.499], [0.5 + 0.197, 0.503, 0.499]);
+        let distance = |p: Point| length(minus(p, CENTRE));
+        let contact = ball.first_contact(from, to).unwrap();
+        let met = distance(between(from, to, contact.fraction));
+        assert!((met - RADIUS).abs() < 2e-6, "{met}");
+        assert!(dot(contact.normal, unit(minus(from, CENTRE))) > 0.999);
+        assert!(ball.first_contact([0.5 + 0.21, 0.6, 0.5], [0.5 + 0.21, 0.4, 0.5]).is_none());
+        assert!(ball.first_contact(from, from.map(|x| x + 0.2)).is_none());
         assert!(distance(Ball::beside([0.55, 0.5, 0.5])) > 1.02 * RADIUS);
     }
 }

@@ -1,6 +1,6 @@
 //! Checks of results against the reference.
 
-use super::{kind::WorkloadKind, reference::Reference};
+use crate::{kind::WorkloadKind, reference::Reference};
 use burntrace::Precision;
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 fn max_compared(kind: WorkloadKind) -> usize {
     match kind {
         // The reference searches nodes at a thousandth of the speed.
-        WorkloadKind::W1Idw | WorkloadKind::W1Uneven => 1000,
+        kind if kind.is_scattered() => 1000,
         // It has no tracks.
         WorkloadKind::Density => 0,
         _ => 20_000,

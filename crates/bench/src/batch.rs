@@ -1,7 +1,6 @@
 //! Batch sizes: how many particles one run takes.
 
-use super::subject::{Subject, TimedRun};
-use crate::case::Misuse;
+use crate::subject::{Subject, TimedRun};
 use anyhow::Result;
 use burntrace::Seeds;
 use serde::Serialize;
@@ -32,15 +31,13 @@ const FACTOR: usize = 4;
 const TRIES: usize = 2;
 
 impl Batch {
-    /// Parses the value of `--batch`.
-    pub fn named(name: &str) -> Result<Self> {
+    /// The batches of a name: a number of particles, `whole` or `auto`.
+    pub fn named(name: &str) -> Option<Self> {
         match (name, name.parse()) {
-            ("whole", _) => Ok(Batch::Whole),
-            ("auto", _) => Ok(Batch::Auto),
-            (_, Ok(size)) if size > 0 => Ok(Batch::Of(size)),
-            _ => Err(Misuse::error(format!(
-                "--batch {name} is not a batch size; give a number of particles, `whole` or `auto`"
-            ))),
+            ("whole", _) => Some(Batch::Whole),
+            ("auto", _) => Some(Batch::Auto),
+            (_, Ok(size)) if size > 0 => Some(Batch::Of(size)),
+            _ => None,
         }
     }
 
@@ -94,7 +91,7 @@ mod tests {
     fn batch_is_parsed_and_candidates_shrink() {
         assert_eq!(Batch::named("auto").unwrap(), Batch::Auto);
         assert_eq!(Batch::named("250").unwrap().first(100), 100);
-        assert!(Batch::named("0").is_err() && Batch::named("many").is_err());
+        assert!(Batch::named("0").is_none() && Batch::named("many").is_none());
         assert_eq!(candidates(100_000), [100_000, 25_000, 6250, 1563]);
         assert_eq!(candidates(10), [10]);
     }

@@ -58,7 +58,8 @@ fn sort(points: &[[f64; 3]], order: &mut [usize], depth: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::random, *};
+    use super::*;
+    use crate::random;
 
     #[test]
     fn nearest_match_brute_force() {

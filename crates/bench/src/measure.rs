@@ -1,23 +1,39 @@
 //! One workload on one device: correctness and speed.
 
-use super::{
+use crate::{
     batch::{self, Batch, Tried},
     check::Check,
     kind::WorkloadKind,
-    plan::BenchPlan,
     record::{Bytes, Outcome, Record, Seconds, Speed},
     source,
     subject::{Subject, TimedRun},
     workload::Workload,
 };
-use crate::{errors, machine};
 use anyhow::{Result, bail};
 use burntrace::{Precision, device::OpenDevice};
+use std::path::PathBuf;
 use std::time::Instant;
+
+/// How workloads are measured.
+pub struct Settings {
+    pub precision: Precision,
+    /// Number of timed runs.
+    pub repeats: usize,
+    pub batch: Batch,
+    /// Folder with shared arrays.
+    pub data: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Where the fields come from: `generated`, or a folder.
+    pub fn data_origin(&self) -> String {
+        self.data.as_ref().map_or("generated".into(), |folder| folder.display().to_string())
+    }
+}
 
 /// One workload with one number of particles, to be measured on several devices.
 pub struct Measurement<'a> {
-    pub plan: &'a BenchPlan,
+    pub settings: &'a Settings,
     pub workload: &'a Workload,
     pub seeds: &'a [[f64; 3]],
     pub check: &'a Check,
@@ -25,45 +41,31 @@ pub struct Measurement<'a> {
 }
 
 impl Measurement<'_> {
-    /// Measures on a device. A failure is recorded, so that the other devices are still measured.
-    pub fn on(&self, device: &OpenDevice) -> Record {
-        machine::reset_peak_memory();
-        let mut record = self.empty_record(device);
-        if let Err(error) = self.fill(device, &mut record) {
-            record.outcome = Outcome::Failed;
-            record.message = Some(errors::chain(&error));
-        }
-        record.host_peak_bytes = machine::peak_memory();
-        if record.outcome != Outcome::Right {
-            record.clear_times();
-        }
-        record
-    }
-
     /// A record without results.
-    fn empty_record(&self, device: &OpenDevice) -> Record {
+    pub fn empty_record(&self, device: &OpenDevice) -> Record {
         let particles = self.seeds.len();
         Record {
             device: device.name.clone(),
             workload: self.workload.kind.name(),
             particles,
-            precision: self.plan.precision.to_string(),
+            precision: self.settings.precision.to_string(),
             steps: self.steps,
-            data: self.plan.data_origin(),
+            data: self.settings.data_origin(),
             first_seed: self.seeds.first().copied().unwrap_or_default(),
             batch: particles,
             ..Record::default()
         }
     }
 
-    fn fill(&self, device: &OpenDevice, record: &mut Record) -> Result<()> {
+    /// Measures on a device.
+    pub fn fill(&self, device: &OpenDevice, record: &mut Record) -> Result<()> {
         if let Some(by) = self.workload.kind.gradient() {
             return self.gradients(by, device, record);
         }
         if self.workload.kind == WorkloadKind::Density {
             return self.density(device, record);
         }
-        let BenchPlan { precision, batch, .. } = *self.plan;
+        let Settings { precision, batch, .. } = *self.settings;
         let count = self.seeds.len();
         let start = Instant::now();
         let field = source::load(self.workload, &device.device, precision)?;
@@ -84,7 +86,7 @@ impl Measurement<'_> {
 
     /// Makes the first call, and the shorter runs that are also checked. Returns the seconds of the
     /// first call.
-    pub(super) fn first(&self, subject: &Subject, record: &mut Record) -> Result<f64> {
+    pub fn first(&self, subject: &Subject, record: &mut Record) -> Result<f64> {
         let batches = batch::divide(self.seeds, record.batch)?;
         let run = subject.run(&batches, self.steps)?;
         let seconds = run.seconds;
@@ -103,8 +105,8 @@ impl Measurement<'_> {
     /// Makes the later calls while their results are right. Returns their seconds.
     fn steady(&self, subject: &Subject, record: &mut Record) -> Result<Vec<f64>> {
         let batches = batch::divide(self.seeds, record.batch)?;
-        let mut seconds = Vec::with_capacity(self.plan.repeats);
-        while record.outcome == Outcome::Right && seconds.len() < self.plan.repeats {
+        let mut seconds = Vec::with_capacity(self.settings.repeats);
+        while record.outcome == Outcome::Right && seconds.len() < self.settings.repeats {
             let run = subject.run(&batches, self.steps)?;
             seconds.push(run.seconds);
             record.speed = Some(Speed::of(run.particle_steps, &seconds));

@@ -2,7 +2,7 @@
 //!
 //! Unlike the arrays of the track store, these are read as a whole and may have any valid header.
 
-use crate::case::Misuse;
+use crate::InvalidData;
 use anyhow::{Result, anyhow};
 use std::path::Path;
 
@@ -39,7 +39,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// If the file cannot be read, or is not an array of this element type and shape in C order.
 pub fn read<T: Number>(path: &Path, shape: &[usize]) -> Result<Vec<T>> {
     let problem = |what: String| {
-        Misuse::error(format!(
+        InvalidData::error(format!(
             "{}: {what}; --data needs the arrays listed in docs/guide/bench.md",
             path.display()
         ))

@@ -1,49 +1,7 @@
-//! The results of a benchmark, as written to JSON.
+//! The result of a measurement, as written to JSON.
 
-use super::{batch::Tried, check::Errors, plan::BenchPlan, workload::Workload};
-use crate::machine::{self, Machine};
-use burntrace::device::OpenDevice;
+use crate::{batch::Tried, check::Errors};
 use serde::{Deserialize, Serialize};
-
-/// All results of one call.
-#[derive(Serialize)]
-pub struct BenchReport {
-    pub burntrace: &'static str,
-    pub date: String,
-    pub machine: Machine,
-    pub devices: Vec<Device>,
-    /// Devices that lack the precision.
-    pub devices_left_out: Vec<String>,
-    pub workloads: Vec<WorkloadInfo>,
-    pub results: Vec<Record>,
-}
-
-/// A device, as `burntrace devices` describes it.
-#[derive(Serialize)]
-pub struct Device {
-    name: String,
-    description: String,
-    software: bool,
-    f64: bool,
-}
-
-impl std::fmt::Display for Device {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let note = if self.software { ", a software rasteriser on the CPU" } else { "" };
-        write!(f, "`{}`: {}{note}", self.name, self.description)
-    }
-}
-
-/// The description of a workload.
-#[derive(Serialize)]
-pub struct WorkloadInfo {
-    name: &'static str,
-    description: &'static str,
-    nodes: usize,
-    frames: usize,
-    dt: f64,
-    data: String,
-}
 
 /// Whether a result is correct.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
@@ -150,50 +108,6 @@ impl Bytes {
     /// Transferred in one call, in both directions.
     pub fn moved(&self) -> u64 {
         self.to_device + self.from_device
-    }
-}
-
-impl BenchReport {
-    /// A report without results.
-    pub fn new(plan: &BenchPlan) -> Self {
-        let device = |device: &OpenDevice| Device {
-            name: device.name.clone(),
-            description: device.description.clone(),
-            software: device.is_software,
-            f64: device.has_f64,
-        };
-        BenchReport {
-            burntrace: env!("CARGO_PKG_VERSION"),
-            date: machine::date(),
-            machine: Machine::this(),
-            devices: plan.devices.iter().map(device).collect(),
-            devices_left_out: plan.left_out.clone(),
-            workloads: Vec::new(),
-            results: Vec::new(),
-        }
-    }
-
-    /// The results in groups that differ only in the device.
-    pub fn groups(&self) -> impl Iterator<Item = &[Record]> {
-        self.results.chunk_by(|a, b| a.workload == b.workload && a.particles == b.particles)
-    }
-
-    /// The number of results that are wrong or missing.
-    pub fn not_right(&self) -> usize {
-        self.results.iter().filter(|record| record.outcome != Outcome::Right).count()
-    }
-}
-
-impl WorkloadInfo {
-    pub fn new(workload: &Workload, plan: &BenchPlan) -> Self {
-        WorkloadInfo {
-            name: workload.kind.name(),
-            description: workload.kind.description(),
-            nodes: workload.nodes.count(),
-            frames: workload.frames.len(),
-            dt: workload.kind.dt(),
-            data: plan.data_origin(),
-        }
     }
 }
 

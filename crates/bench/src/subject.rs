@@ -1,6 +1,6 @@
 //! A workload on a device, ready to trace.
 
-use super::{kind::WorkloadKind, source::OnDevice, workload::Workload};
+use crate::{kind::WorkloadKind, source::OnDevice, workload::Workload};
 use anyhow::{Result, anyhow};
 use burntrace::{
     BoundaryCondition, Domain, Field, SaveAt, Seeds, Span, Summary, Tracer,

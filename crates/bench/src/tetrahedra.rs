@@ -1,7 +1,14 @@
 //! The mesh of `w3`: a box of cubes with displaced inner nodes, each cube split into six tetrahedra
 //! around its main diagonal.
 
-use super::random;
+use crate::{
+    oracle::{
+        Point,
+        mesh::{NodeWeights, in_product},
+        vectors::{cross, dot, minus},
+    },
+    random,
+};
 
 /// Number of cubes per unit length.
 pub const CUBES: usize = 56;
@@ -57,7 +64,7 @@ impl Hexahedra {
 
     /// The nodes of the cube that contains a point, and their weights there: of the cube of the undisplaced mesh, or
     /// else of one around it, whichever the point is farthest inside.
-    pub fn find(&self, point: [f64; 3]) -> ([u32; 8], [f64; 8]) {
+    pub fn find(&self, point: Point) -> ([u32; 8], NodeWeights) {
         let (mut best, mut most) = (([0; 8], [f64::NAN; 8]), f64::NEG_INFINITY);
         for offset in OFFSETS {
             let cube: [Option<usize>; 3] = std::array::from_fn(|d| {
@@ -66,45 +73,15 @@ impl Hexahedra {
             });
             let [Some(i), Some(j), Some(k)] = cube else { continue };
             let cell = self.cells[(i * self.cubes[1] + j) * self.cubes[2] + k];
-            let Some(at) = self.coordinates(cell, point) else { continue };
-            let inside = at.iter().map(|x| x.min(1.0 - x)).fold(f64::INFINITY, f64::min);
+            let (weights, inside) = in_product(&cell.map(|node| self.points[node as usize]), point);
             if inside > most {
-                (best, most) = ((cell, weights(at).map(|[w, ..]| w)), inside);
+                (best, most) = ((cell, weights), inside);
             }
             if most >= 0.0 {
                 break;
             }
         }
         best
-    }
-
-    /// The parametric coordinates of a point by Newton's method, if it finds them.
-    fn coordinates(&self, cell: [u32; 8], point: [f64; 3]) -> Option<[f64; 3]> {
-        let mut at = [0.5; 3];
-        for _ in 0..20 {
-            let mut jet = [[0.0; 3]; 4];
-            for (node, weight) in cell.iter().zip(weights(at)) {
-                let corner = self.points[*node as usize];
-                for (sum, weight) in jet.iter_mut().zip(weight) {
-                    (0..3).for_each(|d| sum[d] += weight * corner[d]);
-                }
-            }
-            let [value, by_r, by_s, by_t] = jet;
-            let rest: [f64; 3] = std::array::from_fn(|d| point[d] - value[d]);
-            let zero = [0.0; 3];
-            let whole = six_volumes([zero, by_r, by_s, by_t]);
-            let step = [
-                six_volumes([zero, rest, by_s, by_t]) / whole,
-                six_volumes([zero, by_r, rest, by_t]) / whole,
-                six_volumes([zero, by_r, by_s, rest]) / whole,
-            ];
-            (0..3).for_each(|d| at[d] += step[d]);
-            // Its error is about the square of the last step.
-            if step.iter().all(|x| x.abs() < 1e-9) {
-                return Some(at);
-            }
-        }
-        None
     }
 }
 
@@ -119,16 +96,6 @@ const OFFSETS: [[isize; 3]; 27] = {
     }
     offsets
 };
-
-/// The weight of each node of a hexahedron at a point, and its derivatives by r, s and t.
-fn weights([r, s, t]: [f64; 3]) -> [[f64; 4]; 8] {
-    std::array::from_fn(|n| {
-        let side = |is_high: bool, x: f64| if is_high { (x, 1.0) } else { (1.0 - x, -1.0) };
-        let ((r, dr), (s, ds), (t, dt)) =
-            (side([1, 2].contains(&(n % 4)), r), side(n % 4 >= 2, s), side(n >= 4, t));
-        [r * s * t, dr * s * t, r * ds * t, r * s * dt]
-    })
-}
 
 /// The nodes of all cubes. Only inner ones are displaced, so that the walls stay plane.
 fn points(cubes: [usize; 3]) -> Vec<[f64; 3]> {
@@ -170,11 +137,8 @@ fn positive([a, b, c, d]: [u32; 4], points: &[[f64; 3]]) -> [u32; 4] {
 }
 
 /// Six times the signed volume of a tetrahedron.
-pub fn six_volumes([a, b, c, d]: [[f64; 3]; 4]) -> f64 {
-    let [u, v, w]: [[f64; 3]; 3] = [b, c, d].map(|p| std::array::from_fn(|i| p[i] - a[i]));
-    u[0] * (v[1] * w[2] - v[2] * w[1])
-        + u[1] * (v[2] * w[0] - v[0] * w[2])
-        + u[2] * (v[0] * w[1] - v[1] * w[0])
+fn six_volumes([a, b, c, d]: [Point; 4]) -> f64 {
+    dot(minus(b, a), cross(minus(c, a), minus(d, a)))
 }
 
 #[cfg(test)]

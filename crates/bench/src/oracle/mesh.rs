@@ -2,27 +2,29 @@
 //! crosses one of them. The cell of a position is found by a search of all cells.
 
 use super::{
-    super::meshes::MeshFrames,
     Point, Space,
     bodies::cross_polygon,
     events::{Contact, Response},
     vectors::*,
 };
 use burntrace::{
-    BoundaryCondition, CellKind, FrameData, FrameSource, Placement, SourceError, Status,
+    BoundaryCondition, CellKind, Floats, FrameData, FrameSource, MeshSource, Placement,
+    SourceError, Status, mesh::Cells,
 };
 use std::collections::HashMap;
 
 /// A velocity on a mesh of cells with plane outer faces, in a box.
 #[derive(Clone, Debug)]
-pub struct WalledMesh {
-    pub frames: MeshFrames,
+pub struct WalledMesh<M> {
+    pub frames: M,
     pub wall: BoundaryCondition,
     /// The low and high corners of the domain box.
     pub corners: [Point; 2],
     faces: Vec<OuterFace>,
     /// The nodes and the bounding box of each cell.
     cells: Vec<(Vec<Point>, [Point; 2])>,
+    /// `u, v, w` of each point or cell, one vector for each frame.
+    values: Vec<Vec<f64>>,
 }
 
 /// A face without a neighbouring cell.
@@ -51,22 +53,36 @@ fn faces_of(kind: CellKind) -> &'static [&'static [usize]] {
     }
 }
 
-impl WalledMesh {
+impl<M: MeshSource> WalledMesh<M> {
     /// A mesh in a box so large that its faces do not matter.
-    pub fn new(frames: MeshFrames, wall: BoundaryCondition) -> Self {
-        let is_flat = matches!(frames.cells.kinds[0], CellKind::Triangle | CellKind::Quad);
+    ///
+    /// # Panics
+    ///
+    /// If a frame cannot be read.
+    pub fn new(mut frames: M, wall: BoundaryCondition) -> Self {
+        let values = (0..frames.times().len()).map(|frame| {
+            let read = frames.read(frame).expect("frames in memory");
+            match read.velocity {
+                Floats::F32(values) => values.into_iter().map(f64::from).collect(),
+                Floats::F64(values) => values,
+            }
+        });
+        let values = values.collect();
+        let (points, mesh) = (frames.points(), frames.cells());
+        let is_flat = matches!(mesh.kinds[0], CellKind::Triangle | CellKind::Quad);
         let reach = [9.0, 9.0, if is_flat { 0.0 } else { 9.0 }];
-        let node = |number: &u32| frames.points[*number as usize];
         let cell = |cell: usize| {
-            let nodes: Vec<Point> = frames.cells.nodes(cell).iter().map(node).collect();
+            let nodes: Vec<Point> =
+                mesh.nodes(cell).iter().map(|node| points[*node as usize]).collect();
             let bounds = bounding_box(&nodes);
             (nodes, bounds)
         };
         WalledMesh {
             wall,
             corners: [reach.map(|x| -x), reach],
-            faces: outer_faces(&frames),
-            cells: (0..frames.cells.len()).map(cell).collect(),
+            faces: outer_faces(points, mesh),
+            cells: (0..mesh.len()).map(cell).collect(),
+            values,
             frames,
         }
     }
@@ -78,8 +94,8 @@ impl WalledMesh {
 
     /// The cell that a position is deepest inside, or least far outside, with the weights of its nodes, and
     /// the minimum distance from its faces in parametric coordinates.
-    fn locate(&self, p: Point) -> (usize, Vec<f64>, f64) {
-        let mut best = (0, Vec::new(), f64::NEG_INFINITY);
+    fn locate(&self, p: Point) -> (usize, NodeWeights, f64) {
+        let mut best = (0, [f64::NAN; 8], f64::NEG_INFINITY);
         let is_near = |[low, high]: [Point; 2]| {
             (0..3).all(|d| low[d] - NEAR <= p[d] && p[d] <= high[d] + NEAR)
         };
@@ -87,7 +103,7 @@ impl WalledMesh {
             if !is_near(*bounds) {
                 continue;
             }
-            let (weights, depth) = match self.frames.cells.kinds[cell] {
+            let (weights, depth) = match self.frames.cells().kinds[cell] {
                 CellKind::Triangle | CellKind::Tetra => in_simplex(nodes, p),
                 _ => in_product(nodes, p),
             };
@@ -100,12 +116,12 @@ impl WalledMesh {
 }
 
 /// The faces that only one cell has.
-fn outer_faces(frames: &MeshFrames) -> Vec<OuterFace> {
+fn outer_faces(points: &[Point], mesh: &Cells) -> Vec<OuterFace> {
     let mut counts: HashMap<Vec<u32>, usize> = HashMap::new();
     let mut all = Vec::new();
-    for cell in 0..frames.cells.len() {
-        let nodes = frames.cells.nodes(cell);
-        for face in faces_of(frames.cells.kinds[cell]) {
+    for cell in 0..mesh.len() {
+        let nodes = mesh.nodes(cell);
+        for face in faces_of(mesh.kinds[cell]) {
             let numbers: Vec<u32> = face.iter().map(|k| nodes[*k]).collect();
             let mut sorted = numbers.clone();
             sorted.sort_unstable();
@@ -114,11 +130,11 @@ fn outer_faces(frames: &MeshFrames) -> Vec<OuterFace> {
         }
     }
     let outer = all.into_iter().filter(|(sorted, ..)| counts[sorted] == 1);
-    outer.map(|(_, numbers, cell)| outer_face(frames, &numbers, cell)).collect()
+    outer.map(|(_, numbers, cell)| outer_face(points, &numbers, mesh.nodes(cell))).collect()
 }
 
-fn outer_face(frames: &MeshFrames, numbers: &[u32], cell: usize) -> OuterFace {
-    let node = |number: &u32| frames.points[*number as usize];
+fn outer_face(points: &[Point], numbers: &[u32], cell: &[u32]) -> OuterFace {
+    let node = |number: &u32| points[*number as usize];
     let mut corners: Vec<Point> = numbers.iter().map(node).collect();
     if let [a, b] = corners[..] {
         // An edge stands for the strip above and below it.
@@ -126,7 +142,7 @@ fn outer_face(frames: &MeshFrames, numbers: &[u32], cell: usize) -> OuterFace {
         corners = vec![minus(a, up), minus(b, up), plus(b, up), plus(a, up)];
     }
     let normal = unit(cross(minus(corners[1], corners[0]), minus(corners[2], corners[0])));
-    let nodes: Vec<Point> = frames.cells.nodes(cell).iter().map(node).collect();
+    let nodes: Vec<Point> = cell.iter().map(node).collect();
     let inside = dot(normal, minus(mean(&nodes), corners[0]));
     OuterFace { corners, normal: scaled(normal, inside.signum()) }
 }
@@ -135,7 +151,7 @@ fn mean(points: &[Point]) -> Point {
     scaled(points.iter().fold([0.0; 3], |sum, p| plus(sum, *p)), 1.0 / points.len() as f64)
 }
 
-fn bounding_box(nodes: &[Point]) -> [Point; 2] {
+pub fn bounding_box(nodes: &[Point]) -> [Point; 2] {
     let of = |choose: fn(f64, f64) -> f64| {
         let together = |a: Point, b: &Point| std::array::from_fn(|d| choose(a[d], b[d]));
         nodes.iter().fold(nodes[0], together)
@@ -147,21 +163,23 @@ fn bounding_box(nodes: &[Point]) -> [Point; 2] {
 /// of a contact, and less than a cell.
 const NEAR: f64 = 1e-6;
 
+/// The weights of up to eight nodes.
+pub type NodeWeights = [f64; 8];
+
 /// Barycentric weights by areas or volumes, and the least of them.
-fn in_simplex(nodes: &[Point], p: Point) -> (Vec<f64>, f64) {
-    let size = |nodes: &[Point]| match nodes {
-        [a, b, c] => cross(minus(*b, *a), minus(*c, *a))[2],
-        [a, b, c, d] => dot(minus(*b, *a), cross(minus(*c, *a), minus(*d, *a))),
-        _ => unreachable!("a simplex has three or four nodes"),
+pub fn in_simplex(nodes: &[Point], p: Point) -> (NodeWeights, f64) {
+    let size = |replaced: usize| {
+        let node = |k: usize| if k == replaced { p } else { nodes[k] };
+        let [a, b, c] = [node(0), node(1), node(2)];
+        match nodes.len() {
+            3 => cross(minus(b, a), minus(c, a))[2],
+            _ => dot(minus(b, a), cross(minus(c, a), minus(node(3), a))),
+        }
     };
-    let whole = size(nodes);
-    let weight = |k: usize| {
-        let mut nodes = nodes.to_vec();
-        nodes[k] = p;
-        size(&nodes) / whole
-    };
-    let weights: Vec<f64> = (0..nodes.len()).map(weight).collect();
-    let depth = weights.iter().copied().fold(f64::INFINITY, f64::min);
+    let whole = size(usize::MAX);
+    let mut weights = [0.0; 8];
+    (0..nodes.len()).for_each(|k| weights[k] = size(k) / whole);
+    let depth = weights[..nodes.len()].iter().copied().fold(f64::INFINITY, f64::min);
     (weights, depth)
 }
 
@@ -178,58 +196,62 @@ const CORNERS: [Point; 8] = [
 ];
 
 /// Weights in a quadrilateral or hexahedron, whose parametric coordinates are found by Newton's method, and
-/// the minimum distance from a face in these coordinates.
-fn in_product(nodes: &[Point], p: Point) -> (Vec<f64>, f64) {
+/// the minimum distance from a face in these coordinates; negative infinity if it finds none.
+pub fn in_product(nodes: &[Point], p: Point) -> (NodeWeights, f64) {
     let axes = if nodes.len() == 4 { 2 } else { 3 };
-    let weights = |at: Point| -> Vec<f64> {
-        let factor = |corner: Point, d: usize| if corner[d] == 1.0 { at[d] } else { 1.0 - at[d] };
-        let weight = |corner: &Point| (0..axes).map(|d| factor(*corner, d)).product();
-        CORNERS[..nodes.len()].iter().map(weight).collect()
-    };
-    let position = |at: Point| {
-        let parts = weights(at).into_iter().zip(nodes).map(|(weight, node)| scaled(*node, weight));
-        parts.fold([0.0; 3], plus)
-    };
     let mut at: Point = [0.5, 0.5, if axes == 3 { 0.5 } else { 0.0 }];
-    for _ in 0..12 {
-        // The position is linear in each coordinate, so differences over a unit are derivatives.
-        let column = |d: usize| {
-            if d >= axes {
-                return [0.0, 0.0, 1.0];
+    for _ in 0..20 {
+        // The position and its derivatives.
+        let mut jet = [[0.0; 3]; 4];
+        for (node, weights) in nodes.iter().zip(product_weights(at, axes)) {
+            for (sum, weight) in jet.iter_mut().zip(weights) {
+                (0..3).for_each(|d| sum[d] += weight * node[d]);
             }
-            let (mut high, mut low) = (at, at);
-            (high[d], low[d]) = (1.0, 0.0);
-            minus(position(high), position(low))
-        };
-        let (a, b, c) = (column(0), column(1), column(2));
-        let rest = minus(p, position(at));
+        }
+        let [position, a, b, c] = jet;
+        let c = if axes == 3 { c } else { [0.0, 0.0, 1.0] };
+        let rest = minus(p, position);
         let volume = dot(a, cross(b, c));
         let steps = [dot(rest, cross(b, c)), dot(rest, cross(c, a)), dot(rest, cross(a, b))];
         (0..axes).for_each(|d| at[d] += steps[d] / volume);
-        if (0..axes).all(|d| (steps[d] / volume).abs() < 1e-15) {
-            break;
+        // The error is about the square of the last step.
+        if (0..axes).all(|d| (steps[d] / volume).abs() < 1e-9) {
+            let depth = (0..axes).map(|d| at[d].min(1.0 - at[d])).fold(f64::INFINITY, f64::min);
+            return (product_weights(at, axes).map(|[weight, ..]| weight), depth);
         }
     }
-    let depth = (0..axes).map(|d| at[d].min(1.0 - at[d])).fold(f64::INFINITY, f64::min);
-    (weights(at), if depth.is_nan() { f64::NEG_INFINITY } else { depth })
+    ([f64::NAN; 8], f64::NEG_INFINITY)
+}
+
+/// The weight of each node at parametric coordinates, and its derivatives.
+fn product_weights(at: Point, axes: usize) -> [[f64; 4]; 8] {
+    CORNERS.map(|corner| {
+        let side = |d: usize| match corner[d] == 1.0 {
+            _ if d >= axes => (1.0, 0.0),
+            true => (at[d], 1.0),
+            false => (1.0 - at[d], -1.0),
+        };
+        let [(r, dr), (s, ds), (t, dt)] = [0, 1, 2].map(side);
+        [r * s * t, dr * s * t, r * ds * t, r * s * dt]
+    })
 }
 
 /// Positions at most so far outside a cell, in parametric coordinates, count as in it: rounding.
 const ROUNDING: f64 = 1e-13;
 
-impl Space for WalledMesh {
+impl<M: MeshSource> Space for WalledMesh<M> {
     fn corners(&self) -> [Point; 2] {
         self.corners
     }
 
     fn in_frame(&self, frame: usize, p: Point) -> Point {
         let (cell, weights, _) = self.locate(p);
-        let values = &self.frames.values[frame];
+        let values = &self.values[frame];
         let value = |k: usize| std::array::from_fn(|d| values[3 * k + d]);
-        if self.frames.placement == Placement::Cells {
+        if self.frames.placement() == Placement::Cells {
             return value(cell);
         }
-        let nodes = self.frames.cells.nodes(cell);
+        let nodes = self.frames.cells().nodes(cell);
         let parts = weights.iter().zip(nodes).map(|(w, node)| scaled(value(*node as usize), *w));
         parts.fold([0.0; 3], plus)
     }
@@ -253,7 +275,7 @@ impl Space for WalledMesh {
     }
 }
 
-impl FrameSource for WalledMesh {
+impl<M: MeshSource> FrameSource for WalledMesh<M> {
     fn times(&self) -> &[f64] {
         self.frames.times()
     }

@@ -1,10 +1,10 @@
 //! Workloads as field sources of the library.
 
-use super::{
+use crate::{
     kind::{NEIGHBOURS, WorkloadKind},
     workload::{Nodes, Workload},
 };
-use anyhow::{Result, bail};
+use anyhow::Result;
 use burntrace::{
     Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, ClosedSurface, Domain, Field,
     FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, MeshField, MeshSource,
@@ -32,52 +32,44 @@ impl From<GridField> for OnDevice {
     }
 }
 
-/// Loads the grid of a workload that has one.
+/// Loads the grid of a workload.
 pub fn grid(workload: &Workload, device: &Device, precision: Precision) -> Result<GridField> {
-    let Nodes::Grid(axis) = &workload.nodes else { bail!("the workload has no grid") };
     let options = FieldOptions { precision, ..FieldOptions::default() };
-    let mut source = Grid { workload, axes: [axis.clone(), axis.clone(), axis.clone()] };
-    Ok(GridField::load(&mut source, device, &options)?)
+    Ok(GridField::load(&mut Source::new(workload), device, &options)?)
 }
 
 /// Loads a workload's field onto a device.
 pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Result<OnDevice> {
     let options = FieldOptions { precision, ..FieldOptions::default() };
-    match &workload.nodes {
+    let source = &mut Source::new(workload);
+    let (field, bytes): (Box<dyn Field>, u64) = match &workload.nodes {
         Nodes::Grid(_) => {
             let field = grid(workload, device, precision)?;
-            Ok(OnDevice { obstacle: obstacle(workload)?, ..field.into() })
+            return Ok(OnDevice { obstacle: obstacle(workload)?, ..field.into() });
         }
-        Nodes::Points(positions) => {
-            let mut source = Points { workload, positions };
+        Nodes::Points(_) => {
             let weighting = match workload.kind {
                 WorkloadKind::W1Idw => {
                     Weighting::InverseDistance { neighbours: NEIGHBOURS, power: 2.0 }
                 }
                 _ => Weighting::Nearest,
             };
-            let field = PointField::load(&mut source, device, &options, weighting)?;
-            Ok(OnDevice { bytes: field.bytes(), field: Box::new(field), obstacle: None })
+            let field = PointField::load(source, device, &options, weighting)?;
+            let bytes = field.bytes();
+            (Box::new(field), bytes)
         }
-        Nodes::Tetrahedra(mesh) => {
-            let cells = cells(CellKind::Tetra, &mesh.cells);
-            on_mesh(Mesh { workload, points: &mesh.points, cells }, device, &options)
-        }
-        Nodes::Hexahedra(mesh) => {
-            let cells = cells(CellKind::Hexahedron, &mesh.cells);
-            on_mesh(Mesh { workload, points: &mesh.points, cells }, device, &options)
+        Nodes::Tetrahedra(_) | Nodes::Hexahedra(_) => {
+            let field = MeshField::load(source, device, &options, CellVelocity::default())?;
+            let bytes = field.bytes();
+            (Box::new(field), bytes)
         }
         Nodes::Formula(flow, _) => {
             let domain = Domain::new([0.0; 3], workload.kind.size())?;
             let field = Analytic::new((**flow).clone(), device, precision).with_domain(domain);
-            Ok(OnDevice { bytes: 0, field: Box::new(field), obstacle: None })
+            (Box::new(field), 0)
         }
-    }
-}
-
-fn on_mesh(mut source: Mesh, device: &Device, options: &FieldOptions) -> Result<OnDevice> {
-    let field = MeshField::load(&mut source, device, options, CellVelocity::default())?;
-    Ok(OnDevice { bytes: field.bytes(), field: Box::new(field), obstacle: None })
+    };
+    Ok(OnDevice { field, bytes, obstacle: None })
 }
 
 /// The obstacle of a workload that has one, with its search structure.
@@ -88,63 +80,26 @@ fn obstacle(workload: &Workload) -> Result<Option<Obstacle>> {
     Ok(Some(Obstacle { shape, allowed, surface }))
 }
 
-type Read = Result<FrameData, SourceError>;
-
-/// Velocities of a frame.
-fn velocity(workload: &Workload, frame: usize) -> Read {
-    Ok(Floats::F32(workload.frames[frame].clone()).into())
-}
-
-struct Grid<'a> {
-    workload: &'a Workload,
+/// A workload as a source of the library's fields.
+pub struct Source<'a> {
+    pub workload: &'a Workload,
     axes: [Vec<f64>; 3],
-}
-
-impl FrameSource for Grid<'_> {
-    fn times(&self) -> &[f64] {
-        &self.workload.times
-    }
-
-    fn read(&mut self, frame: usize) -> Read {
-        velocity(self.workload, frame)
-    }
-}
-
-impl GridSource for Grid<'_> {
-    fn axes(&self) -> &[Vec<f64>; 3] {
-        &self.axes
-    }
-
-    fn placement(&self) -> Placement {
-        Placement::Nodes
-    }
-}
-
-struct Points<'a> {
-    workload: &'a Workload,
-    positions: &'a [[f64; 3]],
-}
-
-impl FrameSource for Points<'_> {
-    fn times(&self) -> &[f64] {
-        &self.workload.times
-    }
-
-    fn read(&mut self, frame: usize) -> Read {
-        velocity(self.workload, frame)
-    }
-}
-
-impl PointSource for Points<'_> {
-    fn positions(&self) -> &[[f64; 3]] {
-        self.positions
-    }
-}
-
-struct Mesh<'a> {
-    workload: &'a Workload,
-    points: &'a [[f64; 3]],
     cells: Cells,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(workload: &'a Workload) -> Self {
+        let axes = match &workload.nodes {
+            Nodes::Grid(axis) => [axis.clone(), axis.clone(), axis.clone()],
+            _ => [vec![], vec![], vec![]],
+        };
+        let cells = match &workload.nodes {
+            Nodes::Tetrahedra(mesh) => cells(CellKind::Tetra, &mesh.cells),
+            Nodes::Hexahedra(mesh) => cells(CellKind::Hexahedron, &mesh.cells),
+            _ => cells::<0>(CellKind::Tetra, &[]),
+        };
+        Source { workload, axes, cells }
+    }
 }
 
 /// Cells of one kind, by their nodes.
@@ -156,19 +111,35 @@ fn cells<const N: usize>(kind: CellKind, cells: &[[u32; N]]) -> Cells {
     }
 }
 
-impl FrameSource for Mesh<'_> {
+impl FrameSource for Source<'_> {
     fn times(&self) -> &[f64] {
         &self.workload.times
     }
 
-    fn read(&mut self, frame: usize) -> Read {
-        velocity(self.workload, frame)
+    fn read(&mut self, frame: usize) -> Result<FrameData, SourceError> {
+        Ok(Floats::F32(self.workload.frames[frame].clone()).into())
     }
 }
 
-impl MeshSource for Mesh<'_> {
+impl GridSource for Source<'_> {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        &self.axes
+    }
+
+    fn placement(&self) -> Placement {
+        Placement::Nodes
+    }
+}
+
+impl PointSource for Source<'_> {
+    fn positions(&self) -> &[[f64; 3]] {
+        self.workload.nodes.points()
+    }
+}
+
+impl MeshSource for Source<'_> {
     fn points(&self) -> &[[f64; 3]] {
-        self.points
+        self.workload.nodes.points()
     }
 
     fn cells(&self) -> &Cells {

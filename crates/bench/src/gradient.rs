@@ -1,6 +1,6 @@
 //! Gradients of a workload: their time, relative to the run itself, and their error.
 
-use super::{
+use crate::{
     check::GRADIENT_BOUND,
     kind::GradientBy,
     measure::Measurement,
@@ -24,14 +24,14 @@ const STEP: f64 = 1e-6;
 
 impl Measurement<'_> {
     /// Measures runs and runs with gradients in turns.
-    pub(super) fn gradients(
+    pub fn gradients(
         &self,
         by: GradientBy,
         device: &OpenDevice,
         record: &mut Record,
     ) -> Result<()> {
         let start = Instant::now();
-        let field = source::load(self.workload, &device.device, self.plan.precision)?;
+        let field = source::load(self.workload, &device.device, self.settings.precision)?;
         let plain = Subject { workload: self.workload, field, steps: self.steps };
         let tracked = Tracked::new(self, by, &device.device)?;
         let load = start.elapsed().as_secs_f64();
@@ -39,7 +39,7 @@ impl Measurement<'_> {
         let first = self.first(&plain, record)?;
         let (mut forward, mut both, mut found) = (Vec::new(), Vec::new(), Vec::new());
         let batch = [Seeds::list(self.seeds.to_vec())?];
-        for _ in 0..self.plan.repeats {
+        for _ in 0..self.settings.repeats {
             let run = plain.run(&batch, self.steps)?;
             forward.push(run.seconds);
             let steps = run.particle_steps;
@@ -128,7 +128,7 @@ enum Tracked {
 
 impl Tracked {
     fn new(measurement: &Measurement, by: GradientBy, device: &Device) -> Result<Self> {
-        let (workload, precision) = (measurement.workload, measurement.plan.precision);
+        let (workload, precision) = (measurement.workload, measurement.settings.precision);
         let device = device.clone().autodiff();
         if by == GradientBy::Seeds {
             let field = source::load(workload, &device, precision)?;
@@ -174,7 +174,7 @@ fn backward(measurement: &Measurement, field: &dyn Field, seeds: &Seeds) -> Resu
 
 /// The seeds as a tensor whose gradients are tracked.
 fn seeds(measurement: &Measurement, device: &Device) -> Tensor<2> {
-    let dtype = measurement.plan.precision.dtype();
+    let dtype = measurement.settings.precision.dtype();
     let numbers = measurement.seeds.as_flattened().to_vec();
     let data = TensorData::new(numbers, [measurement.seeds.len(), 3]).convert_dtype(dtype);
     Tensor::from_data(data, (device, dtype)).require_grad()

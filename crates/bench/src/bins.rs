@@ -1,8 +1,13 @@
 //! Exact search for the tetrahedron that contains a point: a uniform grid of bins, each with the
 //! tetrahedra whose bounding boxes overlap it.
 
-use super::tetrahedra::{Tetrahedra, six_volumes};
-use crate::bounds::bounding_box;
+use crate::{
+    oracle::{
+        Point,
+        mesh::{NodeWeights, bounding_box, in_simplex},
+    },
+    tetrahedra::Tetrahedra,
+};
 
 /// A bin grid of tetrahedra.
 pub struct Bins<'a> {
@@ -22,9 +27,6 @@ pub struct Bins<'a> {
 /// Average number of tetrahedra per bin: the six of one cube.
 const PER_BIN: f64 = 6.0;
 
-/// The nodes of a tetrahedron and their barycentric weights at a point.
-pub type NodeWeights = ([u32; 4], [f64; 4]);
-
 impl<'a> Bins<'a> {
     /// Sorts tetrahedra into bins. The low corner of the mesh must be the origin.
     pub fn new(mesh: &'a Tetrahedra) -> Self {
@@ -35,7 +37,7 @@ impl<'a> Bins<'a> {
         let bins = (mesh.cells.len() as f64 / PER_BIN).max(1.0);
         let edge = (size.iter().product::<f64>() / bins).cbrt();
         let sides = size.map(|length| (length / edge).ceil().max(1.0) as usize);
-        let boxes = mesh.cells.iter().map(|&cell| bounding_box(corners(mesh, cell))).collect();
+        let boxes = mesh.cells.iter().map(|&cell| bounding_box(&corners(mesh, cell))).collect();
         let mut bins = Bins { mesh, boxes, sides, edge, starts: Vec::new(), entries: Vec::new() };
         bins.fill();
         bins
@@ -78,16 +80,15 @@ impl<'a> Bins<'a> {
 
     /// Finds the tetrahedron that contains a point. If rounding leaves the point outside all of
     /// them, returns the one with the largest minimum weight.
-    pub fn find(&self, point: [f64; 3]) -> NodeWeights {
+    pub fn find(&self, point: Point) -> ([u32; 4], NodeWeights) {
         let [i, j, k] = self.bin(point);
         let bin = (i * self.sides[1] + j) * self.sides[2] + k;
         let entries = &self.entries[self.starts[bin]..self.starts[bin + 1]];
-        let mut best = (f64::NEG_INFINITY, ([0; 4], [f64::NAN; 4]));
+        let mut best = (f64::NEG_INFINITY, ([0; 4], [f64::NAN; 8]));
         let near = entries.iter().filter(|&&cell| self.is_near(cell as usize, point));
         for &cell in near {
             let cell = self.mesh.cells[cell as usize];
-            let weights = weights(corners(self.mesh, cell), point);
-            let min = weights.into_iter().fold(f64::INFINITY, f64::min);
+            let (weights, min) = in_simplex(&corners(self.mesh, cell), point);
             if min > best.0 {
                 best = (min, (cell, weights));
             }
@@ -110,20 +111,10 @@ fn corners(mesh: &Tetrahedra, cell: [u32; 4]) -> [[f64; 3]; 4] {
     cell.map(|node| mesh.points[node as usize])
 }
 
-/// Barycentric coordinates by Cramer's rule: the volume with one corner replaced by the point,
-/// divided by the volume of the tetrahedron.
-fn weights(corners: [[f64; 3]; 4], point: [f64; 3]) -> [f64; 4] {
-    let whole = six_volumes(corners);
-    std::array::from_fn(|i| {
-        let mut part = corners;
-        part[i] = point;
-        six_volumes(part) / whole
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{super::random, *};
+    use super::*;
+    use crate::random;
 
     #[test]
     fn found_tetrahedron_contains_point() {

@@ -1,7 +1,8 @@
 //! The workload `density`: uniform samples in a periodic box, summed onto a grid.
 
-use super::{
+use crate::{
     check::{Bounds, Errors},
+    kind::DENSITY_NODES as SIDE,
     measure::Measurement,
     record::{Bytes, Outcome, Record, Seconds, Speed},
 };
@@ -15,8 +16,6 @@ use burntrace::{
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Number of nodes along each axis.
-pub const SIDE: usize = 128;
 /// Number of nodes at which the density is compared with a sum over all samples.
 const COMPARED: usize = 200;
 
@@ -31,8 +30,8 @@ fn bounds(precision: Precision) -> Bounds {
 
 impl Measurement<'_> {
     /// Measures density estimates; a sample counts as a particle-step.
-    pub(super) fn density(&self, device: &OpenDevice, record: &mut Record) -> Result<()> {
-        let (count, precision) = (self.seeds.len(), self.plan.precision);
+    pub fn density(&self, device: &OpenDevice, record: &mut Record) -> Result<()> {
+        let (count, precision) = (self.seeds.len(), self.settings.precision);
         let start = Instant::now();
         let numbers = TensorData::new(self.seeds.as_flattened().to_vec(), [count, 3]);
         let numbers = numbers.convert_dtype(precision.dtype());
@@ -47,8 +46,8 @@ impl Measurement<'_> {
         };
         let (first, values) = estimate(&positions)?;
         examine(values, record);
-        let mut steady = Vec::with_capacity(self.plan.repeats);
-        while record.outcome == Outcome::Right && steady.len() < self.plan.repeats {
+        let mut steady = Vec::with_capacity(self.settings.repeats);
+        while record.outcome == Outcome::Right && steady.len() < self.settings.repeats {
             let (seconds, values) = estimate(&positions)?;
             steady.push(seconds);
             record.speed = Some(Speed::of(count as u64, &steady));
