@@ -342,13 +342,14 @@ fn plans_count_what_gradients_keep() {
     let particle = Precision::F32.particle_bytes() as u64;
     assert_eq!(bytes(&tracer), 5000 * 10 * 3 * particle);
     assert_eq!(bytes(&tracer.clone().engine(Engine::Tensor)), 5000 * 640 * 4 * 20 * 4);
-    let long = Tracer::new(&field).span(steps(0.0, 1.5, 640_000)).memory(2 << 30);
+    // 9.6 GB; the rest of the process, other tests included, is far below the limit.
+    let long = Tracer::new(&field).span(steps(0.0, 1.5, 640_000)).memory(6 << 30);
     let text = long.plan(&seeds).map(drop).unwrap_err().to_string();
     assert!(text.contains("largest part: gradients"), "{text}");
     let plain = GridField::from_fn(axes(), TIMES.to_vec(), &Device::flex(), &options, |p, _| p);
     let plain = plain.unwrap();
     assert!(
-        Tracer::new(&plain).span(steps(0.0, 1.5, 640_000)).memory(2 << 30).plan(&seeds).is_ok()
+        Tracer::new(&plain).span(steps(0.0, 1.5, 640_000)).memory(6 << 30).plan(&seeds).is_ok()
     );
 }
 
