@@ -302,9 +302,9 @@ impl<'a> Sharer<'a> {
             if pieces.said.elapsed() > INTERVAL {
                 pieces.said = Instant::now();
                 let Pieces { left, count, .. } = &*pieces;
-                let [begun, rank] = [count - left.len(), self.rank.index];
+                let [taken, rank] = [count - left.len(), self.rank.index];
                 let text =
-                    format!("rank {rank}: {begun} of {count} pieces are done or in progress");
+                    format!("rank {rank}: {taken} of {count} pieces are done or in progress");
                 self.notes.say("ranks", text);
             }
         }
