@@ -15,6 +15,7 @@ mod free_memory;
 mod inlet;
 pub mod mesh;
 mod motion;
+pub mod names;
 mod phase;
 mod plan;
 mod precision;
@@ -74,7 +75,7 @@ pub use tracks::{Ends, MeshFace, ParticleInstance, Save, SavePlan, Tracks};
 pub mod program {
     pub use crate::{
         control_group::ControlGroup,
-        field::{FieldSize, InputSummary, Sampled},
+        field::{FieldSize, InputSummary, ReadTotals, Sampled},
         free_memory::FreeMemory,
         phase::PHASE,
         plan::{Memory, MemoryRequest, Phase, PlanItem, RunSize},

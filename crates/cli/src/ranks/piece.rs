@@ -112,7 +112,7 @@ impl PieceRun<'_> {
                     compile: run.compile,
                     total: 0.0,
                 },
-                read: run.loaded.tally.bytes(),
+                read: run.loaded.bytes_read(),
                 written,
                 waited,
                 checkpoints,
