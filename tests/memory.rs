@@ -81,10 +81,7 @@ struct Cycle {
 impl Cycle {
     fn open(folder: &Path, frames: usize) -> Self {
         let pattern = folder.join("u_*.vti");
-        let options = io::SeriesOptions {
-            time: io::TimeOptions { file_dt: Some(1.0), ..Default::default() },
-            ..Default::default()
-        };
+        let options = io::SeriesOptions { file_dt: Some(1.0), ..Default::default() };
         let series = io::Series::open(pattern.to_str().unwrap(), &options).unwrap();
         Cycle { series, times: (0..frames).map(|i| i as f64).collect() }
     }

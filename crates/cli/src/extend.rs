@@ -104,8 +104,9 @@ impl FinishedRun {
         let change = checkpoint.data_change(&fingerprint, accept_changes, &what)?;
         let base = Path::new("/");
         // The default is the last frame, and there may be further ones by now.
-        if before.trace.dt.is_none() || before.trace.steps.is_none() {
-            before.trace.t1 = before.trace.t1.or(checkpoint.time());
+        let span = &mut before.trace.span;
+        if span.dt.is_none() || span.steps.is_none() {
+            span.t1 = span.t1.or(checkpoint.time());
         }
         let state = {
             let tracer = job::tracer(&before, base, loaded, &device.name)?;

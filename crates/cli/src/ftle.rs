@@ -11,7 +11,9 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
-use burntrace::{FLOW_MAP_GRADIENT, FieldArray, GridPlacement, Status, device::OpenDevice, io};
+use burntrace::{
+    FLOW_MAP_GRADIENT, FieldArray, GridPlacement, SaveAt, Status, device::OpenDevice, io,
+};
 use burntrace_plot::{Raster, picture};
 use serde_json::json;
 use std::path::PathBuf;
@@ -127,8 +129,7 @@ fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
     }
     let corners = results.domain;
     let (low, high) = (low.unwrap_or(corners[0]), high.unwrap_or(corners[1]));
-    let points = placement.unwrap_or_default().into();
-    let lattice = Lattice::new(low, high, counts, points).map_err(Misuse::of)?;
+    let lattice = Lattice::new(low, high, counts, placement).map_err(Misuse::of)?;
     Ok((lattice, auxiliary.map_or(Stencil::Neighbours, Stencil::Auxiliary)))
 }
 
@@ -156,8 +157,8 @@ fn release_of_case(results: &Results) -> Result<f64> {
     let case = results.case.as_ref();
     let first_save = results.tracks.times().first().copied();
     // Unless the case gives their times, saves start with the run.
-    let starts = case.is_some_and(|case| case.save.times.is_none());
-    let start = case.and_then(|case| case.trace.t0).or(first_save.filter(|_| starts));
+    let starts = case.is_some_and(|case| !matches!(case.save.at, SaveAt::Times(_)));
+    let start = case.and_then(|case| case.trace.span.t0).or(first_save.filter(|_| starts));
     let Some((case, start)) = case.zip(start) else {
         return Err(Misuse::error(format!(
             "the release time of the particles is not known until the run has ended, because the \
@@ -165,8 +166,8 @@ fn release_of_case(results: &Results) -> Result<f64> {
             results.folder.resume_command()
         )));
     };
-    let is_backward =
-        case.trace.dt.is_some_and(|dt| dt < 0.0) || case.trace.t1.is_some_and(|end| end < start);
+    let is_backward = case.trace.span.dt.is_some_and(|dt| dt < 0.0)
+        || case.trace.span.t1.is_some_and(|end| end < start);
     let release = case.seeds.first().and_then(|seeds| seeds.release).unwrap_or(start);
     // A release before the start is at the start.
     Ok(if is_backward { release.min(start) } else { release.max(start) })

@@ -18,7 +18,7 @@ use std::path::Path;
 pub fn execute(args: &InfoArgs) -> Result<()> {
     let options = io::SeriesOptions {
         velocity: velocity(args.velocity.as_deref())?,
-        time: io::TimeOptions { file_dt: args.file_dt, ..Default::default() },
+        file_dt: args.file_dt,
         other_cells: match args.other_cells.as_str() {
             "skip" => io::OtherCells::Skip,
             _ => io::OtherCells::Error,

@@ -12,12 +12,12 @@ mod obstacles;
 mod patches;
 mod sampled;
 mod seeds;
-mod timed;
 
 pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
+pub use input::FieldFiles;
 pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
-pub use sampled::{ArrayFiles, has as has_array, interpolation_of};
+pub use sampled::{has as has_array, interpolation_of};
 pub use seeds::seeds;
 
 use crate::{
@@ -26,8 +26,7 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{
-    Domain, Execution, Field, SaveAt, SaveRequest, Span, Surroundings, Tracer, io,
-    program::TimeSpan,
+    Domain, Execution, Field, SaveRequest, Span, Surroundings, Tracer, io, program::TimeSpan,
 };
 use std::path::Path;
 
@@ -59,8 +58,8 @@ pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
 /// Warnings about a loaded field: keys without effect, what is converted, and a domain beyond the field.
 pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
-    if let (FieldSource::Files(given), Some(series)) =
-        (&case.field.source, loaded.description.series())
+    let given = &case.field.options;
+    if let Some(series) = loaded.description.series()
         && let Some(from) = &series.times_from
     {
         let keys = [
@@ -98,7 +97,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
 /// A warning if a part of the domain is outside the field. On a mesh this is usual: there is no field
 /// outside, and a larger domain leaves its boundary to the mesh.
 fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
-    if field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow(_)) {
+    if field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow { .. }) {
         return Ok(None);
     }
     let (domain, field) = (domain(case, field.domain())?, field.domain());
@@ -145,11 +144,11 @@ pub fn tracer<'a>(
     let field = &*loaded.field;
     let tracer = Tracer::new(field)
         .motion(motion::motion(case))
-        .solver(motion::solver(&case.trace))
-        .span(span(&case.trace))
+        .solver(case.trace.solver)
+        .span(case.trace.span)
         .surroundings(surroundings(case, base, field)?)
         .save_request(SaveRequest {
-            at: save_at(&case.save)?,
+            at: case.save.at.clone(),
             velocity: case.save.velocity,
             flow_map_gradient: case.save.flow_map_gradient,
             arrays: sampled::arrays(case, loaded),
@@ -171,7 +170,7 @@ fn surroundings(case: &Case, base: &Path, field: &dyn Field) -> Result<Surroundi
         mesh_wall: boundary.mesh.into(),
         obstacles: obstacles::obstacles(case, base)?,
         stagnant_speed: case.trace.stagnant_speed,
-        seeds_outside: seeds::outside(case).into(),
+        seeds_outside: seeds::outside(case),
         ..Surroundings::default()
     };
     inflow::add_outlets(case, base, &mut surroundings)?;
@@ -183,23 +182,9 @@ pub fn time_span(case: &Case, field: &dyn Field) -> Result<TimeSpan> {
     ends(&case.trace).resolve(field.span()).map_err(Misuse::of)
 }
 
-fn span(trace: &case::Trace) -> Span {
-    Span { t0: trace.t0, t1: trace.t1, dt: trace.dt, steps: trace.steps }
-}
-
 /// The span of the run. Where a tolerance leaves the number of steps open, it has one step.
 fn ends(trace: &case::Trace) -> Span {
-    let span = span(trace);
-    let is_adaptive = trace.tolerance.is_some() && span.dt.is_none();
+    let span = trace.span;
+    let is_adaptive = trace.solver.tolerance.is_some() && span.dt.is_none();
     Span { steps: span.steps.or(is_adaptive.then_some(1)), ..span }
-}
-
-fn save_at(save: &case::Save) -> Result<SaveAt> {
-    match (save.every, save.every_time, &save.times) {
-        (None, None, None) => Ok(SaveAt::End),
-        (Some(steps), None, None) => Ok(SaveAt::EverySteps(steps)),
-        (None, Some(time), None) => Ok(SaveAt::EveryTime(time)),
-        (None, None, Some(times)) => Ok(SaveAt::Times(times.clone())),
-        _ => Err(Misuse::error("[save] has several of every, every_time and times; keep one")),
-    }
 }

@@ -6,7 +6,7 @@ use crate::{
     folder,
     format::{csv_cell, twelve_digits},
     info,
-    job::{ArrayFiles, has_array, interpolation_of},
+    job::{FieldFiles, has_array, interpolation_of},
     notes,
 };
 use anyhow::{Context, Result};
@@ -87,21 +87,20 @@ fn load(
     device: &OpenDevice,
 ) -> Result<Box<dyn Field>> {
     let interpolation = args.interpolation.as_deref().map(|name| match name {
-        "grid" => Interpolation::Grid {},
-        "mesh" => Interpolation::Mesh { cell_velocity: None, other_cells: None },
-        _ => Interpolation::Nearest {},
+        "grid" => Interpolation::Grid,
+        "mesh" => Interpolation::mesh(),
+        _ => Interpolation::Nearest,
     });
-    let files = ArrayFiles {
+    let files = FieldFiles {
         files: info::files(&args.files),
         options: io::SeriesOptions {
             velocity: io::VelocityName::None,
             prefer: Some(association),
             arrays,
-            time: io::TimeOptions { file_dt: args.file_dt, ..io::TimeOptions::default() },
+            file_dt: args.file_dt,
             ..io::SeriesOptions::default()
         },
         interpolation: interpolation.unwrap_or_else(|| interpolation_of(contents.kind, None)),
-        closed: [None; 3],
     };
     let precision = if device.has_f64 { Precision::F64 } else { Precision::F32 };
     let outside_time = OutsideTime::Error;

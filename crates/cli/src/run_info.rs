@@ -1,7 +1,7 @@
 //! `burntrace info` of a run: the state of its folder, and the commands that evaluate it.
 
 use crate::{
-    case::{Case, FieldSource, Kinds, Misuse, Repeat, SeedShape, Seeds},
+    case::{self, Case, FieldSource, Misuse, Repeat, SeedShape, Seeds},
     folder::Folder,
     format::{Lines, twelve_digits},
     ranks,
@@ -266,25 +266,23 @@ fn counts(tracks: &Tracks) -> burntrace::io::Result<Counts> {
 
 fn field(case: &Case) -> String {
     match &case.field.source {
-        FieldSource::Flow(flow) => match &flow.sample {
+        FieldSource::Flow { flow, sample } => match sample {
             Some(sample) => {
                 let [nx, ny, nz] = sample.nodes;
-                format!(
-                    "{}, sampled at {nx} x {ny} x {nz} nodes in {} frames",
-                    flow.flow, sample.frames
-                )
+                let frames = sample.frames;
+                format!("{flow}, sampled at {nx} x {ny} x {nz} nodes in {frames} frames")
             }
-            None => format!("{}, a formula", flow.flow),
+            None => format!("{flow}, a formula"),
         },
-        FieldSource::Files(field) => {
-            let files = match &field.files {
+        FieldSource::Files { files } => {
+            let files = match files {
                 Files::One(path) => path.display().to_string(),
                 Files::List(paths) => match &paths[..] {
                     [only] => only.display().to_string(),
                     _ => format!("{} files", paths.len()),
                 },
             };
-            format!("{files}, interpolation = {:?}", field.interpolation.name())
+            format!("{files}, interpolation = {:?}", case::name_of(&case.field.interpolation))
         }
     }
 }
@@ -298,7 +296,7 @@ fn seeds(blocks: &[Seeds]) -> String {
             SeedShape::Mesh { count, patch: Some(name), .. } => {
                 format!("mesh, {count} on the patch {name}")
             }
-            shape => format!("{}, {}", shape.name(), shape.count()),
+            shape => format!("{}, {}", case::name_of(shape), shape.count()),
         };
         match seeds.repeat {
             Some(Repeat { every, until }) => format!("{shape}, every {every} until {until}"),

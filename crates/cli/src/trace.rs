@@ -21,7 +21,7 @@ use crate::{
     watch,
 };
 use anyhow::{Context, Result};
-use burntrace::{Tracer, device::OpenDevice};
+use burntrace::{SaveAt, Tracer, device::OpenDevice};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
@@ -174,7 +174,7 @@ fn load_seconds(loaded: &LoadedField, compile: f64) -> Spent {
 /// The warnings of a run; keys without effect, and a missing `[save]`, are said as notes.
 fn warnings(case: &Case, session: &Session) -> Result<Vec<String>> {
     let warnings = [case.notes.clone(), job::warnings(case, session.loaded)?].concat();
-    if case.save.is_of_end_only() {
+    if case.save.at == SaveAt::End {
         session.notes.say("save", ONLY_END.into());
     }
     if case.run.piece.is_some() && !case.run.is_shared {

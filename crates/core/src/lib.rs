@@ -15,6 +15,7 @@ mod free_memory;
 mod inlet;
 pub mod mesh;
 mod motion;
+pub mod names;
 mod patch;
 mod phase;
 mod plan;
@@ -76,7 +77,7 @@ pub use tracks::Tracks;
 pub mod program {
     pub use crate::{
         control_group::ControlGroup,
-        field::{FieldSize, InputSummary, Sampled},
+        field::{FieldSize, InputSummary, ReadTotals, Sampled},
         free_memory::FreeMemory,
         patch::MAX_PATCHES,
         phase::PHASE,

@@ -6,11 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// Precision of positions, velocities and all arithmetic on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// Single precision.
     #[default]
+    #[serde(alias = "F32")]
     F32,
     /// Double precision, if the device supports it.
+    #[serde(alias = "F64")]
     F64,
 }
 

@@ -10,6 +10,7 @@ pub(crate) use cursor::Cursor;
 pub use span::{Span, TimeSpan};
 
 use crate::{Error, Result, error::short};
+use serde::{Deserialize, Serialize};
 use span::{SLACK, resolution};
 
 /// Maximum number of saves of a run.
@@ -19,12 +20,14 @@ const MAX_SAVES: f64 = 10_000_000.0;
 pub(crate) const EVENTS: usize = 1 << 22;
 
 /// Times at which positions are saved.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SaveAt {
     /// At the end only.
     #[default]
     End,
     /// At the start, after every number of steps, and at the end.
+    #[serde(rename = "every")]
     EverySteps(u64),
     /// At the start, at every multiple of an interval, and at the end. Steps are split at these
     /// times.

@@ -1,6 +1,7 @@
 //! How a run takes its steps.
 
-use crate::Scheme;
+use crate::{Scheme, names};
+use serde::{Deserialize, Serialize};
 
 /// How a run takes its steps: with a scheme, in steps of the run's [`Span`](crate::Span), or within them in
 /// steps of each particle's own, to a tolerance.
@@ -13,9 +14,11 @@ use crate::Scheme;
 /// let adaptive = Solver::adaptive(Tolerance::new(1e-6, 1e-9));
 /// assert_eq!(adaptive.scheme, Scheme::DormandPrince);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Solver {
     /// The time integration scheme.
+    #[serde(with = "names::Scheme")]
     pub scheme: Scheme,
     /// Tolerances of adaptive steps, for [`Scheme::DormandPrince`].
     pub tolerance: Option<Tolerance>,
@@ -35,12 +38,19 @@ impl Solver {
 /// the end of a step of the run's [`Span`](crate::Span) or beyond a save, and particles reach both
 /// exactly: `dt` is the maximum step, such as the time between frames. Without `dt` and `steps` it
 /// is a hundredth of the run, or the period of the field if that is more than 100 periods.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tolerance {
     pub(crate) relative: f64,
     pub(crate) absolute: f64,
+    #[serde(default)]
     pub(crate) min_step: f64,
+    #[serde(default = "unlimited")]
     pub(crate) max_step: f64,
+}
+
+fn unlimited() -> f64 {
+    f64::INFINITY
 }
 
 impl Tolerance {

@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 
 /// The engine that takes the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// The fused operation: many steps in one launch.
+    #[serde(alias = "Fused")]
     Fused,
     /// Tensor operations, for every field and with automatic differentiation.
+    #[serde(alias = "Tensor")]
     Tensor,
 }
 

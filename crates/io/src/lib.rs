@@ -35,8 +35,7 @@ pub use image::{Image, write_image};
 pub use points::{SeedPoints, read_points};
 pub use series::{
     Association, At, CaseTimes, Crop, Files, Frames, MeshSeries, NamedArray, NamedFaces,
-    OtherCells, PointSeries, Series, SeriesInfo, SeriesOptions, TimeOptions, TimesFrom,
-    VelocityName, inspect,
+    OtherCells, PointSeries, Series, SeriesInfo, SeriesOptions, TimesFrom, VelocityName, inspect,
 };
 pub use surface::{Triangles, read_surface, read_triangles};
 pub use tracks::{ParticleState, ParticleTimes, SavedStates, Track, TrackWriter, Tracks};

@@ -127,7 +127,7 @@ pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
     trace::start_threads(case.run.threads)?;
     let base = std::path::absolute(file)?;
     let base = base.parent().unwrap_or(Path::new("/"));
-    let (devices, devices_left_out) = plan::devices(&args.devices, case.run.precision.into())?;
+    let (devices, devices_left_out) = plan::devices(&args.devices, case.run.precision)?;
     let mut report = CaseReport {
         burntrace: env!("CARGO_PKG_VERSION"),
         date: machine::date(),

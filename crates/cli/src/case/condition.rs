@@ -5,6 +5,7 @@ use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, IntoDeserializer, SeqAccess, Visitor, value::SeqAccessDeserializer},
 };
+use std::sync::LazyLock;
 
 /// The condition at a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,26 +18,13 @@ pub enum Condition {
 
 const OUTLET: &str = "outlet";
 
-/// Every name.
-const NAMES: [&str; 7] = names(true);
+/// The names of all conditions, and of those at the boundary of a mesh, at patches and at obstacles.
+static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| names(true));
+static SURFACE_NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| names(false));
 
-/// The names of conditions at the boundary of a mesh, at patches and at obstacles.
-const SURFACE_NAMES: [&str; 5] = names(false);
-
-/// The names, with those of conditions that only faces of the domain have, or without them.
-const fn names<const N: usize>(of_faces: bool) -> [&'static str; N] {
-    let mut names = [OUTLET; N];
-    let (mut i, mut count) = (0, 0);
-    while i < BoundaryCondition::ALL.len() {
-        let condition = BoundaryCondition::ALL[i];
-        if of_faces || !condition.is_of_faces() {
-            names[count] = condition.name();
-            count += 1;
-        }
-        i += 1;
-    }
-    assert!(count + 1 == N);
-    names
+fn names(of_faces: bool) -> Vec<&'static str> {
+    let all = BoundaryCondition::ALL.iter().filter(|of| of_faces || !of.is_of_faces());
+    all.map(|condition| condition.name()).chain([OUTLET]).collect()
 }
 
 impl Default for Condition {
@@ -69,19 +57,10 @@ fn named<E: Error>(name: &str, names: &'static [&'static str]) -> Result<Conditi
     of.map(Condition::Of).ok_or_else(|| E::unknown_variant(name, names))
 }
 
-/// The condition at the boundary of a mesh, at a patch or at an obstacle. An unknown name is an error that
+/// Reads the condition at the boundary of a mesh, at a patch or at an obstacle. An unknown name is an error that
 /// offers those that are possible there; those of faces are refused later, with the reason.
-pub struct OnSurface(pub Condition);
-
-impl<'de> Deserialize<'de> for OnSurface {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        named(&String::deserialize(deserializer)?, &SURFACE_NAMES).map(OnSurface)
-    }
-}
-
-/// Reads the condition at the boundary of a mesh.
 pub fn on_surface<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Condition, D::Error> {
-    OnSurface::deserialize(deserializer).map(|OnSurface(condition)| condition)
+    named(&String::deserialize(deserializer)?, &SURFACE_NAMES)
 }
 
 /// Reads the conditions at the low and the high face of an axis: a list of both, or one for both.

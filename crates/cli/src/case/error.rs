@@ -82,12 +82,23 @@ impl KeyError {
 
     /// An unknown name, with the known ones.
     pub fn choice(given: &str, names: &[&'static str]) -> Self {
+        // Names with capitals are those in the results of earlier versions.
+        let is_current = |name: &&'static str| !name.starts_with(char::is_uppercase);
+        let names: Vec<&'static str> = names.iter().copied().filter(is_current).collect();
         let meant = nearest(given, names.iter().copied());
-        let names = choices(names);
+        let names = choices(&names);
         KeyError::value(match meant {
             Some(name) => format!("did you mean `{name}`? Names: {names}"),
             None => format!("give {names}"),
         })
+    }
+
+    /// The valid values, of an invalid one.
+    pub fn instead(&self) -> &str {
+        match &*self.problem {
+            Problem::Value(give) => give,
+            _ => "",
+        }
     }
 
     /// Whether the key belongs to no kind of the section.
@@ -108,14 +119,6 @@ impl KeyError {
     pub fn with(mut self, kind: &str) -> Self {
         if let (Problem::Missing { with, .. }, true) = (&mut *self.problem, self.path.is_empty()) {
             *with = kind.into();
-        }
-        self
-    }
-
-    /// The same error with a hint about the value of a missing key.
-    pub fn hint(mut self, text: &str) -> Self {
-        if let (Problem::Missing { hint, .. }, true) = (&mut *self.problem, self.path.is_empty()) {
-            *hint = text.into();
         }
         self
     }
@@ -223,9 +226,22 @@ impl serde::de::Error for KeyError {
     }
 
     fn missing_field(key: &'static str) -> Self {
-        KeyError::missing(key, "")
+        let hint = HINTS.iter().find(|(of, _)| *of == key).map_or("", |(_, hint)| *hint);
+        KeyError::missing(key, hint)
     }
 }
+
+/// Hints about the values of missing keys.
+const HINTS: [(&str, &str); 4] = [
+    (
+        "capacity",
+        "give the maximum number of its particles at a time, the rate times the longest residence time and a \
+         little more",
+    ),
+    ("inlet", "give its keys, as inlet = { kind = \"face\", face = \"x-low\" }"),
+    ("deviation", "the standard deviation, a length"),
+    ("value", "the value of the faces in the array, such as 3"),
+];
 
 /// The expected type of a value, in plain words.
 fn in_words(expected: &dyn Expected) -> String {

@@ -1,14 +1,14 @@
 //! The case file: the sections of a run, with their keys and defaults.
 
 #[macro_use]
-mod names;
+mod keys;
 mod condition;
 mod devices;
 mod error;
 mod field;
 mod flow;
 mod inflow;
-mod keys;
+mod kinds;
 mod motion;
 mod obstacle;
 mod patch;
@@ -23,27 +23,24 @@ mod value;
 pub use condition::Condition;
 pub use devices::DeviceNames;
 pub use error::KeyError;
-pub use field::{
-    CellVelocity, Field, FieldSource, FileField, FlowField, Interpolation, OutsideTime, Sample,
-};
+pub use field::{Field, FieldSource, Interpolation, Sample};
 pub use flow::{GivenFlow, OwnFormula};
-pub use inflow::{Inlet, InletShape, Pattern, Source, SourceRate};
-pub use keys::Kinds;
-pub use motion::{Diffusivity, Tolerance, Walk};
-pub use obstacle::{Allowed, Obstacle, ObstacleShape};
+pub use inflow::{Inlet, InletShape, Source, SourceRate};
+pub use kinds::name_of;
+pub use motion::{Diffusivity, Trace, Walk};
+pub use obstacle::{Obstacle, ObstacleShape};
 pub use patch::Patch;
 pub use read::{Misuse, from_text, read};
-pub use run::{AtOnce, Run};
+pub use run::{AtOnce, Run, or_auto};
 pub use save::{Reporting, SampledArray, Save, VtkOutput};
-pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds, SeedsOutside};
+pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds};
 pub use set::Assignment;
 pub use units::Units;
 
-use error::Step;
-use keys::Keys;
+use keys::{Keys, Section};
 use serde::{Deserialize, Serialize};
 use std::path::{Path as FilePath, PathBuf};
-use toml::{Table, Value};
+use toml::Table;
 
 /// The case that `burntrace init` prints, with comments; its values are the defaults.
 pub const TEMPLATE: &str = include_str!("template.toml");
@@ -86,62 +83,32 @@ fn is_default<T: Default + PartialEq>(section: &T) -> bool {
     *section == T::default()
 }
 
-/// Refuses a value that is NaN, or has one in it: no key has a use for it.
-fn refuse_nan(step: Step, value: &Value) -> Result<(), KeyError> {
-    let found = match value {
-        Value::Float(number) if number.is_nan() => Err(KeyError::value("give a number")),
-        Value::Table(table) => {
-            table.iter().try_for_each(|(key, inner)| refuse_nan(Step::Key(key.clone()), inner))
-        }
-        Value::Array(items) => items.iter().enumerate().try_for_each(|(i, inner)| {
-            let step = match inner {
-                Value::Table(_) => Step::Section(i, items.len()),
-                _ => Step::Item(i),
-            };
-            refuse_nan(step, inner)
-        }),
-        _ => Ok(()),
-    };
-    found.map_err(|error| error.under(step, value))
-}
-
-/// The sections of a case.
-const SECTIONS: [&str; 13] = [
-    "field", "domain", "boundary", "patch", "obstacle", "inlet", "source", "seeds", "trace",
-    "walk", "save", "units", "run",
-];
+section!(Case {
+    field: section("field"),
+    domain: or_default("domain"),
+    boundary: or_default("boundary"),
+    patch: list("patch"),
+    obstacle: list("obstacle"),
+    inlet: optional("inlet"),
+    source: list("source"),
+    seeds: list("seeds"),
+    trace: optional("trace").map(Option::unwrap_or_default),
+    walk: option("walk"),
+    save: optional("save").map(Option::unwrap_or_default),
+    units: or_default("units"),
+    run: or_default("run"),
+} notes: Vec::new());
 
 impl Case {
     /// Reads a case from its sections, with the current names of keys.
     fn of(table: &Table) -> Result<Self, KeyError> {
-        let mut keys = Keys::of(table);
-        keys.allow(&SECTIONS);
-        keys.check()?;
-        let case = Case {
-            field: keys.section("field")?,
-            domain: keys.or_default("domain")?,
-            boundary: keys.or_default("boundary")?,
-            patch: keys.list("patch")?,
-            obstacle: keys.list("obstacle")?,
-            inlet: keys.optional("inlet")?,
-            source: keys.list("source")?,
-            seeds: keys.one_or_more("seeds")?,
-            trace: keys.or_default("trace")?,
-            walk: keys.get("walk")?,
-            save: keys.or_default("save")?,
-            units: keys.or_default("units")?,
-            run: keys.or_default("run")?,
-            notes: keys.notes,
-        };
-        // After the errors of keys, which say more; keys without effect included.
-        table.iter().try_for_each(|(key, value)| refuse_nan(Step::Key(key.clone()), value))?;
-        Ok(case)
+        Case::read(&mut Keys::of(table))
     }
 
     /// The same case, with relative file names resolved in a folder.
     pub fn within(mut self, folder: &FilePath) -> Self {
-        if let FieldSource::Files(field) = &mut self.field.source {
-            field.files = field.files.clone().within(folder);
+        if let FieldSource::Files { files } = &mut self.field.source {
+            *files = files.clone().within(folder);
         }
         for given in &mut self.obstacle {
             if let ObstacleShape::Surface { path, .. } = &mut given.shape {
@@ -152,27 +119,27 @@ impl Case {
             sampled.files = sampled.files.take().map(|files| files.within(folder));
         }
         for given in &mut self.seeds {
-            if let SeedShape::File { path } | SeedShape::Run { path } = &mut given.shape {
+            if let SeedShape::Run { path } = &mut given.shape {
                 *path = folder.join(&*path);
             }
         }
-        let of_sources = self.source.iter_mut().map(|source| &mut source.inlet);
-        for inlet in self.inlet.iter_mut().chain(of_sources) {
-            if let InletShape::File { path } = &mut inlet.shape {
-                *path = folder.join(&*path);
-            }
-        }
+        self.point_files_mut().for_each(|path| *path = folder.join(&*path));
         self
     }
 
     /// Files of points: seeds and inlets.
-    pub fn point_files(self) -> impl Iterator<Item = PathBuf> {
-        let of_seeds = self.seeds.into_iter().filter_map(|seeds| match seeds.shape {
+    pub fn point_files(mut self) -> Vec<PathBuf> {
+        self.point_files_mut().map(std::mem::take).collect()
+    }
+
+    fn point_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let of_seeds = self.seeds.iter_mut().filter_map(|seeds| match &mut seeds.shape {
             SeedShape::File { path } => Some(path),
             _ => None,
         });
-        let inlets = self.inlet.into_iter().chain(self.source.into_iter().map(|of| of.inlet));
-        let of_inlets = inlets.filter_map(|inlet| match inlet.shape {
+        let of_sources = self.source.iter_mut().map(|source| &mut source.inlet);
+        let inlets = self.inlet.iter_mut().chain(of_sources);
+        let of_inlets = inlets.filter_map(|inlet| match &mut inlet.shape {
             InletShape::File { path } => Some(path),
             _ => None,
         });
@@ -181,40 +148,14 @@ impl Case {
 
     /// Whether the field is on a mesh.
     pub fn is_on_mesh(&self) -> bool {
-        match &self.field.source {
-            FieldSource::Files(field) => matches!(field.interpolation, Interpolation::Mesh { .. }),
-            FieldSource::Flow(_) => false,
-        }
+        matches!(self.field.interpolation, Interpolation::Mesh { .. })
     }
 }
-
-names!(Scheme -> burntrace::Scheme {
-    Rk4 => burntrace::Scheme::Rk4,
-    Euler => burntrace::Scheme::Euler,
-    Midpoint => burntrace::Scheme::Midpoint,
-    Heun => burntrace::Scheme::Heun,
-    DormandPrince => burntrace::Scheme::DormandPrince,
-});
-names!(Precision -> burntrace::Precision {
-    F32 => burntrace::Precision::F32,
-    F64 => burntrace::Precision::F64,
-});
-names!(Engine -> Option<burntrace::Engine> {
-    Auto => None,
-    Fused => Some(burntrace::Engine::Fused),
-    Tensor => Some(burntrace::Engine::Tensor),
-});
-names!(Placement -> burntrace::GridPlacement {
-    Centres => burntrace::GridPlacement::Centres,
-    Corners => burntrace::GridPlacement::Corners,
-});
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Domain {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<[f64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<[f64; 3]>,
 }
 
@@ -230,23 +171,4 @@ pub struct Boundary {
     pub z: [Condition; 2],
     #[serde(deserialize_with = "condition::on_surface")]
     pub mesh: Condition,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Trace {
-    pub scheme: Scheme,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub t0: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub t1: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dt: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tolerance: Option<Tolerance>,
-    pub drift: [f64; 3],
-    pub engine: Engine,
-    pub stagnant_speed: f64,
 }

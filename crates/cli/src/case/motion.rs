@@ -1,33 +1,38 @@
-//! Random walks, and tolerances of steps.
+//! What moves particles, and how steps are taken.
 
+use super::keys::{Keys, Section};
+use super::{KeyError, or_auto};
+use burntrace::{Engine, Solver, Span, WalkScheme, names};
 use serde::{Deserialize, Serialize};
 
-names!(WalkScheme -> burntrace::WalkScheme {
-    EulerMaruyama => burntrace::WalkScheme::EulerMaruyama,
-    Milstein => burntrace::WalkScheme::Milstein,
-});
-
-/// Error tolerance of adaptive steps, and limits of their length.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tolerance {
-    pub relative: f64,
-    pub absolute: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_step: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_step: Option<f64>,
+/// The steps of a run, and what is added to the velocity of the field.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Trace {
+    #[serde(flatten)]
+    pub solver: Solver,
+    #[serde(flatten)]
+    pub span: Span,
+    pub drift: [f64; 3],
+    /// `None` leaves it to burntrace.
+    pub engine: Option<Engine>,
+    pub stagnant_speed: f64,
 }
+
+section!(Trace {
+    solver: part(),
+    span: part(),
+    drift: or_default("drift"),
+    engine: by("engine", or_auto, Some(None)),
+    stagnant_speed: or_default("stagnant_speed"),
+});
 
 /// A random walk with a given diffusivity, or with the diffusivity of the files times factors.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub diffusivity: Option<Diffusivity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub factors: Option<[f64; 3]>,
-    #[serde(default)]
+    #[serde(default, with = "names::WalkScheme")]
     pub scheme: WalkScheme,
     #[serde(default = "one")]
     pub seed: u64,

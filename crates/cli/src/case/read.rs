@@ -1,7 +1,7 @@
 //! Reading a case: the file, the keys set on the command line, and the position of errors.
 
 use super::{
-    Case, KeyError,
+    Case, Field, KeyError,
     error::Step,
     set::{Assignment, RENAMED, renamed},
 };
@@ -71,11 +71,15 @@ pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
         assignments.push(assignment);
     }
     notes.extend(rename(&mut table)?);
-    let case = Case::of(&table);
-    let mut case =
-        case.map_err(|error| format!("{}{error}", position(text, &assignments, &error)))?;
-    case.notes.splice(..0, notes);
-    Ok(case)
+    table.entry("field").or_insert_with(|| Table::new().into());
+    let read = |table: &Table| {
+        Case::of(table).map_err(|error| format!("{}{error}", position(text, &assignments, &error)))
+    };
+    notes.extend(drop_unused(&mut table, ["files", "flow"], &["sample"]));
+    // Keys without effect must be valid, too.
+    read(&table)?;
+    notes.extend(drop_unused(&mut table, ["flow", "files"], &Field::keys_of_files()));
+    Ok(Case { notes, ..read(&table)? })
 }
 
 /// Gives renamed keys their new names. Returns a note for each.
@@ -111,6 +115,15 @@ fn rename_leave(case: &mut Table) -> Option<String> {
     let patches = case.get_mut("patch").and_then(toml::Value::as_array_mut);
     patches.into_iter().flatten().for_each(|patch| renew(patch.get_mut("wall")));
     is_old.then(|| "the condition `leave` has been renamed; write `exit`".into())
+}
+
+/// Drops keys of the other source of a field than the given one. Returns a note for each that is not `false`.
+fn drop_unused(case: &mut Table, [given, other]: [&str; 2], keys: &[&str]) -> Vec<String> {
+    let field = case.get_mut("field").and_then(toml::Value::as_table_mut);
+    let Some(field) = field.filter(|field| field.contains_key(given)) else { return Vec::new() };
+    let mut drop = |key: &&&str| field.remove(**key).is_some_and(|value| value != false.into());
+    let note = |key| format!("`field.{key}` has no effect: it belongs to `field.{other}`");
+    keys.iter().filter(|key| drop(key)).map(note).collect()
 }
 
 /// The position of an error, as a prefix: the option of the command line, or the line of the file.
@@ -184,11 +197,12 @@ fn syntax(text: &str, error: &toml::de::Error) -> String {
 mod tests {
     use super::*;
     use crate::case::{FieldSource, Interpolation, ObstacleShape, SeedShape, TEMPLATE};
+    use burntrace::{SaveAt, Tolerance};
 
     #[test]
     fn template_is_valid_and_has_every_key() {
         let case = from_text(TEMPLATE, &[]).unwrap();
-        assert_eq!(case.trace.dt, Some(0.02));
+        assert_eq!(case.trace.span.dt, Some(0.02));
         assert_eq!(case.notes, [""; 0]);
         let keys = "files velocity prefer diffusivity ignore_file_times file_dt times same_times frames flow \
                     sample interpolation neighbours power cell_velocity other_cells ignore_hidden periodic_axes crop every in_time \
@@ -214,7 +228,7 @@ mod tests {
         assert_eq!(case.field.outside_time, bare.field.outside_time);
         assert_eq!(case.field.not_finite, bare.field.not_finite);
         assert_eq!(case.boundary.mesh, bare.boundary.mesh);
-        assert_eq!(case.trace.scheme, bare.trace.scheme);
+        assert_eq!(case.trace.solver, bare.trace.solver);
         assert_eq!(case.trace.engine, bare.trace.engine);
         assert_eq!(case.trace.stagnant_speed, bare.trace.stagnant_speed);
         assert_eq!(case.trace.drift, bare.trace.drift);
@@ -226,11 +240,12 @@ mod tests {
 
     #[test]
     fn keys_are_set_on_the_command_line() {
-        let set = ["trace.dt=0.5", "run.device=flex", "save.times=[1.0, 2.0]"].map(String::from);
+        let set = ["trace.dt=0.5", "run.device=flex", "save.every=", "save.times=[1.0, 2.0]"];
+        let set = set.map(String::from);
         let case = from_text(TEMPLATE, &set).unwrap();
-        assert_eq!(case.trace.dt, Some(0.5));
+        assert_eq!(case.trace.span.dt, Some(0.5));
         assert_eq!(case.run.device, "flex".into());
-        assert_eq!(case.save.times, Some(vec![1.0, 2.0]));
+        assert_eq!(case.save.at, SaveAt::Times(vec![1.0, 2.0]));
         assert!(from_text(TEMPLATE, &["trace.dt".into()]).unwrap_err().contains("key=value"));
     }
 
@@ -274,7 +289,10 @@ mod tests {
         let sphere = ObstacleShape::Sphere { centre: [1.0, 0.5, 0.0], radius: 0.1 };
         assert_eq!(case.obstacle[0].shape, sphere);
         assert_eq!(case.source[0].capacity(), 5000);
-        assert_eq!(case.trace.tolerance.unwrap().max_step, Some(0.5));
+        assert_eq!(
+            case.trace.solver.tolerance,
+            Some(Tolerance::new(1e-6, 1e-9).steps_between(0.0, 0.5))
+        );
         assert_eq!(case.walk.unwrap().factors, Some([1.0; 3]));
         let text = toml::to_string(&case).unwrap();
         assert_eq!(from_text(&text, &[]).unwrap(), case);
@@ -354,7 +372,10 @@ mod tests {
             "[trace]\npath = \"fused\"\n[trace.tolerance]\nrelative = 0\nabsolute = 1\nmost = 2\n";
         let text = format!("[field]\nflow = \"abc\"\n{old}");
         let case = from_text(&text, &[]).unwrap();
-        assert_eq!(case.trace.tolerance.unwrap().max_step, Some(2.0));
+        assert_eq!(
+            case.trace.solver.tolerance,
+            Some(Tolerance::new(0.0, 1.0).steps_between(0.0, 2.0))
+        );
         let expected = [
             "`trace.path` has been renamed; write `trace.engine`",
             "`trace.tolerance.most` has been renamed; write `trace.tolerance.max_step`",
@@ -384,9 +405,9 @@ mod tests {
         let files =
             "[field]\nfiles = \"u_*.vti\"\ninterpolation = \"inverse-distance\"\npower = 3\n";
         let case = from_text(files, &[]).unwrap();
-        let FieldSource::Files(field) = case.field.source else { panic!("not from files") };
+        assert!(matches!(case.field.source, FieldSource::Files { .. }));
         let mean = Interpolation::InverseDistance { neighbours: None, power: Some(3.0) };
-        assert_eq!(field.interpolation, mean);
+        assert_eq!(case.field.interpolation, mean);
         let both = from_text(&format!("{files}flow = \"abc\"\n"), &[]).unwrap_err();
         assert!(both.contains("[field] has both `files` and `flow`; keep one"), "{both}");
         let neither = from_text("[trace]\ndt = 1.0\n", &[]).unwrap_err();
@@ -406,23 +427,23 @@ mod tests {
 
     #[test]
     fn written_sections_keep_their_keys_and_order() {
-        let text = "[field]\nignore_file_times = false\nflow = \"abc\"\ninterpolation = \"grid\"\n\
+        let text = "[field]\nflow = \"abc\"\nignore_file_times = false\ninterpolation = \"grid\"\n\
                     in_time = \"linear\"\noutside_time = \"periodic\"\nperiod = 2.0\n\
                     not_finite = \"error\"\n\n[domain]\n\n\
                     [boundary]\nx = [\"exit\", \"exit\"]\ny = [\"exit\", \"exit\"]\n\
                     z = [\"exit\", \"exit\"]\nmesh = \"exit\"\n\n\
-                    [[obstacle]]\nkind = \"cylinder\"\nradius = 0.5\nbase = [0.0, 0.0, 0.0]\n\
-                    axis = [1.0, 0.0, 0.0]\ncapped = false\nallowed = \"outside\"\n\
+                    [[obstacle]]\nkind = \"cylinder\"\naxis = [1.0, 0.0, 0.0]\n\
+                    base = [0.0, 0.0, 0.0]\ncapped = false\nradius = 0.5\nallowed = \"outside\"\n\
                     surface = \"stick\"\n\n\
                     [inlet]\nkind = \"disc\"\ncentre = [0.0, 0.0, 0.0]\nnormal = [1.0, 0.0, 0.0]\n\
                     radius = 0.25\npattern = \"gaussian\"\ndeviation = 0.5\n\n\
-                    [[source]]\nrate = 2.0\ncapacity = 3\nbegin = 1.0\n\n\
+                    [[source]]\nbegin = 1.0\ncapacity = 3\nrate = 2.0\n\n\
                     [source.inlet]\nkind = \"face\"\nface = \"x-low\"\npattern = \"lattice\"\n\n\
-                    [[source]]\n\n[source.burst]\ntime = 1.0\ncount = 2\n\n\
+                    [[source]]\n\n[source.burst]\ncount = 2\ntime = 1.0\n\n\
                     [source.inlet]\nkind = \"points\"\npoints = [[0.0, 0.0, 0.0]]\n\
                     pattern = \"flux\"\n\n\
-                    [seeds]\nkind = \"ball\"\ncount = 4\nseed = 3\ncentre = [0.0, 0.0, 0.0]\n\
-                    radius = 0.5\nrelease = 1.0\noutside = \"error\"\n\n";
+                    [seeds]\nkind = \"ball\"\ncentre = [0.0, 0.0, 0.0]\ncount = 4\n\
+                    radius = 0.5\nseed = 3\nrelease = 1.0\noutside = \"error\"\n\n";
         let case = from_text(text, &[]).unwrap();
         assert!(matches!(case.seeds[0].shape, SeedShape::Ball { count: 4, .. }));
         let written = toml::to_string(&case).unwrap();

@@ -1,7 +1,11 @@
 //! The device, the output folder and the memory of a run.
 
-use super::{Case, DeviceNames, Precision};
-use serde::{Deserialize, Serialize};
+use super::{Case, DeviceNames, KeyError};
+use burntrace::{Precision, Strategy};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error, IntoDeserializer},
+};
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -13,17 +17,16 @@ pub struct Run {
     pub out: PathBuf,
     /// Seconds between two checkpoints; 0 for none.
     pub checkpoint: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint_segments: Option<u64>,
     /// Whether a finished run keeps its last state, from which `--extend` continues it.
     pub keep_state: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Bytes>,
-    pub strategy: Strategy,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "bytes")]
+    pub memory: Option<u64>,
+    /// `None` leaves it to burntrace.
+    #[serde(deserialize_with = "or_auto")]
+    pub strategy: Option<Strategy>,
     pub batch: Option<usize>,
     /// Number of particles of a piece of a run that several processes share.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub piece: Option<usize>,
     /// Whether the run is traced piece by piece, by several processes or devices.
     #[serde(skip)]
@@ -91,7 +94,7 @@ impl Default for Run {
             checkpoint_segments: None,
             keep_state: true,
             memory: None,
-            strategy: Strategy::default(),
+            strategy: None,
             batch: None,
             piece: None,
             is_shared: false,
@@ -100,41 +103,31 @@ impl Default for Run {
     }
 }
 
-names!(Strategy -> Option<burntrace::Strategy> {
-    Auto => None,
-    InMemory => Some(burntrace::Strategy::InMemory),
-    StreamedFrames => Some(burntrace::Strategy::StreamedFrames),
-    Batched => Some(burntrace::Strategy::Batched),
-    Streamed => Some(burntrace::Strategy::Streamed),
-    Blocks => Some(burntrace::Strategy::Blocks),
-});
+/// Reads a name, or `"auto"` for `None`.
+pub fn or_auto<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    match &*String::deserialize(deserializer).unwrap_or_default() {
+        "auto" => Ok(None),
+        name => T::deserialize(IntoDeserializer::<KeyError>::into_deserializer(name))
+            .map(Some)
+            .map_err(|error| D::Error::custom(format!("{}, or \"auto\"", error.instead()))),
+    }
+}
 
 /// A number of bytes, given as `3221225472` or `"3GiB"`.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(try_from = "Given", into = "u64")]
-pub struct Bytes(pub u64);
-
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "give a number of bytes, or text such as \"3GiB\"")]
-enum Given {
+enum Bytes {
     Number(u64),
     Text(String),
 }
 
-impl From<Bytes> for u64 {
-    fn from(bytes: Bytes) -> u64 {
-        bytes.0
-    }
-}
-
-impl TryFrom<Given> for Bytes {
-    type Error = String;
-
-    fn try_from(given: Given) -> Result<Self, String> {
-        match given {
-            Given::Number(bytes) => Ok(Bytes(bytes)),
-            Given::Text(text) => Bytes::parse(&text),
-        }
+/// Reads a number of bytes.
+fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    match Bytes::deserialize(deserializer)? {
+        Bytes::Number(bytes) => Ok(Some(bytes)),
+        Bytes::Text(text) => parse_bytes(&text).map(Some).map_err(D::Error::custom),
     }
 }
 
@@ -152,22 +145,20 @@ const UNITS: [(&str, f64); 10] = [
     ("", 1.0),
 ];
 
-impl Bytes {
-    fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            "give a number of bytes, such as \"3GiB\", \"500 MB\" or 3000000; units are B, kB, MB, GB, TB, \
-             KiB, MiB, GiB and TiB"
-                .to_string()
-        };
-        let digits = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let unit = text.trim()[digits.len()..].to_lowercase();
-        let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, bytes)| bytes);
-        let number: f64 = digits.trim().parse().map_err(|_| wrong())?;
-        let bytes = number * factor.ok_or_else(wrong)?;
-        match bytes.is_finite() && (1.0..2_f64.powi(63)).contains(&bytes) {
-            true => Ok(Bytes(bytes as u64)),
-            false => Err(wrong()),
-        }
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let wrong = || {
+        "give a number of bytes, such as \"3GiB\", \"500 MB\" or 3000000; units are B, kB, MB, GB, TB, \
+         KiB, MiB, GiB and TiB"
+            .to_string()
+    };
+    let digits = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text.trim()[digits.len()..].to_lowercase();
+    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, bytes)| bytes);
+    let number: f64 = digits.trim().parse().map_err(|_| wrong())?;
+    let bytes = number * factor.ok_or_else(wrong)?;
+    match bytes.is_finite() && (1.0..2_f64.powi(63)).contains(&bytes) {
+        true => Ok(bytes as u64),
+        false => Err(wrong()),
     }
 }
 
@@ -177,13 +168,12 @@ mod tests {
 
     #[test]
     fn bytes_are_read_with_their_unit() {
-        let bytes = |text: &str| Bytes::parse(text).map(u64::from);
-        assert_eq!(bytes("3GiB"), Ok(3 << 30));
-        assert_eq!(bytes(" 1.5 MiB"), Ok(3 << 19));
-        assert_eq!(bytes("2kB"), Ok(2000));
-        assert_eq!(bytes("17"), Ok(17));
+        assert_eq!(parse_bytes("3GiB"), Ok(3 << 30));
+        assert_eq!(parse_bytes(" 1.5 MiB"), Ok(3 << 19));
+        assert_eq!(parse_bytes("2kB"), Ok(2000));
+        assert_eq!(parse_bytes("17"), Ok(17));
         for text in ["", "GiB", "-1GB", "3 GiBs", "nan", "1e300", "0"] {
-            let message = bytes(text).unwrap_err();
+            let message = parse_bytes(text).unwrap_err();
             assert!(message.contains("3GiB"), "{text}: {message}");
         }
     }

@@ -1,17 +1,14 @@
 //! What a run saves.
 
-use burntrace::io;
+use super::KeyError;
+use super::keys::{Keys, Section};
+use burntrace::{SaveAt, io};
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Save {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub every: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub every_time: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub times: Option<Vec<f64>>,
+    #[serde(flatten, skip_serializing_if = "super::is_default")]
+    pub at: SaveAt,
     pub velocity: bool,
     pub flow_map_gradient: bool,
     /// Arrays that are sampled along the tracks.
@@ -22,12 +19,15 @@ pub struct Save {
     pub report: Reporting,
 }
 
-impl Save {
-    /// Whether only the end is saved, because no key says otherwise.
-    pub fn is_of_end_only(&self) -> bool {
-        self.every.is_none() && self.every_time.is_none() && self.times.is_none()
-    }
-}
+section!(Save {
+    at: any_of(false).map(Option::unwrap_or_default),
+    velocity: or_default("velocity"),
+    flow_map_gradient: or_default("flow_map_gradient"),
+    fields: or_default("fields"),
+    compress: or_default("compress"),
+    vtk: or_default("vtk"),
+    report: or_default("report"),
+});
 
 /// Whether a run ends with a report and pictures.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
@@ -57,10 +57,8 @@ pub struct SampledArray {
     /// Its name in the results.
     pub name: String,
     /// The files; those of the velocity if omitted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<io::Files>,
     /// Point or cell array, if both have the name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prefer: Option<io::Association>,
 }
 

@@ -1,23 +1,18 @@
 //! Seeds: positions and release times.
 
-use super::keys::{Keys, Kinds, Section};
-use super::{KeyError, Placement};
+use super::keys::{Keys, Section};
+use super::{KeyError, kinds};
+use burntrace::{GridPlacement, SeedsOutside};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::PathBuf;
-
-names!(SeedsOutside -> burntrace::SeedsOutside {
-    Error => burntrace::SeedsOutside::Error,
-    NotLocated => burntrace::SeedsOutside::NotLocated,
-});
 
 /// A block of seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Seeds {
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "kinds::by_kind")]
     pub shape: SeedShape,
     /// Release time of all seeds.
     pub release: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
     pub outside: SeedsOutside,
 }
@@ -61,76 +56,54 @@ pub fn write<S: Serializer>(blocks: &[Seeds], serializer: S) -> Result<S::Ok, S:
     }
 }
 
-impl Section for Seeds {
-    fn read(keys: &mut Keys) -> Result<Self, KeyError> {
-        let kind = keys.kind::<SeedShape>()?;
-        keys.allow(&["release", "repeat", "outside"]);
-        keys.check()?;
-        let shape = SeedShape::read(kind, keys)?;
-        shape.check()?;
-        Ok(Seeds {
-            shape,
-            release: keys.get("release")?,
-            repeat: keys.get("repeat")?,
-            outside: keys.or_default("outside")?,
-        })
-    }
-}
+section!(Seeds {
+    shape: kind("kind", None).and_then(SeedShape::checked),
+    release: option("release"),
+    repeat: option("repeat"),
+    outside: or_default("outside"),
+});
 
-kinds! {
-    /// Positions of seeds. `low` and `high` default to the corners of the domain, `seed` to another number in each block.
-    SeedShape by "kind" {
-        "grid" => Grid {
-            counts: [usize; 3],
-            placement: Option<Placement>,
-            /// If given, each grid position has two seeds along each axis, at this distance on either
-            /// side, instead of one at the position.
-            auxiliary: Option<f64>,
-            low: Option<[f64; 3]>,
-            high: Option<[f64; 3]>,
-        },
-        "uniform" => Uniform {
-            count: usize,
-            low: Option<[f64; 3]>,
-            high: Option<[f64; 3]>,
-            seed: Option<u64>,
-        },
-        "sobol" => Sobol { count: usize, low: Option<[f64; 3]>, high: Option<[f64; 3]> },
-        "gaussian" => Gaussian {
-            count: usize,
-            seed: Option<u64>,
-            centre: [f64; 3],
-            deviation: [f64; 3],
-        },
-        "line" => Line { count: usize, from: [f64; 3], to: [f64; 3] },
-        "plane" => Plane {
-            counts: [usize; 2],
-            origin: [f64; 3],
-            edge1: [f64; 3],
-            edge2: [f64; 3],
-        },
-        "disc" => Disc { count: usize, centre: [f64; 3], radius: f64, normal: [f64; 3] },
-        "sphere" => Sphere { count: usize, centre: [f64; 3], radius: f64 },
-        "ball" => Ball { count: usize, seed: Option<u64>, centre: [f64; 3], radius: f64 },
-        "list" => List { points: Vec<[f64; 3]> },
-        "mesh" => Mesh {
-            count: usize,
-            low: Option<[f64; 3]>,
-            high: Option<[f64; 3]>,
-            seed: Option<u64>,
-            /// The name of a patch of the mesh boundary, whose faces have the seeds instead of the cells.
-            patch: Option<String>,
-            by: Option<PatchDensity>,
-        },
-        "file" => File { path: PathBuf },
-        "run" => Run { path: PathBuf },
-    }
+/// Positions of seeds. `low` and `high` default to the corners of the domain, `seed` to another number in each block.
+#[rustfmt::skip] // A kind a line.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeedShape {
+    Grid {
+        counts: [usize; 3],
+        #[serde(default)]
+        placement: GridPlacement,
+        /// If given, each grid position has two seeds along each axis, at this distance on either
+        /// side, instead of one at the position.
+        auxiliary: Option<f64>,
+        low: Option<[f64; 3]>,
+        high: Option<[f64; 3]>,
+    },
+    Uniform { count: usize, low: Option<[f64; 3]>, high: Option<[f64; 3]>, seed: Option<u64> },
+    Sobol { count: usize, low: Option<[f64; 3]>, high: Option<[f64; 3]> },
+    Gaussian { count: usize, seed: Option<u64>, centre: [f64; 3], deviation: [f64; 3] },
+    Line { count: usize, from: [f64; 3], to: [f64; 3] },
+    Plane { counts: [usize; 2], origin: [f64; 3], edge1: [f64; 3], edge2: [f64; 3] },
+    Disc { count: usize, centre: [f64; 3], radius: f64, normal: [f64; 3] },
+    Sphere { count: usize, centre: [f64; 3], radius: f64 },
+    Ball { count: usize, seed: Option<u64>, centre: [f64; 3], radius: f64 },
+    List { points: Vec<[f64; 3]> },
+    Mesh {
+        count: usize,
+        low: Option<[f64; 3]>,
+        high: Option<[f64; 3]>,
+        seed: Option<u64>,
+        /// The name of a patch of the mesh boundary, whose faces have the seeds instead of the cells.
+        patch: Option<String>,
+        by: Option<PatchDensity>,
+    },
+    File { path: PathBuf },
+    Run { path: PathBuf },
 }
 
 impl SeedShape {
     /// Refuses keys that need a patch, or that a patch excludes.
-    fn check(&self) -> Result<(), KeyError> {
-        let SeedShape::Mesh { low, high, patch, by, .. } = self else { return Ok(()) };
+    fn checked(self) -> Result<Self, KeyError> {
+        let SeedShape::Mesh { low, high, patch, by, .. } = &self else { return Ok(self) };
         match patch {
             None if by.is_some() => Err(KeyError::keys(
                 "has `by` and no `patch`; add the name of a [[patch]], or remove `by`",
@@ -138,7 +111,7 @@ impl SeedShape {
             Some(_) if low.is_some() || high.is_some() => Err(KeyError::keys(
                 "has a `patch`, and `low` or `high`; give the box in the [[patch]] instead",
             )),
-            _ => Ok(()),
+            _ => Ok(self),
         }
     }
 

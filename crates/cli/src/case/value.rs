@@ -3,27 +3,54 @@
 use super::error::{KeyError, Step};
 use serde::{
     Deserializer,
-    de::{DeserializeSeed, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor},
+    de::{
+        DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+        VariantAccess, Visitor,
+    },
     forward_to_deserialize_any,
 };
+use std::{cell::Cell, collections::VecDeque};
 use toml::{Table, Value};
 
-/// Reads a value.
-pub struct ValueReader<'a>(pub &'a Value);
+/// Names of keys or kinds.
+pub type Names = &'static [&'static str];
 
-impl<'de> Deserializer<'de> for ValueReader<'_> {
+/// Reads a value, or what is a part of a section.
+#[derive(Clone, Copy)]
+pub enum Reader<'a> {
+    Value(&'a Value),
+    Part(&'a Part<'a>),
+}
+
+/// A struct whose fields are keys of a section, or a kind whose keys are.
+pub struct Part<'a> {
+    /// The name of the kind.
+    name: &'a str,
+    table: &'a Table,
+    /// What the type asks for: the names of all kinds, and the keys of this one or of the struct.
+    pub kinds: Cell<Names>,
+    pub keys: Cell<Names>,
+}
+
+impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = KeyError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
-        match self.0 {
+        let Reader::Value(value) = self else {
+            return Err(KeyError::custom("a part of a section is a struct or a kind"));
+        };
+        match value {
             Value::String(text) => visitor.visit_str(text),
             Value::Integer(number) => visitor.visit_i64(*number),
+            // No key has a use for NaN.
+            Value::Float(number) if number.is_nan() => Err(KeyError::value("give a number")),
             Value::Float(number) => visitor.visit_f64(*number),
             Value::Boolean(flag) => visitor.visit_bool(*flag),
             Value::Datetime(_) => Err(KeyError::invalid_type(Unexpected::Other("date"), &visitor)),
             Value::Array(items) => visitor.visit_seq(Items { items, next: 0 }),
             Value::Table(table) => {
-                visitor.visit_map(Entries { entries: table.iter(), value: None })
+                let entries = table.iter().map(|(key, value)| (key.as_str(), value));
+                visitor.visit_map(Entries(entries.collect()))
             }
         }
     }
@@ -45,8 +72,8 @@ impl<'de> Deserializer<'de> for ValueReader<'_> {
         length: usize,
         visitor: V,
     ) -> Result<V::Value, KeyError> {
-        match self.0 {
-            Value::Array(items) if items.len() != length => {
+        match self {
+            Reader::Value(Value::Array(items)) if items.len() != length => {
                 Err(KeyError::invalid_length(items.len(), &visitor))
             }
             _ => self.deserialize_any(visitor),
@@ -59,8 +86,15 @@ impl<'de> Deserializer<'de> for ValueReader<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, KeyError> {
+        let table = match self {
+            Reader::Part(part) => {
+                part.keys.set(fields);
+                return visitor.visit_map(Entries::of(part.table, fields));
+            }
+            Reader::Value(value) => value.as_table(),
+        };
         // Before a key that is missing because it is misspelt.
-        let mut keys = self.0.as_table().into_iter().flat_map(Table::keys);
+        let mut keys = table.into_iter().flat_map(Table::keys);
         match keys.find(|key| !fields.contains(&key.as_str())) {
             Some(key) => Err(KeyError::unknown(key, "", None, fields)),
             None => self.deserialize_any(visitor),
@@ -73,10 +107,16 @@ impl<'de> Deserializer<'de> for ValueReader<'_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, KeyError> {
-        match self.0.as_str() {
-            Some(name) if variants.contains(&name) => visitor.visit_enum(name.into_deserializer()),
-            Some(name) => Err(KeyError::choice(name, variants)),
-            None => Err(KeyError::choice("", variants)),
+        let value = match self {
+            Reader::Part(part) => {
+                part.kinds.set(variants);
+                return visitor.visit_enum(part);
+            }
+            Reader::Value(value) => value.as_str().unwrap_or_default(),
+        };
+        match variants.contains(&value) {
+            true => visitor.visit_enum(value.into_deserializer()),
+            false => Err(KeyError::choice(value, variants)),
         }
     }
 
@@ -86,23 +126,46 @@ impl<'de> Deserializer<'de> for ValueReader<'_> {
     }
 }
 
-/// The value of a key that is not there: `None`, or an error.
-pub struct Absent(pub &'static str);
+impl<'a> Part<'a> {
+    pub fn of(name: &'a str, table: &'a Table) -> Self {
+        Part { name, table, kinds: Cell::default(), keys: Cell::default() }
+    }
+}
 
-impl<'de> Deserializer<'de> for Absent {
+impl<'de> EnumAccess<'de> for &Part<'_> {
+    type Error = KeyError;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), KeyError> {
+        Ok((seed.deserialize(self.name.into_deserializer())?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for &Part<'_> {
     type Error = KeyError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, KeyError> {
-        Err(KeyError::missing(self.0, ""))
+    fn unit_variant(self) -> Result<(), KeyError> {
+        Ok(())
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
-        visitor.visit_none()
+    /// The value of the key that has the name of the variant.
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, KeyError> {
+        let own = self.kinds.get().chunks(1).find(|name| *name == [self.name]);
+        self.keys.set(own.unwrap_or_default());
+        Entries::of(self.table, self.keys.get()).next_value_seed(seed)
     }
 
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, KeyError> {
+        Err(KeyError::custom("a kind has keys with names"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        keys: Names,
+        visitor: V,
+    ) -> Result<V::Value, KeyError> {
+        self.keys.set(keys);
+        visitor.visit_map(Entries::of(self.table, keys))
     }
 }
 
@@ -124,7 +187,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
             _ => Step::Item(self.next),
         };
         self.next += 1;
-        seed.deserialize(ValueReader(value)).map(Some).map_err(|error| error.under(step, value))
+        seed.deserialize(Reader::Value(value)).map(Some).map_err(|error| error.under(step, value))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -132,9 +195,14 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-struct Entries<'a> {
-    entries: toml::map::Iter<'a, String, Value>,
-    value: Option<(&'a str, &'a Value)>,
+/// Keys of a table and their values.
+struct Entries<'a>(VecDeque<(&'a str, &'a Value)>);
+
+impl<'a> Entries<'a> {
+    /// Those with these keys.
+    fn of(table: &'a Table, keys: &[&'a str]) -> Self {
+        Entries(keys.iter().filter_map(|key| Some((*key, table.get(*key)?))).collect())
+    }
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {
@@ -144,16 +212,14 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, KeyError> {
-        let Some((key, value)) = self.entries.next() else { return Ok(None) };
-        self.value = Some((key, value));
-        seed.deserialize(key.as_str().into_deserializer()).map(Some)
+        self.0.front().map(|(key, _)| seed.deserialize((*key).into_deserializer())).transpose()
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, KeyError> {
-        let Some((key, value)) = self.value.take() else {
-            return Err(KeyError::custom("a value is read before its key"));
+        let Some((key, value)) = self.0.pop_front() else {
+            return Err(KeyError::custom("a key has no value"));
         };
         let step = Step::Key(key.into());
-        seed.deserialize(ValueReader(value)).map_err(|error| error.under(step, value))
+        seed.deserialize(Reader::Value(value)).map_err(|error| error.under(step, value))
     }
 }

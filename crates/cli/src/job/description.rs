@@ -1,8 +1,7 @@
 //! The description of a loaded field.
 
-use crate::case::CellVelocity;
-use burntrace::MeshField;
 use burntrace::io::{SeriesInfo, series::MeshCounts};
+use burntrace::{CellVelocity, mesh::Mesh};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
@@ -12,7 +11,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct FieldDescription {
     pub origin: FieldOrigin,
-    pub counts: FieldCounts,
+    /// `None` for a formula that is evaluated directly.
+    pub counts: Option<FieldCounts>,
 }
 
 /// The origin of a field.
@@ -21,7 +21,7 @@ pub enum FieldOrigin {
     /// Files.
     Files {
         info: Box<SeriesInfo>,
-        interpolation: &'static str,
+        interpolation: String,
         /// Only for velocities in the cells of a mesh.
         cell_velocity: Option<CellVelocity>,
     },
@@ -29,32 +29,21 @@ pub enum FieldOrigin {
     Flow { name: String, sampled: bool },
 }
 
-/// Numbers of nodes and cells, and bytes, of a loaded field.
+/// Numbers of nodes and cells, and bytes, of a loaded field. Coincident points of a mesh are one node.
 #[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-pub enum FieldCounts {
-    /// A formula, evaluated directly.
-    Formula,
-    Grid {
-        nodes: [usize; 3],
-        bytes: u64,
-    },
-    Points {
-        nodes: usize,
-        bytes: u64,
-    },
-    Mesh(MeshFieldCounts),
+pub struct FieldCounts {
+    pub nodes: NodeCount,
+    #[serde(flatten)]
+    pub cells: Option<CellCounts>,
+    pub bytes: u64,
 }
 
-/// Counts of a field on a mesh: nodes after coincident points are merged, and cells without ghosts
-/// and skipped ones.
+/// Cells of a mesh, without ghosts and skipped ones.
 #[derive(Clone, Debug, Serialize)]
-pub struct MeshFieldCounts {
-    nodes: usize,
+pub struct CellCounts {
     cells: usize,
     #[serde(flatten)]
     mesh: MeshCounts,
-    bytes: u64,
 }
 
 /// Nodes of a field: along each axis of a grid, of a mesh or of points, or none of a formula.
@@ -73,12 +62,7 @@ impl FieldDescription {
     }
 
     pub fn nodes(&self) -> NodeCount {
-        match &self.counts {
-            FieldCounts::Formula => NodeCount::None,
-            FieldCounts::Grid { nodes, .. } => NodeCount::Grid(*nodes),
-            FieldCounts::Points { nodes, .. } => NodeCount::Points(*nodes),
-            FieldCounts::Mesh(counts) => NodeCount::Points(counts.nodes),
-        }
+        self.counts.as_ref().map_or(NodeCount::None, |counts| counts.nodes)
     }
 
     /// The description as JSON. Counts of the field replace those of the files, which include ghost
@@ -88,7 +72,7 @@ impl FieldDescription {
             FieldOrigin::Flow { name, sampled } => json!({ "flow": name, "sampled": sampled }),
             FieldOrigin::Files { info, interpolation, cell_velocity } => {
                 let mut json = serde_json::to_value(info)?;
-                json["interpolation"] = (*interpolation).into();
+                json["interpolation"] = interpolation.as_str().into();
                 if let Some(cell_velocity) = cell_velocity {
                     json["cell_velocity"] = serde_json::to_value(cell_velocity)?;
                 }
@@ -134,15 +118,9 @@ pub fn file_of<'a>(files: &'a [PathBuf], error: &burntrace::Error) -> Option<&'a
     file.map(PathBuf::as_path)
 }
 
-impl MeshFieldCounts {
-    pub fn of(field: &MeshField) -> Self {
-        let mesh = field.mesh();
-        MeshFieldCounts {
-            nodes: mesh.points().len(),
-            cells: mesh.cells().len(),
-            mesh: MeshCounts::of(mesh),
-            bytes: field.bytes(),
-        }
+impl CellCounts {
+    pub fn of(mesh: &Mesh) -> Self {
+        CellCounts { cells: mesh.cells().len(), mesh: MeshCounts::of(mesh) }
     }
 }
 
@@ -172,10 +150,11 @@ mod tests {
     #[test]
     fn a_formula_is_described_by_its_name() {
         let origin = FieldOrigin::Flow { name: "abc".into(), sampled: false };
-        let formula = FieldDescription { origin, counts: FieldCounts::Formula };
+        let formula = FieldDescription { origin, counts: None };
         assert_eq!(formula.json().unwrap(), json!({ "flow": "abc", "sampled": false }));
         let origin = FieldOrigin::Flow { name: "abc".into(), sampled: true };
-        let counts = FieldCounts::Grid { nodes: [2, 3, 4], bytes: 96 };
+        let nodes = NodeCount::Grid([2, 3, 4]);
+        let counts = Some(FieldCounts { nodes, cells: None, bytes: 96 });
         let expected = json!({ "flow": "abc", "sampled": true, "nodes": [2, 3, 4], "bytes": 96 });
         assert_eq!(FieldDescription { origin, counts }.json().unwrap(), expected);
     }

@@ -3,26 +3,25 @@
 use super::{
     description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
     flow,
-    input::FieldInput,
+    input::{FieldFiles, FieldInput},
     interpolation, memory, motion, patches,
     sampled::{self, SampledField, SampledInput},
-    timed::Tally,
 };
 use crate::{
-    case::{self, Case, FieldSource, FileField, Interpolation, Kinds, Misuse},
+    case::{self, Case, FieldSource, Interpolation, Misuse},
     errors,
     notes::Notes,
 };
 use anyhow::Result;
 use burntrace::{
-    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, MeshSource,
-    OutsideTime, PeriodicAxis, PeriodicGrid, PointSource,
+    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, PeriodicAxis,
+    Precision, Strategy,
     device::OpenDevice,
     io::{self, series::Association},
+    program::ReadTotals,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// A field, its description and timings.
@@ -35,8 +34,6 @@ pub struct LoadedField {
     pub read_seconds: f64,
     /// Seconds spent arranging the fields and copying them to the device.
     pub upload_seconds: f64,
-    /// Bytes and time of reading all fields, during the run too.
-    pub tally: Arc<Tally>,
     /// Other fields, which are sampled along the tracks.
     pub sampled: Vec<SampledField>,
     sizes: memory::FieldSizes,
@@ -64,7 +61,6 @@ impl LoadedField {
             json: self.json.clone(),
             read_seconds: 0.0,
             upload_seconds: start.elapsed().as_secs_f64(),
-            tally: Arc::clone(&self.tally),
             sampled,
             sizes: self.sizes.clone(),
             frames: self.frames,
@@ -75,12 +71,12 @@ impl LoadedField {
     /// Starts the statistics of a further run, which reads nothing before it starts.
     pub fn reuse(&mut self) {
         (self.read_seconds, self.upload_seconds) = (0.0, 0.0);
-        self.before = (self.tally.bytes(), self.all_wait_seconds());
+        self.before = (ReadTotals::now().bytes, self.all_wait_seconds());
     }
 
     /// Bytes of frames that the run has read, with those before its start.
     pub fn bytes_read(&self) -> u64 {
-        self.tally.bytes() - self.before.0
+        ReadTotals::now().bytes - self.before.0
     }
 
     /// Seconds for which the run has waited for frames.
@@ -114,18 +110,18 @@ impl OpenFields {
     fn open(case: &Case, base: &Path) -> Result<Self> {
         interpolation::check(case)?;
         let (traced, origin) = match &case.field.source {
-            FieldSource::Files(given) => {
-                let (input, origin) = open_files(case, given, base)?;
+            FieldSource::Files { files } => {
+                let (input, origin) = open_files(case, files.clone().within(base))?;
                 (TracedInput::Frames(input), origin)
             }
-            FieldSource::Flow(given) => flow::open(case, given)?,
+            FieldSource::Flow { flow, sample } => flow::open(case, flow, sample.as_ref())?,
         };
         let sampled = sampled::open(case, base, (traced.frames(), origin.series()))?;
         Ok(OpenFields { traced, origin, sampled })
     }
 
     fn sizes(&self, case: &Case) -> memory::FieldSizes {
-        let precision = case.run.precision.into();
+        let precision = case.run.precision;
         let traced = self.traced.frames();
         let others = self.sampled.iter().map(|other| &other.input);
         let arrays = traced.into_iter().chain(others.clone()).flat_map(FieldInput::arrays);
@@ -162,14 +158,16 @@ impl TracedInput {
         self,
         (case, frames): (&Case, Frames),
         device: &OpenDevice,
-        tally: &Arc<Tally>,
-    ) -> burntrace::Result<(FieldCounts, Box<dyn Field>)> {
+    ) -> burntrace::Result<(Option<FieldCounts>, Box<dyn Field>)> {
         match self {
-            TracedInput::Frames(input) => input.load(&device.device, &options(case, frames), tally),
+            TracedInput::Frames(input) => {
+                let (counts, field) = input.load(&device.device, &options(case, frames))?;
+                Ok((Some(counts), field))
+            }
             TracedInput::Formula(flow, domain) => {
-                let precision = case.run.precision.into();
-                let field = Analytic::new(flow, &device.device, precision).with_domain(domain);
-                Ok((FieldCounts::Formula, Box::new(field)))
+                let field =
+                    Analytic::new(flow, &device.device, case.run.precision).with_domain(domain);
+                Ok((None, Box::new(field)))
             }
         }
     }
@@ -183,26 +181,26 @@ pub fn sizes(case: &Case, base: &Path) -> Result<memory::FieldSizes> {
 
 /// Loads the fields of a case onto a device. Relative file names are resolved in `base`.
 pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Result<LoadedField> {
-    if case.run.precision == case::Precision::F64 && !device.has_f64 {
+    if case.run.precision == Precision::F64 && !device.has_f64 {
         return Err(Misuse::error(format!(
             "run.precision is \"f64\", which the device `{}` does not support; use \"f32\", or run.device = \"flex\"",
             device.name
         )));
     }
-    let (start, tally) = (Instant::now(), Arc::<Tally>::default());
+    let (start, before) = (Instant::now(), ReadTotals::now());
     let fields = OpenFields::open(case, base)?;
     let sizes = fields.sizes(case);
     let frames = memory::frames(case, &sizes, device)?;
     let open_seconds = start.elapsed().as_secs_f64();
     let OpenFields { traced, origin, sampled } = fields;
     traced.check(case, device, notes)?;
-    let loaded = traced.load((case, frames.traced), device, &tally);
+    let loaded = traced.load((case, frames.traced), device);
     let loaded = loaded.map_err(|error| named(error, origin.files()));
     let (counts, field) = loaded.map_err(|error| without_blocks(case, error))?;
     let other_options = options(case, frames.sampled);
-    let load = |other: SampledInput| other.load(&device.device, &other_options, &tally);
+    let load = |other: SampledInput| other.load(&device.device, &other_options);
     let sampled = sampled.into_iter().map(load).collect::<Result<_>>()?;
-    let read_seconds = open_seconds + tally.seconds();
+    let read_seconds = open_seconds + ReadTotals::now().seconds - before.seconds;
     // During a run, another thread reads the frames.
     let upload_seconds = (start.elapsed().as_secs_f64() - read_seconds).max(0.0);
     if case.is_on_mesh() {
@@ -216,19 +214,17 @@ pub fn field(case: &Case, base: &Path, device: &OpenDevice, notes: Notes) -> Res
         json,
         read_seconds,
         upload_seconds,
-        tally,
         sampled,
         sizes,
         frames,
-        before: (0, 0.0),
+        before: (before.bytes, 0.0),
     })
 }
 
 /// An error of a field of which blocks should be read, with another way to read it.
 fn without_blocks(case: &Case, error: anyhow::Error) -> anyhow::Error {
     let text = errors::chain(&error);
-    let blocks = Some(burntrace::Strategy::Blocks);
-    match Option::from(case.run.strategy) == blocks && !text.contains("run.strategy") {
+    match case.run.strategy == Some(Strategy::Blocks) && !text.contains("run.strategy") {
         true => Misuse::error(format!("{text}; or use another `run.strategy` than \"blocks\"")),
         false => error,
     }
@@ -245,71 +241,46 @@ pub(super) fn named(error: burntrace::Error, files: &[PathBuf]) -> anyhow::Error
     }
 }
 
-/// Opens a series of files with the arrays that are sampled along the tracks.
-macro_rules! open {
-    ($series:ty, $case:expr, $files:expr, $options:expr) => {{
-        let series = <$series>::open($files, $options).map_err(Misuse::of)?;
-        let own = sampled::own($case, series.velocity(), &series.info().arrays);
-        series.with_arrays(&own).map_err(Misuse::of)?
-    }};
-}
-
-fn open_files(case: &Case, given: &FileField, base: &Path) -> Result<(FieldInput, FieldOrigin)> {
-    check_keys(case, given)?;
-    let (files, options) = (given.files.clone().within(base), series_options(case, given));
-    Ok(match &given.interpolation {
-        Interpolation::Grid {} => {
-            let series = open!(io::Series, case, files, &options);
-            let origin = origin(series.info(), given);
-            let axes = periodic_axes(case, given)?;
-            let grid = PeriodicGrid::new(series, axes).map_err(Misuse::of)?;
-            (FieldInput::Grid(Box::new(grid)), origin)
-        }
-        Interpolation::Mesh { cell_velocity, .. } => {
-            let series = open!(io::MeshSeries, case, files, &options);
-            motion::check_cells(given, series.placement())?;
-            let (origin, in_cells) =
-                (origin(series.info(), given), cell_velocity.unwrap_or_default());
-            (FieldInput::Mesh(Box::new(series), in_cells.into()), origin)
-        }
-        weights @ (Interpolation::Nearest {} | Interpolation::InverseDistance { .. }) => {
-            let series = open!(io::PointSeries, case, files, &options);
-            let origin = origin(series.info(), given);
-            let weighting = interpolation::weighting(weights, series.positions().len());
-            (FieldInput::Points(Box::new(series), weighting), origin)
-        }
-    })
+fn open_files(case: &Case, files: io::Files) -> Result<(FieldInput, FieldOrigin)> {
+    check_keys(case)?;
+    let (options, interpolation) = (series_options(case), case.field.interpolation.clone());
+    let files = FieldFiles { files, options, interpolation };
+    let own = |velocity: &_, arrays: &[_]| sampled::own(case, velocity, arrays);
+    let (input, info) = files.open(own, |_| periodic_axes(case))?;
+    if let FieldInput::Mesh(mesh, _) = &input {
+        motion::check_cells(case, mesh.placement())?;
+    }
+    Ok((input, origin(info, case)))
 }
 
 /// The mesh of the field of a case, without its velocities. `None` if the field is not on a mesh. Relative
 /// file names are resolved in `base`.
 pub fn mesh(case: &Case, base: &Path) -> Result<Option<io::MeshSeries>> {
     match &case.field.source {
-        FieldSource::Files(given) if case.is_on_mesh() => {
-            let (files, options) = (given.files.clone().within(base), series_options(case, given));
-            io::MeshSeries::open(files, &options).map(Some).map_err(Misuse::of)
+        FieldSource::Files { files } if case.is_on_mesh() => {
+            let files = files.clone().within(base);
+            io::MeshSeries::open(files, &series_options(case)).map(Some).map_err(Misuse::of)
         }
         _ => Ok(None),
     }
 }
 
 /// Refuses keys that the interpolation cannot use.
-fn check_keys(case: &Case, given: &FileField) -> Result<()> {
-    if !given.periodic_axes.is_empty() && given.interpolation != (Interpolation::Grid {}) {
+fn check_keys(case: &Case) -> Result<()> {
+    let field = &case.field;
+    let is_part = field.options.crop.is_some() || field.options.every.is_some();
+    let of_grids = [
+        ("field.periodic_axes needs", "it", !field.periodic_axes.is_empty()),
+        ("field.crop and field.every need", "them", is_part),
+    ];
+    let unused = of_grids.iter().find(|(.., is_given)| *is_given);
+    if let (Some((need, them, _)), true) = (unused, field.interpolation != Interpolation::Grid) {
         return Err(Misuse::error(format!(
-            "field.periodic_axes needs interpolation = \"grid\", not {:?}; omit it",
-            given.interpolation.name()
+            "{need} interpolation = \"grid\", not {:?}; omit {them}",
+            case::name_of(&field.interpolation)
         )));
     }
-    if (given.crop.is_some() || given.every.is_some())
-        && given.interpolation != (Interpolation::Grid {})
-    {
-        return Err(Misuse::error(format!(
-            "field.crop and field.every need interpolation = \"grid\", not {:?}; omit them",
-            given.interpolation.name()
-        )));
-    }
-    if given.ignore_hidden && case.is_on_mesh() {
+    if field.options.ignore_hidden && case.is_on_mesh() {
         return Err(Misuse::error(
             "field.ignore_hidden is for grids and points; a mesh leaves hidden cells out: omit the key",
         ));
@@ -319,13 +290,13 @@ fn check_keys(case: &Case, given: &FileField) -> Result<()> {
 
 /// The periodic axes of a grid of files: closed by the case, or with periodic faces, which need a last
 /// layer that repeats the first one. A period is the extent of the domain, if the case gives it.
-pub(super) fn periodic_axes(case: &Case, given: &FileField) -> Result<[PeriodicAxis; 3]> {
+pub(super) fn periodic_axes(case: &Case) -> Result<[PeriodicAxis; 3]> {
     let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
     let mut axes = faces.map(|of_axis| match of_axis.map(Into::into) {
         [BoundaryCondition::Periodic, BoundaryCondition::Periodic] => PeriodicAxis::Repeated,
         _ => PeriodicAxis::Open,
     });
-    for axis in &given.periodic_axes {
+    for axis in &case.field.periodic_axes {
         let d = *axis as usize;
         if axes[d] == PeriodicAxis::Open {
             return Err(Misuse::error(format!(
@@ -341,59 +312,36 @@ pub(super) fn periodic_axes(case: &Case, given: &FileField) -> Result<[PeriodicA
 }
 
 /// The files of a field and how they are used.
-fn origin(info: &io::SeriesInfo, given: &FileField) -> FieldOrigin {
+fn origin(info: io::SeriesInfo, case: &Case) -> FieldOrigin {
     let in_cells = |velocity: &io::series::VelocityInfo| velocity.association == Association::Cell;
-    let cell_velocity = match given.interpolation {
+    let cell_velocity = match case.field.interpolation {
         Interpolation::Mesh { cell_velocity, .. }
             if info.velocity.as_ref().is_some_and(in_cells) =>
         {
-            Some(cell_velocity.unwrap_or_default())
+            Some(cell_velocity)
         }
         _ => None,
     };
-    let interpolation = given.interpolation.name();
-    FieldOrigin::Files { info: Box::new(info.clone()), interpolation, cell_velocity }
+    let interpolation = case::name_of(&case.field.interpolation);
+    FieldOrigin::Files { info: Box::new(info), interpolation, cell_velocity }
 }
 
 /// The options for reading the files of a case.
-fn series_options(case: &Case, field: &FileField) -> io::SeriesOptions {
-    let other_cells = match field.interpolation {
-        Interpolation::Mesh { other_cells, .. } => other_cells.unwrap_or_default(),
-        _ => io::OtherCells::default(),
-    };
+fn series_options(case: &Case) -> io::SeriesOptions {
     io::SeriesOptions {
-        time: io::TimeOptions {
-            times: field.times.clone(),
-            file_dt: field.file_dt,
-            ignore_file_times: field.ignore_file_times,
-            same_times: field.same_times,
-        },
-        clock: None,
-        frames: field.frames.unwrap_or_default(),
-        crop: field.crop,
-        every: field.every,
-        velocity: field.velocity.clone().unwrap_or_default(),
-        prefer: field.prefer,
-        diffusivity: field.diffusivity.clone(),
-        arrays: Vec::new(),
-        ignore_hidden: field.ignore_hidden,
-        other_cells,
+        other_cells: case.field.interpolation.other_cells(),
         faces: patches::faces(case),
+        ..case.field.options.clone()
     }
 }
 
 fn options(case: &Case, frames: Frames) -> FieldOptions {
     let field = &case.field;
     FieldOptions {
-        precision: case.run.precision.into(),
-        outside_time: match field.outside_time {
-            case::OutsideTime::Error {} => OutsideTime::Error,
-            case::OutsideTime::Hold {} => OutsideTime::Hold,
-            case::OutsideTime::Zero {} => OutsideTime::Zero,
-            case::OutsideTime::Periodic { period } => OutsideTime::Periodic { period },
-        },
-        in_time: field.in_time.into(),
-        not_finite: field.not_finite.into(),
+        precision: case.run.precision,
+        outside_time: field.outside_time,
+        in_time: field.in_time,
+        not_finite: field.not_finite,
         frames,
         memory: Some(memory::available(case)),
     }

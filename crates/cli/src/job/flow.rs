@@ -1,16 +1,19 @@
 //! The fields of a case that are formulas.
 
 use super::{description::FieldOrigin, domain, field::TracedInput, input::FieldInput};
-use crate::case::{self, Case, FlowField, GivenFlow, Misuse, OwnFormula};
+use crate::case::{Case, GivenFlow, Misuse, OwnFormula, Sample};
 use anyhow::Result;
-use burntrace::{Analytic, Domain, Flow, FlowFrames, Formula, device::OpenDevice};
+use burntrace::{Analytic, Domain, Flow, FlowFrames, Formula, Precision, device::OpenDevice};
 
 /// Opens the formula of a case, or samples it onto a grid.
-pub(super) fn open(case: &Case, given: &FlowField) -> Result<(TracedInput, FieldOrigin)> {
-    let (flow, domain) = flow_of(case, &given.flow)?;
-    let origin =
-        FieldOrigin::Flow { name: given.flow.to_string(), sampled: given.sample.is_some() };
-    let input = match &given.sample {
+pub(super) fn open(
+    case: &Case,
+    given: &GivenFlow,
+    sample: Option<&Sample>,
+) -> Result<(TracedInput, FieldOrigin)> {
+    let (flow, domain) = flow_of(case, given)?;
+    let origin = FieldOrigin::Flow { name: given.to_string(), sampled: sample.is_some() };
+    let input = match sample {
         Some(sample) => {
             TracedInput::Frames(FieldInput::Grid(Box::new(flow_frames(flow, domain, sample)?)))
         }
@@ -54,15 +57,15 @@ fn own(given: &OwnFormula) -> Result<Formula> {
         .map_err(|error| Misuse::error(format!("field.flow: {error}")))
 }
 
-fn flow_frames(flow: Flow, domain: Domain, sample: &case::Sample) -> Result<FlowFrames> {
+fn flow_frames(flow: Flow, domain: Domain, sample: &Sample) -> Result<FlowFrames> {
     Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)
 }
 
 /// Refuses formulas in double precision on devices with shaders: Vulkan defines sine and cosine in
 /// single precision only, and drivers may give wrong results without an error.
-pub(super) fn check_functions(device: &OpenDevice, precision: case::Precision) -> Result<()> {
+pub(super) fn check_functions(device: &OpenDevice, precision: Precision) -> Result<()> {
     let is_shader = ["vulkan", "wgpu"].iter().any(|kind| device.name.starts_with(kind));
-    if is_shader && precision == case::Precision::F64 {
+    if is_shader && precision == Precision::F64 {
         return Err(Misuse::error(format!(
             "the device `{}` has no sine and cosine in f64; sample the flow onto a grid \
              (field.sample), or use precision f32 or the device flex",
@@ -76,7 +79,7 @@ pub(super) fn check_functions(device: &OpenDevice, precision: case::Precision) -
 const MAX_FRAMES: usize = 10_000_000;
 
 /// Evenly spaced times of a sampled flow.
-fn frame_times(sample: &case::Sample) -> Result<Vec<f64>> {
+fn frame_times(sample: &Sample) -> Result<Vec<f64>> {
     let is_span = sample.stop > sample.start;
     if !(1..=MAX_FRAMES).contains(&sample.frames) || (sample.frames > 1 && !is_span) {
         return Err(Misuse::error(format!(

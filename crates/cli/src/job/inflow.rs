@@ -4,8 +4,7 @@ use super::{obstacles, patches};
 use crate::case::{self, Case, Misuse, SourceRate};
 use anyhow::Result;
 use burntrace::{
-    Face, Inlet, InletShape, Outlet, OutletAt, Pattern, Rate, Source, Surroundings, io,
-    program::TimeSpan,
+    Face, Inlet, InletShape, Outlet, OutletAt, Rate, Source, Surroundings, io, program::TimeSpan,
 };
 use std::path::Path;
 
@@ -86,13 +85,13 @@ pub fn sources(
 }
 
 fn inlet(given: &case::Inlet, base: &Path) -> Result<Inlet> {
-    Inlet::new(shape(&given.shape, base)?, pattern(&given.pattern)).map_err(Misuse::of)
+    Inlet::new(shape(&given.shape, base)?, given.pattern).map_err(Misuse::of)
 }
 
 fn shape(given: &case::InletShape, base: &Path) -> Result<InletShape> {
     use case::InletShape as Given;
     Ok(match *given {
-        Given::Face { face } => InletShape::Face(face.into()),
+        Given::Face { face } => InletShape::Face(face),
         Given::Rectangle { origin, edge1, edge2 } => InletShape::Rectangle { origin, edge1, edge2 },
         Given::Disc { centre, normal, radius } => InletShape::Disc { centre, normal, radius },
         Given::Polygon { ref corners } => InletShape::Polygon(corners.clone()),
@@ -104,22 +103,13 @@ fn shape(given: &case::InletShape, base: &Path) -> Result<InletShape> {
     })
 }
 
-fn pattern(given: &case::Pattern) -> Pattern {
-    match *given {
-        case::Pattern::Lattice {} => Pattern::Lattice,
-        case::Pattern::Uniform {} => Pattern::Uniform,
-        case::Pattern::Gaussian { deviation } => Pattern::Gaussian { deviation },
-        case::Pattern::Flux {} => Pattern::Flux,
-    }
-}
-
 fn source(
     given: &case::Source,
     base: &Path,
     span: impl Fn() -> Result<TimeSpan>,
 ) -> Result<Source> {
     let (rate, limits) = match &given.rate {
-        SourceRate::Constant { rate, begin, end, .. } => (Rate::Constant(*rate), (*begin, *end)),
+        SourceRate::Rate { rate, begin, end, .. } => (Rate::Constant(*rate), (*begin, *end)),
         SourceRate::Table { table, .. } => (Rate::Table(table.clone()), (None, None)),
         SourceRate::Burst { burst } => {
             (Rate::Burst { time: burst.time, count: burst.count as u64 }, (None, None))

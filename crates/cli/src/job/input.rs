@@ -1,15 +1,71 @@
 //! The frames of a field of any kind: opened, then loaded onto a device.
 
 use super::{
-    description::{FieldCounts, MeshFieldCounts},
-    timed::{Tally, Timed},
+    description::{CellCounts, FieldCounts, NodeCount},
+    field::named,
+    interpolation,
 };
+use crate::case::{Interpolation, Misuse};
 use burntrace::{
     CellVelocity, Field, FieldArray, FieldOptions, GridField, GridSource, MeshField, MeshSource,
-    PointField, PointSource, Precision, Result, Weighting, burn::tensor::Device,
+    PeriodicAxis, PeriodicGrid, PointField, PointSource, Precision, Result, Weighting,
+    burn::tensor::Device,
+    io::{
+        self,
+        series::{ArrayEntry, VelocityInfo},
+    },
     program::FieldSize,
 };
-use std::sync::Arc;
+
+/// Files of a field, and how they are read.
+pub struct FieldFiles {
+    pub files: io::Files,
+    pub options: io::SeriesOptions,
+    pub interpolation: Interpolation,
+}
+
+impl FieldFiles {
+    /// Opens the files, and describes them. `own` names arrays beside those of the options, `axes` the periodic axes
+    /// of a grid.
+    pub fn open(
+        self,
+        own: impl FnOnce(&VelocityInfo, &[ArrayEntry]) -> Vec<io::NamedArray>,
+        axes: impl FnOnce(&io::Series) -> anyhow::Result<[PeriodicAxis; 3]>,
+    ) -> anyhow::Result<(FieldInput, io::SeriesInfo)> {
+        macro_rules! open {
+            ($series:ty) => {{
+                let series = <$series>::open(self.files, &self.options).map_err(Misuse::of)?;
+                let own = own(series.velocity(), &series.info().arrays);
+                let series = series.with_arrays(&own).map_err(Misuse::of)?;
+                (series.info().clone(), series)
+            }};
+        }
+        Ok(match self.interpolation {
+            Interpolation::Grid => {
+                let (info, series) = open!(io::Series);
+                let axes = axes(&series)?;
+                let grid = PeriodicGrid::new(series, axes).map_err(Misuse::of)?;
+                (FieldInput::Grid(Box::new(grid)), info)
+            }
+            Interpolation::Mesh { cell_velocity, .. } => {
+                let (info, series) = open!(io::MeshSeries);
+                (FieldInput::Mesh(Box::new(series), cell_velocity), info)
+            }
+            weights @ (Interpolation::Nearest | Interpolation::InverseDistance { .. }) => {
+                let (info, series) = open!(io::PointSeries);
+                let weighting = interpolation::weighting(&weights, series.positions().len());
+                (FieldInput::Points(Box::new(series), weighting), info)
+            }
+        })
+    }
+
+    /// Loads the arrays of the options onto a device.
+    pub fn load(self, device: &Device, options: &FieldOptions) -> anyhow::Result<Box<dyn Field>> {
+        let (input, info) = self.open(|_, _| Vec::new(), |_| Ok([PeriodicAxis::Open; 3]))?;
+        let loaded = input.load(device, options);
+        Ok(loaded.map_err(|error| named(error, &info.files))?.1)
+    }
+}
 
 /// The frames of a field, of which no one has been read.
 pub enum FieldInput {
@@ -37,30 +93,30 @@ impl FieldInput {
         }
     }
 
-    /// Loads the field onto a device. `tally` counts what is read, during the run too.
+    /// Loads the field onto a device.
     pub fn load(
         self,
         device: &Device,
         options: &FieldOptions,
-        tally: &Arc<Tally>,
     ) -> Result<(FieldCounts, Box<dyn Field>)> {
-        match self {
+        Ok(match self {
             FieldInput::Grid(source) => {
-                let field = GridField::open(Timed::boxed(source, tally), device, options)?;
-                let counts = FieldCounts::Grid { nodes: field.nodes(), bytes: field.bytes() };
-                Ok((counts, Box::new(field)))
+                let field = GridField::open(source, device, options)?;
+                let (nodes, bytes) = (NodeCount::Grid(field.nodes()), field.bytes());
+                (FieldCounts { nodes, cells: None, bytes }, Box::new(field))
             }
             FieldInput::Mesh(source, in_cells) => {
-                let source = Timed::boxed(source, tally);
                 let field = MeshField::open(source, device, options, in_cells)?;
-                Ok((FieldCounts::Mesh(MeshFieldCounts::of(&field)), Box::new(field)))
+                let (mesh, bytes) = (field.mesh(), field.bytes());
+                let nodes = NodeCount::Points(mesh.points().len());
+                let cells = Some(CellCounts::of(mesh));
+                (FieldCounts { nodes, cells, bytes }, Box::new(field))
             }
             FieldInput::Points(source, weighting) => {
-                let source = Timed::boxed(source, tally);
                 let field = PointField::open(source, device, options, weighting)?;
-                let counts = FieldCounts::Points { nodes: field.nodes(), bytes: field.bytes() };
-                Ok((counts, Box::new(field)))
+                let (nodes, bytes) = (NodeCount::Points(field.nodes()), field.bytes());
+                (FieldCounts { nodes, cells: None, bytes }, Box::new(field))
             }
-        }
+        })
     }
 }

@@ -19,10 +19,16 @@ pub fn check(case: &Case) -> Result<()> {
             return Err(Misuse::error(text));
         }
     }
-    match &case.field.source {
-        FieldSource::Files(field) => check_mean(&field.interpolation),
-        FieldSource::Flow(_) => Ok(()),
+    if let (FieldSource::Flow { .. }, true) =
+        (&case.field.source, case.field.interpolation != Interpolation::Grid)
+    {
+        return Err(Misuse::error(format!(
+            "[field] has `flow` and interpolation = {:?}, which needs `files`; omit the interpolation, or give \
+             `files` instead of `flow`",
+            case::name_of(&case.field.interpolation)
+        )));
     }
+    check_mean(&case.field.interpolation)
 }
 
 /// Refuses values out of range.

@@ -75,7 +75,7 @@ pub fn check_particles(case: &Case, start: Option<f64>) -> Result<()> {
 
 /// The number of seeds, without those of a file, and the capacity of all sources.
 fn particles(case: &Case, start: Option<f64>) -> usize {
-    let start = start.or(case.trace.t0);
+    let start = start.or(case.trace.span.t0);
     let of_seeds = case.seeds.iter().map(|seeds| seeds.count(start));
     let of_sources = case.source.iter().map(|source| source.capacity());
     of_seeds.chain(of_sources).fold(0, usize::saturating_add)
@@ -83,8 +83,9 @@ fn particles(case: &Case, start: Option<f64>) -> usize {
 
 /// What the plan of a case does not count.
 pub fn plan_warnings(case: &Case) -> Vec<String> {
-    let is_open =
-        |seeds: &case::Seeds| seeds.repeat.is_some() && seeds.release.or(case.trace.t0).is_none();
+    let is_open = |seeds: &case::Seeds| {
+        seeds.repeat.is_some() && seeds.release.or(case.trace.span.t0).is_none()
+    };
     let is_read =
         |seeds: &case::Seeds| matches!(seeds.shape, SeedShape::File { .. } | SeedShape::Run { .. });
     let open = "seeds.repeat: the plan counts one release, as the start of the run is not in the case; give \
@@ -96,11 +97,7 @@ pub fn plan_warnings(case: &Case) -> Vec<String> {
 
 /// The memory settings of a case.
 fn request(case: &Case) -> MemoryRequest {
-    MemoryRequest {
-        strategy: case.run.strategy.into(),
-        batch: case.run.batch,
-        ..MemoryRequest::default()
-    }
+    MemoryRequest { strategy: case.run.strategy, batch: case.run.batch, ..MemoryRequest::default() }
 }
 
 /// The sizes of the fields of a case.
@@ -136,7 +133,7 @@ pub fn plan(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<Plan
 fn memory(case: &Case, device: &Device) -> Memory {
     let mut memory = Memory::of(device);
     if let Some(bytes) = case.run.memory {
-        memory = memory.within(bytes.0);
+        memory = memory.within(bytes);
     }
     let AtOnce { devices, on_device } = case.run.at_once;
     if devices > 1 { memory.divided(devices, on_device) } else { memory }
@@ -151,7 +148,7 @@ fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan,
         let plan = Plan::choose(&size, &sizes.traced, memory, &request(case));
         plan.map(|plan| (plan, frames)).map_err(Misuse::of)
     };
-    match Option::<burntrace::Strategy>::from(case.run.strategy) {
+    match case.run.strategy {
         Some(strategy) if strategy.streams_frames() => with(STREAMED),
         None if !sizes.sampled.is_empty() => with(Frames::All).or_else(|_| with(STREAMED)),
         _ => with(Frames::All),
@@ -164,7 +161,7 @@ fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
     let at_once = if case.run.is_shared { piece_length(case, all) } else { all };
     let is_staggered = |seeds: &case::Seeds| seeds.release.is_some() || seeds.repeat.is_some();
     RunSize {
-        engine: Option::from(case.trace.engine).unwrap_or(Engine::Fused),
+        engine: case.trace.engine.unwrap_or(Engine::Fused),
         velocity: case.save.velocity,
         sampled: sizes.components,
         flow_map_gradient: case.save.flow_map_gradient,
@@ -173,7 +170,7 @@ fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
         inlets: usize::from(case.inlet.is_some()) + case.source.len(),
         has_end_locations: case.is_on_mesh() || !case.obstacle.is_empty(),
         all,
-        ..RunSize::new(at_once, case.run.precision.into())
+        ..RunSize::new(at_once, case.run.precision)
     }
 }
 
@@ -193,9 +190,9 @@ pub fn frames(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<He
 pub fn execution(case: &Case, device: &Device) -> Execution {
     Execution {
         memory: limit(case, device),
-        strategy: case.run.strategy.into(),
+        strategy: case.run.strategy,
         batch: case.run.batch,
-        engine: case.trace.engine.into(),
+        engine: case.trace.engine,
         ..Execution::default()
     }
 }
@@ -203,7 +200,7 @@ pub fn execution(case: &Case, device: &Device) -> Execution {
 /// The memory limit of a run, or of each piece of those that this process traces at a time.
 fn limit(case: &Case, device: &Device) -> Option<u64> {
     if case.run.at_once == AtOnce::default() {
-        return case.run.memory.map(|bytes| bytes.0);
+        return case.run.memory;
     }
     let memory = memory(case, device);
     if memory.is_shared { memory.host } else { memory.device }
@@ -211,7 +208,7 @@ fn limit(case: &Case, device: &Device) -> Option<u64> {
 
 /// Bytes of memory available to a field: the free memory of this machine, or the limit of the case.
 pub fn available(case: &Case) -> u64 {
-    free().min(case.run.memory.map_or(u64::MAX, |bytes| bytes.0))
+    free().min(case.run.memory.unwrap_or(u64::MAX))
 }
 
 /// Bytes of memory that are free for this process.

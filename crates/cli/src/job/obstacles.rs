@@ -47,7 +47,7 @@ fn obstacle(given: &case::Obstacle, base: &Path) -> Result<Obstacle> {
             surface(&base.join(path), triangles, weld)?
         }
     };
-    Ok(Obstacle { shape, allowed: given.allowed.into(), surface: given.surface.into() })
+    Ok(Obstacle { shape, allowed: given.allowed, surface: given.surface.into() })
 }
 
 /// The triangles in a file, scaled and then shifted.

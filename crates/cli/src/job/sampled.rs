@@ -2,23 +2,19 @@
 
 use super::{
     field::{self, LoadedField, named},
-    input::FieldInput,
-    interpolation,
-    timed::Tally,
+    input::{FieldFiles, FieldInput},
 };
-use crate::case::{Case, FieldSource, FileField, Interpolation, Misuse, SampledArray};
+use crate::case::{Case, FieldSource, Interpolation, Misuse, SampledArray};
 use anyhow::Result;
 use burntrace::{
-    FLOW_MAP_GRADIENT, Field, FieldArray, FieldOptions, GridSource, PeriodicAxis, PeriodicGrid,
-    Placement, PointSource,
+    FLOW_MAP_GRADIENT, Field, FieldArray, FieldOptions, GridSource, PeriodicAxis, Placement,
     burn::tensor::Device,
     io::{
         self, NamedArray,
         series::{ArrayEntry, Association, Clock, FileContents, Kind, VelocityInfo},
     },
 };
-use std::path::PathBuf;
-use std::{path::Path, sync::Arc};
+use std::path::{Path, PathBuf};
 
 /// A field that is sampled and not traced, of which no frame has been read.
 pub struct SampledInput {
@@ -40,16 +36,10 @@ pub struct SampledField {
 }
 
 impl SampledInput {
-    /// Loads the field onto a device. `tally` counts what is read, during the run too.
-    pub fn load(
-        self,
-        device: &Device,
-        options: &FieldOptions,
-        tally: &Arc<Tally>,
-    ) -> Result<SampledField> {
+    /// Loads the field onto a device.
+    pub fn load(self, device: &Device, options: &FieldOptions) -> Result<SampledField> {
         let SampledInput { names, files, notes, input } = self;
-        let (_, field) =
-            input.load(device, options, tally).map_err(|error| named(error, &files))?;
+        let (_, field) = input.load(device, options).map_err(|error| named(error, &files))?;
         Ok(SampledField { names, files, notes, field })
     }
 }
@@ -185,17 +175,15 @@ impl Group {
         closed: [Option<ClosedAxis>; 3],
         clock: &mut SharedClock,
     ) -> Result<SampledInput> {
-        let own = match &case.field.source {
-            FieldSource::Files(own) => Some(&**own),
-            FieldSource::Flow(_) => None,
-        };
-        let files = ArrayFiles {
-            options: io::SeriesOptions { clock: clock.clock.clone(), ..self.options(own) },
-            interpolation: interpolation_of(self.contents.kind, own.map(|own| &own.interpolation)),
+        let is_on_files = matches!(case.field.source, FieldSource::Files { .. });
+        let own = is_on_files.then_some(&case.field.interpolation);
+        let files = FieldFiles {
+            options: io::SeriesOptions { clock: clock.clock.clone(), ..self.options(case) },
+            interpolation: interpolation_of(self.contents.kind, own),
             files: self.files,
-            closed,
         };
-        let (input, info) = files.open()?;
+        let (input, info) =
+            files.open(|_, _| Vec::new(), |grid| Ok(missing_layers(grid, closed)))?;
         clock.add(&info)?;
         let names = self.arrays.into_iter().map(|array| array.name).collect();
         Ok(SampledInput { names, files: info.files, notes: info.notes, input })
@@ -207,28 +195,22 @@ impl Group {
         self.are_own && !is_mesh && self.association == Association::Point
     }
 
-    fn options(&self, own: Option<&FileField>) -> io::SeriesOptions {
-        let other_cells = match own.map(|own| &own.interpolation) {
-            Some(Interpolation::Mesh { other_cells, .. }) => other_cells.unwrap_or_default(),
-            _ => io::OtherCells::default(),
-        };
-        io::SeriesOptions {
-            time: io::TimeOptions {
-                times: own.filter(|_| self.are_own).and_then(|own| own.times.clone()),
-                file_dt: own.and_then(|own| own.file_dt),
-                ignore_file_times: own.is_some_and(|own| own.ignore_file_times),
-                same_times: own.and_then(|own| own.same_times),
-            },
-            frames: own.filter(|_| self.are_own).and_then(|own| own.frames).unwrap_or_default(),
-            crop: own.filter(|_| self.is_own_grid()).and_then(|own| own.crop),
-            every: own.filter(|_| self.is_own_grid()).and_then(|own| own.every),
+    fn options(&self, case: &Case) -> io::SeriesOptions {
+        let mut options = io::SeriesOptions {
             velocity: io::VelocityName::None,
+            diffusivity: None,
             prefer: Some(self.association),
             arrays: self.arrays.clone(),
-            ignore_hidden: own.is_some_and(|own| own.ignore_hidden),
-            other_cells,
-            ..io::SeriesOptions::default()
+            other_cells: case.field.interpolation.other_cells(),
+            ..case.field.options.clone()
+        };
+        if !self.are_own {
+            (options.times, options.frames) = (None, io::Frames::default());
         }
+        if !self.is_own_grid() {
+            (options.crop, options.every) = (None, None);
+        }
+        options
     }
 }
 
@@ -241,11 +223,11 @@ pub struct ClosedAxis {
 
 /// The axes that the traced field closes.
 fn closed_axes(case: &Case, traced: Option<&FieldInput>) -> Result<[Option<ClosedAxis>; 3]> {
-    let (FieldSource::Files(given), Some(FieldInput::Grid(grid))) = (&case.field.source, traced)
+    let (FieldSource::Files { .. }, Some(FieldInput::Grid(grid))) = (&case.field.source, traced)
     else {
         return Ok([None; 3]);
     };
-    let axes = field::periodic_axes(case, given)?;
+    let axes = field::periodic_axes(case)?;
     Ok([0, 1, 2].map(|d| match (axes[d], &grid.axes()[d][..]) {
         (axis @ PeriodicAxis::Closed { .. }, [first, .., last]) => {
             Some(ClosedAxis { axis, ends: [*first, *last] })
@@ -261,50 +243,6 @@ impl ClosedAxis {
         let interval = last - previous;
         let is_near = |a: f64, b: f64| (a - b).abs() < 0.5 * interval;
         is_near(first, self.ends[0]) && is_near(last + interval, self.ends[1])
-    }
-}
-
-/// Files with arrays, and how they are read; without a velocity.
-pub struct ArrayFiles {
-    pub files: io::Files,
-    pub options: io::SeriesOptions,
-    pub interpolation: Interpolation,
-    /// Axes to close where a node grid lacks the last layer of nodes.
-    pub closed: [Option<ClosedAxis>; 3],
-}
-
-impl ArrayFiles {
-    /// Opens the files, and describes them.
-    pub fn open(self) -> Result<(FieldInput, io::SeriesInfo)> {
-        Ok(match self.interpolation {
-            Interpolation::Grid {} => {
-                let series = io::Series::open(self.files, &self.options).map_err(Misuse::of)?;
-                let info = series.info().clone();
-                let axes = missing_layers(&series, self.closed);
-                let grid = PeriodicGrid::new(series, axes).map_err(Misuse::of)?;
-                (FieldInput::Grid(Box::new(grid)), info)
-            }
-            Interpolation::Mesh { cell_velocity, .. } => {
-                let series = io::MeshSeries::open(self.files, &self.options).map_err(Misuse::of)?;
-                let info = series.info().clone();
-                let in_cells = cell_velocity.unwrap_or_default().into();
-                (FieldInput::Mesh(Box::new(series), in_cells), info)
-            }
-            weights @ (Interpolation::Nearest {} | Interpolation::InverseDistance { .. }) => {
-                let series =
-                    io::PointSeries::open(self.files, &self.options).map_err(Misuse::of)?;
-                let info = series.info().clone();
-                let weighting = interpolation::weighting(&weights, series.positions().len());
-                (FieldInput::Points(Box::new(series), weighting), info)
-            }
-        })
-    }
-
-    /// Loads the arrays onto a device.
-    pub fn load(self, device: &Device, options: &FieldOptions) -> Result<Box<dyn Field>> {
-        let (input, info) = self.open()?;
-        let loaded = input.load(device, options, &Arc::default());
-        Ok(loaded.map_err(|error| named(error, &info.files))?.1)
     }
 }
 
@@ -324,16 +262,16 @@ fn missing_layers(grid: &io::Series, closed: [Option<ClosedAxis>; 3]) -> [Period
 pub fn interpolation_of(kind: Kind, own: Option<&Interpolation>) -> Interpolation {
     let is_mesh = matches!(kind, Kind::StructuredGrid | Kind::UnstructuredGrid);
     match own {
-        Some(own @ (Interpolation::Nearest {} | Interpolation::InverseDistance { .. })) => {
+        Some(own @ (Interpolation::Nearest | Interpolation::InverseDistance { .. })) => {
             return own.clone();
         }
         Some(own @ Interpolation::Mesh { .. }) if is_mesh => return own.clone(),
         _ => {}
     }
     match kind {
-        Kind::PolyData => Interpolation::Nearest {},
-        Kind::UnstructuredGrid => Interpolation::Mesh { cell_velocity: None, other_cells: None },
-        _ => Interpolation::Grid {},
+        Kind::PolyData => Interpolation::Nearest,
+        Kind::UnstructuredGrid => Interpolation::mesh(),
+        _ => Interpolation::Grid,
     }
 }
 
@@ -346,8 +284,8 @@ pub fn has(arrays: &[ArrayEntry], name: &str, on: Association) -> bool {
 fn files_of(case: &Case, request: &SampledArray) -> Result<io::Files> {
     match (&request.files, &case.field.source) {
         (Some(files), _) => Ok(files.clone()),
-        (None, FieldSource::Files(own)) => Ok(own.files.clone()),
-        (None, FieldSource::Flow(_)) => Err(Misuse::error(format!(
+        (None, FieldSource::Files { files }) => Ok(files.clone()),
+        (None, FieldSource::Flow { .. }) => Err(Misuse::error(format!(
             "save.fields has `{0}`, but the field is a formula without arrays; give its files, as in \
              {{ array = \"{0}\", files = \"...\" }}",
             request.array

@@ -8,7 +8,7 @@ use crate::results::RunFiles;
 use anyhow::Result;
 use burntrace::analysis::ftle::{Lattice, Stencil};
 use burntrace::mesh::Mesh;
-use burntrace::{Domain, Field, Seeds, Status, io, program::TimeSpan};
+use burntrace::{Domain, Field, GridPlacement, Seeds, SeedsOutside, Status, io, program::TimeSpan};
 use std::path::{Path, PathBuf};
 
 /// The seed of random positions in a block, by its number from 0, unless the case gives one: blocks are independent.
@@ -45,7 +45,7 @@ pub fn check(case: &Case) -> Result<()> {
 }
 
 /// What happens to seeds outside the domain.
-pub fn outside(case: &Case) -> case::SeedsOutside {
+pub fn outside(case: &Case) -> SeedsOutside {
     case.seeds.first().map(|seeds| seeds.outside).unwrap_or_default()
 }
 
@@ -197,10 +197,9 @@ fn corners(shape: &SeedShape, domain: Domain) -> ([f64; 3], [f64; 3]) {
 fn grid(
     [low, high]: [[f64; 3]; 2],
     counts: [usize; 3],
-    placement: Option<case::Placement>,
+    placement: GridPlacement,
     auxiliary: Option<f64>,
 ) -> Result<Seeds> {
-    let placement = placement.unwrap_or_default().into();
     match auxiliary {
         None => Seeds::grid(low, high, counts, placement).map_err(Misuse::of),
         Some(distance) => Lattice::new(low, high, counts, placement)

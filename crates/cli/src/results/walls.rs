@@ -2,12 +2,12 @@
 
 use super::run_results::Results;
 use crate::{
-    case::{Allowed, Case, Obstacle, ObstacleShape},
+    case::{Case, Obstacle, ObstacleShape},
     format::count,
     job, notes,
 };
 use anyhow::Result;
-use burntrace::{MeshSource, io, mesh::Mesh};
+use burntrace::{Allowed, MeshSource, io, mesh::Mesh};
 use burntrace_plot::{Surface, Trajectories};
 use std::f64::consts::TAU;
 use std::path::Path;

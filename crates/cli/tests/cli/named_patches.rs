@@ -234,10 +234,14 @@ fn wrong_names_in_a_case_are_refused() {
     let names = "`boundary/inlet`, `boundary/outlet`, `boundary/walls`";
     refused("u.vtm", &patch("block = \"outlte\""), &["u.vtm", "no block `outlte`", names]);
     refused("u.vtu", &patch("array = \"BoundaryID\"\nvalue = 4"), &["value 4", "1, 2, 7"]);
-    refused("u.vtu", &patch("array = \"BoundaryID\""), &["[[patch]]", "no `value`"]);
-    refused("u.vtu", &patch("value = 2"), &["[[patch]]", "no `array`"]);
+    refused("u.vtu", &patch("array = \"BoundaryID\""), &["[[patch]]", "`patch.value` is missing"]);
+    refused(
+        "u.vtu",
+        &patch("value = 2"),
+        &["`value` is not a key of [[patch]]", "belongs to `array`"],
+    );
     let both = "block = \"outlet\"\narray = \"BoundaryID\"\nvalue = 2";
-    refused("u.vtm", &patch(both), &["has a `block`, and an `array`"]);
+    refused("u.vtm", &patch(both), &["has both `block` and `array`; keep one"]);
     refused("u.vtu", &patch("array = \"BoundaryID\"\nvalue = 2.5"), &["value", "2.5"]);
     refused("u.vtu", "", &["quad", "`[[patch]]`", "other_cells"]);
     let source = "[[source]]\nburst = { time = 0.0, count = 5 }\ninlet = { kind = \"patch\", patch = \"in\" }\n";

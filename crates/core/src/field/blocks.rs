@@ -7,6 +7,7 @@ use super::{
     options::{FieldOptions, NotFinite},
     source::{GridBlock, GridSource},
     stream::InputSummary,
+    totals::ReadTotals,
 };
 use crate::{
     Error, Floats, Precision, Result,
@@ -285,7 +286,9 @@ impl BlockSource {
         let mut values = Floats::with_capacity(self.options.precision, count);
         let mut traits = FrameTraits::default();
         for frame in frames {
+            let start = Instant::now();
             let data = self.source.read_block(*frame, nodes);
+            ReadTotals::add(start, std::slice::from_ref(&data));
             let data = data.map_err(|source| Error::Source { frame: *frame, source })?;
             if data.hidden().is_some_and(|hidden| hidden.contains(&true)) {
                 return Err(Error::Plan(format!(

@@ -2,10 +2,12 @@
 
 use crate::{Error, Result, error::short};
 use burntrace_kernels::{Clock, Outside, Step, TimeInterpolation};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The velocity before the first frame and after the last one.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OutsideTime {
     /// Refuse runs that leave the time range of the frames.
     #[default]

@@ -6,10 +6,11 @@ use super::{
     lanes::{ArrayLanes, LANES},
     options::NotFinite,
     source::{FrameData, FrameSource},
+    totals::ReadTotals,
 };
 use crate::{Error, Floats, Precision, Result};
 use burntrace_kernels::{FieldShape, GridShape, Placement};
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 /// What is known of a source from its frames.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,7 +114,10 @@ impl Layout {
             let traits = self.frame(*frame, data, not_finite, &mut values)?;
             Ok((values, traits))
         };
-        frames.iter().zip(source.read_many(frames)).map(packed).collect()
+        let start = Instant::now();
+        let read = source.read_many(frames);
+        ReadTotals::add(start, &read);
+        frames.iter().zip(read).map(packed).collect()
     }
 
     /// Appends a frame.

@@ -8,6 +8,7 @@ use super::{
     options::FieldOptions,
     source::{FrameSource, GridSource},
     stream::Stream,
+    totals::ReadTotals,
 };
 use crate::{
     Error, FreeMemory, Result,
@@ -15,7 +16,7 @@ use crate::{
     floats::Floats,
 };
 use burn::tensor::{Device, Tensor};
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 /// A source that is borrowed to read all frames at once, or owned to read them during the run.
 pub(super) enum Input<'a> {
@@ -156,7 +157,10 @@ impl Layout {
             tracing::debug!(?group, frames, "reading");
             let read = {
                 let _phase = crate::phase!("read");
-                source.read_many(group)
+                let start = Instant::now();
+                let read = source.read_many(group);
+                ReadTotals::add(start, &read);
+                read
             };
             for (frame, data) in group.iter().zip(read) {
                 let data = data.map_err(|source| Error::Source { frame: *frame, source })?;

@@ -25,6 +25,7 @@ mod sampled_field;
 mod size;
 mod source;
 mod stream;
+mod totals;
 mod values;
 mod window;
 
@@ -53,4 +54,5 @@ pub use source::{
     FrameData, FrameSource, GridBlock, GridSource, MeshSource, PointSource, SourceError,
 };
 pub use stream::InputSummary;
+pub use totals::ReadTotals;
 pub(crate) use window::FrameWindow;

@@ -3,6 +3,7 @@
 use super::frames::{Frames, OutsideTime};
 use crate::Precision;
 use burntrace_kernels::TimeInterpolation;
+use serde::{Deserialize, Serialize};
 
 /// Options of a sampled field.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,7 +23,8 @@ pub struct FieldOptions {
 }
 
 /// Treatment of velocities that are not finite.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NotFinite {
     /// Refuse the field, with the position of the first one.
     #[default]

@@ -13,6 +13,7 @@ use burn::tensor::Tensor;
 use patch::Patch;
 pub(crate) use positions::InletPositions;
 use positions::{per_slot, shared};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The shape of an inlet. Positions and lengths are in the data's unit of length.
@@ -53,7 +54,8 @@ pub enum InletShape {
 }
 
 /// The distribution of release positions on an inlet.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pattern {
     /// Each slot keeps one position. On a face, the seeds are projected along the normal of the
     /// face, which keeps their pattern. On points, the slots use the points in turn. Elsewhere, and

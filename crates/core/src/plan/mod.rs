@@ -10,10 +10,12 @@ pub(crate) use memory::resident;
 pub use needs::{Phase, PlanItem, RunSize};
 
 use crate::{Error, Frames, Result};
+use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 
 /// How a run uses memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Strategy {
     /// All frames and all particles on the device.
     InMemory,

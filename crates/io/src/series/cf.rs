@@ -94,12 +94,12 @@ impl Survey {
             }
             times.push(other.time().cloned());
         }
-        let (known, clock) = match options.time.ignore_file_times {
+        let (known, clock) = match options.ignore_file_times {
             true => (None, None),
             false => known_times(&paths, &times, options.clock.as_ref())?,
         };
         let known = known.map(|times| (times, TimesFrom::Coordinate));
-        let all = resolve_frames(frames(&paths, &times), known, &options.time)?;
+        let all = resolve_frames(frames(&paths, &times), known, options)?;
         let timeline = all.select(&options.frames.select(&all.times)?);
         Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, clock })
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 /// The selected frames with their files and times, and the number of frames before the selection.
 pub(super) fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(Timeline, usize)> {
     let (frames, listed) = find(files)?;
-    let all = times::resolve(frames, listed, &options.time)?;
+    let all = times::resolve(frames, listed, options)?;
     if all.from == TimesFrom::Case {
         files.check_order()?;
     }

@@ -35,7 +35,7 @@ pub use mesh::{BoundaryInfo, CellCount, MeshCounts, MeshInfo, MeshSeries};
 pub use names::Files;
 pub use options::{Crop, NamedArray, NamedFaces, OtherCells, SeriesOptions};
 pub use points::PointSeries;
-pub use times::{CaseTimes, SameTimes, TimeOptions, TimesFrom};
+pub use times::{CaseTimes, SameTimes, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::Result;
@@ -56,10 +56,10 @@ use times::{FrameFiles, Timeline};
 /// [`read_frame`](Series::read_frame) reads the velocities.
 ///
 /// ```no_run
-/// use burntrace_io::{Frames, Series, SeriesOptions, TimeOptions};
+/// use burntrace_io::{Frames, Series, SeriesOptions};
 ///
 /// let options = SeriesOptions {
-///     time: TimeOptions { file_dt: Some(0.1), ..Default::default() },
+///     file_dt: Some(0.1),
 ///     frames: Frames { max: Some(10), ..Default::default() },
 ///     ..Default::default()
 /// };

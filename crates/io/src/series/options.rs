@@ -2,7 +2,7 @@
 
 use super::{
     frames::Frames,
-    times::TimeOptions,
+    times::{CaseTimes, SameTimes},
     velocity::{Association, VelocityName},
 };
 use crate::{Error, Result};
@@ -10,20 +10,33 @@ use burntrace_cf::Clock;
 use serde::{Deserialize, Serialize};
 
 /// Options for reading a series.
+///
+/// The times are taken from the first of these sources that is available: the `.pvd` or `.series` file;
+/// `TimeValue` (or `TIME`) field data in every file, or the times in NetCDF files and Zarr groups; the
+/// number in each file name times `file_dt`; `times`. A single frame without any of them is at time 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SeriesOptions {
-    /// The times of the files.
-    pub time: TimeOptions,
-    /// The frames to read.
-    pub frames: Frames,
     /// The velocity array.
+    #[serde(skip_serializing_if = "is_default")]
     pub velocity: VelocityName,
     /// Point or cell array, if both have the name of the velocity.
     pub prefer: Option<Association>,
     /// The diffusivity array of a random walk, if any: one number per point or cell, with the same
     /// association as the velocity, in length squared per time.
     pub diffusivity: Option<String>,
+    /// Ignores the times in all files.
+    pub ignore_file_times: bool,
+    /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
+    /// last one in the file name, before the extension, with its decimals.
+    pub file_dt: Option<f64>,
+    /// Times of the files, one per file, in the data's unit of time.
+    pub times: Option<CaseTimes>,
+    /// The frames to use where the times of two files overlap; an error if omitted.
+    pub same_times: Option<SameTimes>,
+    /// The frames to read.
+    #[serde(skip_serializing_if = "is_default")]
+    pub frames: Frames,
     /// Other arrays of the frames, with the same association as the velocity: scalars, vectors or
     /// tensors, which can be sampled along tracks.
     #[serde(skip)]
@@ -38,11 +51,19 @@ pub struct SeriesOptions {
     pub every: Option<[usize; 3]>,
     /// Whether to use the values of points and cells that `vtkGhostType` hides; not for a
     /// [`MeshSeries`](super::MeshSeries).
+    #[serde(skip_serializing_if = "is_default")]
     pub ignore_hidden: bool,
-    /// The treatment of cells that cannot be part of a mesh; only for a [`MeshSeries`](super::MeshSeries).
+    /// The treatment of cells that cannot be part of a mesh; only for a [`MeshSeries`](super::MeshSeries). Case files
+    /// have it with `interpolation = "mesh"` only.
+    #[serde(skip)]
     pub other_cells: OtherCells,
     /// Faces of the boundary that become groups of the mesh; only for a [`MeshSeries`](super::MeshSeries).
+    #[serde(skip)]
     pub faces: Vec<NamedFaces>,
+}
+
+fn is_default<T: Default + PartialEq>(option: &T) -> bool {
+    *option == T::default()
 }
 
 impl SeriesOptions {
@@ -101,7 +122,7 @@ pub enum OtherCells {
 
 /// Faces of the boundary of a mesh, by the cells that a file has there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(rename_all = "kebab-case")]
 pub enum NamedFaces {
     /// Those of a block of a `.vtm`, `.vtpd` or `.vtpc` file, or of a part of a `.pvd` file: its name, or
     /// the last part of it (`outlet` for `boundary/outlet`).

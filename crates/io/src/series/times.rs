@@ -1,32 +1,13 @@
 //! Times of files.
 
 use super::names::numbers;
+use super::options::SeriesOptions;
 use super::overlaps;
 use crate::listing::counted;
 use crate::{Error, Result};
 use burntrace_vtk::VtkFile;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-
-/// Options for the times of the files.
-///
-/// The times are taken from the first of these sources that is available: the `.pvd` or `.series` file;
-/// `TimeValue` (or `TIME`) field data in every file, or the times in NetCDF files and Zarr groups; the
-/// number in each file name times `file_dt`; `times`. A single frame without any of them is at time 0.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TimeOptions {
-    /// Times of the files, one per file, in the data's unit of time.
-    pub times: Option<CaseTimes>,
-    /// Time between files whose numbers differ by one, in the data's unit of time. The number is the
-    /// last one in the file name, before the extension, with its decimals.
-    pub file_dt: Option<f64>,
-    /// Ignores the times in all files.
-    pub ignore_file_times: bool,
-    /// The frames to use where the times of two files overlap; an error if omitted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub same_times: Option<SameTimes>,
-}
 
 /// Which of two files gives the frames from the first to the last time that both have, as where a simulation was
 /// restarted.
@@ -69,7 +50,7 @@ pub enum TimesFrom {
     Coordinate,
     /// The numbers in the file names, times this.
     FileNumbers(f64),
-    /// [`TimeOptions::times`].
+    /// [`SeriesOptions::times`](super::SeriesOptions::times).
     Case,
     /// None: a single frame is at time 0.
     SingleFrame,
@@ -203,7 +184,7 @@ impl From<PathBuf> for FrameFiles {
 pub(super) fn resolve(
     frames: Vec<FrameFiles>,
     listed: Option<SourcedTimes>,
-    options: &TimeOptions,
+    options: &SeriesOptions,
 ) -> Result<Timeline> {
     let steps: Vec<Vec<f64>> = frames.iter().map(steps_of).collect::<Result<_>>()?;
     if steps.iter().all(|times| times.len() <= 1) {
@@ -244,7 +225,7 @@ fn steps_of(frame: &FrameFiles) -> Result<Vec<f64>> {
 pub(super) fn resolve_frames(
     frames: Vec<FrameFiles>,
     known: Option<SourcedTimes>,
-    options: &TimeOptions,
+    options: &SeriesOptions,
 ) -> Result<Timeline> {
     let times = match known {
         Some(known) => known,
@@ -274,7 +255,7 @@ fn in_order(
 fn find(
     frames: &[FrameFiles],
     listed: Option<SourcedTimes>,
-    options: &TimeOptions,
+    options: &SeriesOptions,
 ) -> Result<SourcedTimes> {
     if !options.ignore_file_times {
         if let Some(listed) = listed {
@@ -288,7 +269,7 @@ fn find(
 }
 
 /// Times by the options, of frames whose files give none.
-fn given(frames: &[FrameFiles], options: &TimeOptions) -> Result<SourcedTimes> {
+fn given(frames: &[FrameFiles], options: &SeriesOptions) -> Result<SourcedTimes> {
     let paths: Vec<PathBuf> = frames.iter().map(|frame| frame.path.clone()).collect();
     let paths = paths.as_slice();
     if let Some(dt) = options.file_dt {
@@ -399,8 +380,8 @@ mod tests {
         names.iter().map(|name| PathBuf::from(name).into()).collect()
     }
 
-    fn options(times: Option<CaseTimes>, file_dt: Option<f64>) -> TimeOptions {
-        TimeOptions { times, file_dt, ignore_file_times: true, same_times: None }
+    fn options(times: Option<CaseTimes>, file_dt: Option<f64>) -> SeriesOptions {
+        SeriesOptions { times, file_dt, ignore_file_times: true, ..Default::default() }
     }
 
     #[test]
@@ -455,7 +436,7 @@ mod tests {
         let pvd = Some((vec![2.0, 1.0], TimesFrom::Pvd));
         let error = resolve(paths(&["a", "b"]), pvd.clone(), &none);
         assert!(error.is_err(), "times in the .pvd are ignored");
-        let line = resolve(paths(&["a", "b"]), pvd, &TimeOptions::default()).unwrap();
+        let line = resolve(paths(&["a", "b"]), pvd, &SeriesOptions::default()).unwrap();
         assert_eq!((line.times, line.from), (vec![1.0, 2.0], TimesFrom::Pvd));
     }
 }

@@ -217,8 +217,7 @@ fn divided_cells_that_change_between_frames_are_refused() {
     let error = |second: String| {
         let first = squares([1.0, 2.0], &SQUARES, [0, 0]);
         let folder = folder(&[("u_1.vtu", first), ("u_2.vtu", second)]);
-        let time = burntrace_io::TimeOptions { file_dt: Some(1.0), ..Default::default() };
-        let options = SeriesOptions { time, ..Default::default() };
+        let options = SeriesOptions { file_dt: Some(1.0), ..Default::default() };
         let series = MeshSeries::open(folder.path().join("u_*.vtu"), &options).unwrap();
         assert_eq!(series.read_frame(0).unwrap().velocity.len(), 18);
         series.read_frame(1).err().map(|error| error.to_string())

@@ -2,7 +2,7 @@
 
 use crate::support::{ArrayText, CellText, folder, frame, image, unstructured};
 use burntrace_core::{Floats, FrameSource};
-use burntrace_io::{MeshSeries, PointSeries, Series, SeriesOptions, TimeOptions, VelocityName};
+use burntrace_io::{MeshSeries, PointSeries, Series, SeriesOptions, VelocityName};
 use std::path::PathBuf;
 
 fn with_diffusivity() -> SeriesOptions {
@@ -85,8 +85,7 @@ fn all_frames_must_have_the_diffusivity() {
         ("u_0.vti", image([2, 2, 1], [1.0; 3], None, &first)),
         ("u_1.vti", frame(1.0, None)),
     ]);
-    let time = TimeOptions { file_dt: Some(1.0), ..Default::default() };
-    let options = SeriesOptions { time, ..with_diffusivity() };
+    let options = SeriesOptions { file_dt: Some(1.0), ..with_diffusivity() };
     let message = Series::open(folder.path().join("u_*.vti"), &options).unwrap_err();
     let message = message.to_string();
     assert!(message.contains("u_1.vti") && message.contains("no array `K`"), "{message}");

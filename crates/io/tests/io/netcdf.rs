@@ -5,7 +5,7 @@ use burntrace_core::{Floats, FrameSource, GridSource, Placement};
 use burntrace_io::series::{Association, Kind, contents};
 use burntrace_io::{
     CaseTimes, Crop, Files, Frames, MeshSeries, NamedArray, PointSeries, Series, SeriesOptions,
-    TimeOptions, TimesFrom, VelocityName, inspect,
+    TimesFrom, VelocityName, inspect,
 };
 use std::fmt::Write;
 
@@ -52,8 +52,7 @@ fn options() -> SeriesOptions {
 fn the_same_field_has_the_same_bits_in_vtk_netcdf_and_zarr() {
     let frames = [0, 1, 2].map(|t| (format!("u_{t}.vtr"), rectilinear(t)));
     let folder = folder(&frames.each_ref().map(|(name, text)| (name.as_str(), text.clone())));
-    let time = TimeOptions { file_dt: Some(0.5), ..Default::default() };
-    let of_vtk = SeriesOptions { time, ..Default::default() };
+    let of_vtk = SeriesOptions { file_dt: Some(0.5), ..Default::default() };
     let mut vtk = Series::open(folder.path().join("u_*.vtr"), &of_vtk).unwrap();
     for name in
         ["classic.nc", "nc4_deflate.nc", "xarray.nc", "v2_blosc_lz4_shuffle.zarr", "v3_zstd.zarr"]
@@ -118,9 +117,9 @@ fn frames_of_several_files_are_selected_by_time() {
         "{message}"
     );
     let times = CaseTimes::Steps { start: 0.0, step: 0.25 };
-    let time = TimeOptions { times: Some(times), ignore_file_times: true, ..Default::default() };
     let frames = Frames { every: 2, ..Default::default() };
-    let options = SeriesOptions { time, frames, ..options() };
+    let options =
+        SeriesOptions { times: Some(times), ignore_file_times: true, frames, ..options() };
     let mut series = Series::open(both, &options).unwrap();
     assert_eq!(series.times(), [0.0, 0.5, 1.0]);
     let velocity = series.read(2).unwrap().velocity;
@@ -222,12 +221,11 @@ fn time_steps_of_a_mesh_are_frames() {
     assert_eq!(points.read(1).unwrap().velocity, last);
     let info = inspect(data("vtkhdf/steps.vtkhdf"), &options()).unwrap();
     assert_eq!((info.problems.len(), info.files_found, info.files.len()), (0, 3, 3));
-    let given = TimeOptions {
+    let given = SeriesOptions {
         times: Some(CaseTimes::List(vec![1.0, 2.0, 4.0])),
         ignore_file_times: true,
-        ..Default::default()
+        ..options()
     };
-    let given = SeriesOptions { time: given, ..options() };
     let series = MeshSeries::open(data("vtkhdf/steps.vtkhdf"), &given).unwrap();
     assert_eq!(series.times(), [1.0, 2.0, 4.0]);
 }
@@ -254,8 +252,7 @@ fn a_part_of_a_grid_has_the_same_values_in_all_formats() {
     let crop = Crop { low: Some([0.6, -0.5, 0.0]), high: Some([2.0, 0.2, 0.5]) };
     let (crop, every) = (Some(crop), Some([2, 1, 1]));
     let part = SeriesOptions { crop, every, ..options() };
-    let time = TimeOptions { file_dt: Some(0.5), ..Default::default() };
-    let of_vtk = SeriesOptions { time, ..part.clone() };
+    let of_vtk = SeriesOptions { file_dt: Some(0.5), ..part.clone() };
     let vtk = Series::open(folder.path().join("u_*.vtr"), &of_vtk).unwrap();
     let cf = ["classic.nc", "v3_gzip.zarr", "packed.nc"]
         .map(|name| Series::open(cf(name), &part).unwrap());

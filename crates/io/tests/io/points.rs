@@ -3,8 +3,7 @@ use crate::support::{data, folder};
 use burntrace_core::{Floats, FrameData, FrameSource, PointSource};
 use burntrace_io::series::Association;
 use burntrace_io::{
-    Files, Frames, PointSeries, Series, SeriesOptions, TimeOptions, TimesFrom, VelocityName,
-    inspect,
+    Files, Frames, PointSeries, Series, SeriesOptions, TimesFrom, VelocityName, inspect,
 };
 
 fn with_velocity(name: &str) -> SeriesOptions {
@@ -98,7 +97,7 @@ fn order_times_and_selection_are_as_for_grids() {
         ("run.pvd", pvd),
     ]);
     let options = SeriesOptions {
-        time: TimeOptions { file_dt: Some(0.5), ..Default::default() },
+        file_dt: Some(0.5),
         frames: Frames { max: Some(2), ..Default::default() },
         ..Default::default()
     };
@@ -128,8 +127,7 @@ fn frames_with_other_points_are_refused() {
         ("x_0.vtk", cloud(&[a, [f64::NAN, 0.0, 0.0]], 0.0)),
         ("y_0.vtk", cloud(&[], 0.0)),
     ]);
-    let time = TimeOptions { file_dt: Some(1.0), ..Default::default() };
-    let options = SeriesOptions { time, ..Default::default() };
+    let options = SeriesOptions { file_dt: Some(1.0), ..Default::default() };
     let error = |pattern: &str| error(folder.path().join(pattern), &options);
     let moved = error("u_*.vtk");
     assert!(moved.contains("frame 2 (`") && moved.contains("u_2.vtk`) is not on the"), "{moved}");

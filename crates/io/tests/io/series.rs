@@ -3,8 +3,7 @@ use crate::support::{ArrayText, data, folder, frame, image};
 use burntrace_core::{Floats, FrameData, FrameSource, GridSource, Placement};
 use burntrace_io::series::Association;
 use burntrace_io::{
-    At, CaseTimes, Files, Frames, Series, SeriesOptions, TimeOptions, TimesFrom, VelocityName,
-    inspect,
+    At, CaseTimes, Files, Frames, Series, SeriesOptions, TimesFrom, VelocityName, inspect,
 };
 use std::path::{Path, PathBuf};
 
@@ -12,12 +11,8 @@ fn with_velocity(name: &str) -> SeriesOptions {
     SeriesOptions { velocity: VelocityName::Array(name.into()), ..Default::default() }
 }
 
-fn with_time(time: TimeOptions) -> SeriesOptions {
-    SeriesOptions { time, ..Default::default() }
-}
-
 fn file_dt(dt: f64) -> SeriesOptions {
-    with_time(TimeOptions { file_dt: Some(dt), ..Default::default() })
+    SeriesOptions { file_dt: Some(dt), ..Default::default() }
 }
 
 fn error(files: impl Into<Files>, options: &SeriesOptions) -> String {
@@ -96,13 +91,12 @@ fn a_pvd_has_files_and_times() {
     let series = Series::open(path.as_path(), &SeriesOptions::default()).unwrap();
     assert_eq!((series.times(), series.times_from()), (&[2.5, 7.5][..], TimesFrom::Pvd));
     assert_eq!(single(series.read_frame(0).unwrap())[0], 2.0);
-    let case = TimeOptions {
+    let case = SeriesOptions {
         times: Some(CaseTimes::List(vec![1.0, 2.0])),
-        file_dt: None,
         ignore_file_times: true,
-        same_times: None,
+        ..Default::default()
     };
-    let series = Series::open(path.as_path(), &with_time(case)).unwrap();
+    let series = Series::open(path.as_path(), &case).unwrap();
     assert_eq!((series.times(), series.times_from()), (&[1.0, 2.0][..], TimesFrom::Case));
     let several: Files = vec![path.clone(), folder.path().join("a.vti")].into();
     assert!(
@@ -118,27 +112,26 @@ fn times_are_taken_from_the_first_available_source() {
         ("n_10.vti", frame(10.0, None)),
         ("n_2.vti", frame(2.0, None)),
     ]);
-    let open = |pattern: &str, time: TimeOptions| {
-        Series::open(folder.path().join(pattern), &with_time(time)).unwrap()
+    let open = |pattern: &str, options: SeriesOptions| {
+        Series::open(folder.path().join(pattern), &options).unwrap()
     };
-    let all_sources = TimeOptions {
+    let all_sources = SeriesOptions {
         times: Some(CaseTimes::Steps { start: 5.0, step: 1.0 }),
         file_dt: Some(0.1),
-        ignore_file_times: false,
-        same_times: None,
+        ..Default::default()
     };
     assert_eq!(open("t_*.vti", all_sources.clone()).times_from(), TimesFrom::TimeValue);
-    let ignoring = TimeOptions { ignore_file_times: true, ..all_sources.clone() };
+    let ignoring = SeriesOptions { ignore_file_times: true, ..all_sources.clone() };
     let series = open("t_*.vti", ignoring);
     assert_eq!(series.times_from().to_string(), "file numbers x 0.1");
     assert_eq!(series.times(), [0.1, 0.2]);
-    let series = open("n_*.vti", TimeOptions { file_dt: None, ..all_sources });
+    let series = open("n_*.vti", SeriesOptions { file_dt: None, ..all_sources });
     assert_eq!(
         (series.times(), series.times_from().to_string()),
         (&[5.0, 6.0][..], "the case file".into())
     );
     assert_eq!(names(series.paths()), ["n_2.vti", "n_10.vti"]);
-    let series = open("n_2.vti", TimeOptions::default());
+    let series = open("n_2.vti", SeriesOptions::default());
     assert_eq!(
         (series.times(), series.times_from().to_string()),
         (&[0.0][..], "a single frame".into())
@@ -367,10 +360,7 @@ fn inspection_lists_problems() {
     assert!(info.problems[0].contains("no array `nothing`"));
     let info = inspect(
         data("series/u_*.vti"),
-        &SeriesOptions {
-            time: TimeOptions { ignore_file_times: true, ..Default::default() },
-            ..with_velocity("slow")
-        },
+        &SeriesOptions { ignore_file_times: true, ..with_velocity("slow") },
     );
     let info = info.unwrap();
     assert!(info.problems[0].contains("without known times"), "{:?}", info.problems);
@@ -383,11 +373,11 @@ fn inspection_lists_problems() {
 #[test]
 fn options_are_read_as_in_a_case_file() {
     let options: SeriesOptions = serde_json::from_str(
-        r#"{"time": {"times": {"start": 0.0, "step": 0.1}}, "velocity": ["u", "v", "w"],
+        r#"{"times": {"start": 0.0, "step": 0.1}, "velocity": ["u", "v", "w"],
             "frames": {"start": 1, "stop": 0.5}, "prefer": "cell"}"#,
     )
     .unwrap();
-    assert_eq!(options.time.times, Some(CaseTimes::Steps { start: 0.0, step: 0.1 }));
+    assert_eq!(options.times, Some(CaseTimes::Steps { start: 0.0, step: 0.1 }));
     assert_eq!(options.frames.stop, Some(At::Time(0.5)));
     assert_eq!(options.prefer, Some(Association::Cell));
     let list: Files = serde_json::from_str(r#"["a.vti", "b.vti"]"#).unwrap();
