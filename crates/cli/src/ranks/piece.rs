@@ -14,6 +14,7 @@ use crate::{
     watch,
 };
 use anyhow::{Context, Result};
+use burntrace::program::ReadTotals;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -83,7 +84,7 @@ impl Sharer<'_> {
         if traced.run.cancelled {
             return Err(run.stopped(signals, traced.time).into());
         }
-        let read = run.loaded.tally.bytes();
+        let read = ReadTotals::now().bytes;
         traced.io.read = read.saturating_sub(self.read.fetch_max(read, Relaxed));
         traced.warnings.extend(self.warnings.iter().cloned());
         let device = run.device.name.clone();
