@@ -69,7 +69,7 @@ impl Patch {
     }
 
     /// Makes the patch an outlet: a particle that leaves through it ends there, and another one is
-    /// released at the inlet, as with [`Tracer::outlet`].
+    /// released at the inlet, as with [`Tracer::outlet`](crate::Tracer::outlet).
     pub fn outlet(mut self, inlet: Inlet) -> Self {
         self.wall = BoundaryCondition::Exit;
         self.inlet = Some(inlet);

@@ -4,7 +4,7 @@ use crate::{Error, FieldArray, Precision, Result, Status};
 use burn::tensor::{Int, Tensor};
 
 /// Particles at one time, all or a block of them, on the device or on the host (see
-/// [`TrackSink::on_host`]). Tensors have a row for each of the `n` particles.
+/// [`TrackSink::on_host`](crate::TrackSink::on_host)). Tensors have a row for each of the `n` particles.
 #[derive(Clone, Debug)]
 pub struct Save {
     /// Index of the save, from 0.

@@ -60,7 +60,7 @@ impl Tracks {
         values.filter(|values| !values.is_empty()).map(|values| Tensor::stack(values, 0))
     }
 
-    /// [`Status`] codes `[particles]` of the last save.
+    /// [`Status`](crate::Status) codes `[particles]` of the last save.
     ///
     /// # Panics
     ///

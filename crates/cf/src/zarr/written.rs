@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Name of the file that describes an array or a group in version 3.
 pub const METADATA: &str = "zarr.json";
 
-/// Names of the chunks of arrays that [`array`] describes.
+/// Names of the chunks of arrays that [`array()`] describes.
 pub const KEYS: ChunkKeys = ChunkKeys { separator: ".", is_prefixed: true };
 
 /// The content of a file of metadata.

@@ -3,7 +3,7 @@
 use burn::tensor::{Bool, Tensor};
 use std::sync::Arc;
 
-/// A completed step, as passed to [`Tracer::each_step`]. There is a row for each of the `n` slots, or in a
+/// A completed step, as passed to [`Tracer::each_step`](crate::Tracer::each_step). There is a row for each of the `n` slots, or in a
 /// run in batches for those of the batch; rows of inactive particles have no meaning.
 #[derive(Clone, Debug)]
 pub struct Step {

@@ -171,7 +171,7 @@ impl<'a> Tracer<'a> {
     /// boundaries apply to it, outlets re-inject, and positions do not move along flat axes. It
     /// takes no time: a particle that ends in it ends at the end of the step. A particle returned
     /// unchanged keeps its exact bits; a particle with a non-finite new position ends as
-    /// [`NonFinite`](Status::NonFinite) at its old one. Rows of inactive particles are ignored.
+    /// [`NonFinite`](crate::Status::NonFinite) at its old one. Rows of inactive particles are ignored.
     ///
     /// Positions are in the data's coordinates and the precision of the run. Of the result, the
     /// displacement from `after` counts, so that a step loses nothing of a position that this precision
@@ -188,7 +188,7 @@ impl<'a> Tracer<'a> {
     /// Gradients flow through the function if the field's device tracks them; its result must then
     /// be on that device, too.
     ///
-    /// A result of another shape, precision or device ends the run with [`Error::EachStep`].
+    /// A result of another shape, precision or device ends the run with [`Error::EachStep`](crate::Error::EachStep).
     pub fn each_step(mut self, operation: impl Fn(Step) -> Tensor<2> + Send + Sync + 'a) -> Self {
         self.each_step = Some(Arc::new(operation));
         self

@@ -152,6 +152,7 @@ impl<F: Real> Replay<'_, F> {
     ) -> FreeStep<L::Four, G> {
         let mut positions = [[[F::zero(); 3]; 2]; G];
         // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
         for g in 0..G {
             positions[g] = self.states.position[row + g];
             field.recall(g, self.states.record[row + g].location);
