@@ -330,7 +330,7 @@ fn cell_velocities_are_sampled_constant_or_averaged() {
         let nodes = made.cells.nodes(cell).iter().map(|node| made.points[*node as usize]);
         nodes.fold([0.0; 3], |sum, p| std::array::from_fn(|d| sum[d] + p[d] / 8.0))
     };
-    for machine in machines_for(CellKind::Hexahedron) {
+    for machine in machines() {
         let sample = |in_cells, positions: Vec<[f64; 3]>| {
             let field = frames.field_of(&machine, in_cells);
             let tracer = Tracer::new(&field)

@@ -449,4 +449,21 @@ mod tests {
         let written = toml::to_string(&case).unwrap();
         assert!(written.starts_with(text), "{written}");
     }
+
+    #[test]
+    fn names_of_schemes_and_faces_are_those_that_messages_have() {
+        #[derive(serde::Deserialize, serde::Serialize)]
+        struct Names {
+            #[serde(with = "burntrace::names::Scheme")]
+            scheme: burntrace::Scheme,
+            #[serde(with = "burntrace::names::Face")]
+            face: burntrace::Face,
+        }
+        let schemes = burntrace::Scheme::ALL.into_iter().cycle();
+        for (face, scheme) in burntrace::Face::ALL.into_iter().zip(schemes) {
+            let table = toml::Table::try_from(Names { scheme, face }).unwrap();
+            assert_eq!(table["scheme"].as_str(), Some(scheme.name()));
+            assert_eq!(table["face"].as_str(), Some(face.name()));
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The steps of a tile forward, with the derivatives of the positions.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, whole_step},
+    replay::{GROUP, Replay, TakenStep, is_worth_it, whole_step},
     stages::{Stages, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -38,7 +38,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
     fn run<L: Lanes<F>>(self) {
         let ForwardTile { forward, sampler } = self;
         forward.tangents.iter_mut().for_each(turn);
-        let mut stages = Stages::new();
+        let (mut stages, mut alone) = (Stages::new(), Stages::new());
         for first in forward.replay.groups() {
             for round in 0..forward.replay.rounds() {
                 let taken = forward.replay.taken(first, round, |_| true);
@@ -52,6 +52,11 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
+                    if const { is_worth_it::<F, S, L>() } {
+                        let mut field = GroupField::new(sampler);
+                        forward.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
+                        continue;
+                    }
                     let mut hint = S::Hint::default();
                     let probe = &mut Hinted::new(sampler, &mut hint);
                     L::apart(ForwardStep { forward: &mut *forward, probe, step });
@@ -62,7 +67,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
     }
 }
 
-/// The step of a single particle: compiled once for a precision.
+/// The step of a single particle, compiled once for a precision.
 struct ForwardStep<'r, 'a, F: Real> {
     forward: &'r mut Forward<'a, F>,
     probe: &'r mut dyn Probe<F>,

@@ -1,7 +1,7 @@
 //! The steps of a tile in reverse.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, Timed, whole_step},
+    replay::{GROUP, Replay, TakenStep, Timed, is_worth_it, whole_step},
     stages::{Group, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -91,6 +91,12 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
+                    if const { is_worth_it::<F, S, L>() } {
+                        let mut alone = Group::new(std::array::from_mut(&mut group.pending[g]));
+                        let mut field = GroupField::new(sampler);
+                        reverse.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
+                        continue;
+                    }
                     let mut hint = S::Hint::default();
                     let probe = &mut Hinted::new(sampler, &mut hint);
                     let (pending, reverse) = (&mut group.pending[g], &mut *reverse);
@@ -107,7 +113,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
     }
 }
 
-/// The step of a single particle in reverse: compiled once for a precision.
+/// The step of a single particle in reverse, compiled once for a precision.
 struct ReverseStep<'r, 'a, F: Real> {
     reverse: &'r mut Reverse<'a, F>,
     pending: &'r mut Pending<F>,
