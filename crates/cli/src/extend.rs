@@ -9,7 +9,7 @@ use crate::{
     fingerprint::Fingerprint,
     folder::{self, Folder, STATE},
     job::{self, LoadedField},
-    log, watch,
+    log, paths, watch,
 };
 use anyhow::Result;
 use burntrace::{Prepared, Seeds, device::OpenDevice, io::tracks};
@@ -79,7 +79,7 @@ impl FinishedRun {
         args.apply_to(&mut case);
         devices::keep(&mut case, &self.checkpoint.machine.device);
         let is_named = args.out.is_some() || args.sets("run.out");
-        if !is_named || folder::is_within(&case.run.out, root)? {
+        if !is_named || paths::is_within(&case.run.out, root)? {
             return Err(Misuse::error(format!(
                 "the longer run needs a folder of its own, not in {name}, which is not changed; give another one \
                  with --out"

@@ -31,6 +31,7 @@ mod log;
 mod machine;
 mod notes;
 mod page;
+mod paths;
 mod pictures;
 mod plan;
 mod probe;

@@ -2,8 +2,9 @@
 
 use super::{memory, patches, time_span};
 use crate::case::{self, Case, Misuse, PatchDensity, Repeat, SeedShape};
-use crate::folder::{self, Folder};
+use crate::folder::Folder;
 use crate::format::twelve_digits;
+use crate::paths;
 use crate::results::RunFiles;
 use anyhow::Result;
 use burntrace::analysis::ftle::{Lattice, Stencil};
@@ -285,7 +286,7 @@ fn end_problem(folder: &Folder, tracks: &io::Tracks, last: f64) -> Option<String
 pub fn check_folder(case: &Case, base: &Path) -> Result<()> {
     for given in &case.seeds {
         if let SeedShape::Run { path } = &given.shape
-            && folder::is_same(&base.join(path), &case.run.out)?
+            && paths::is_same(&base.join(path), &case.run.out)?
         {
             return Err(Misuse::error(format!(
                 "run.out is {0}, the folder of the run that the seeds are from ([seeds] kind = \"run\"), which \

@@ -5,10 +5,11 @@ use crate::{
     bounds::bounding_box,
     case::{Case, DeviceNames, Misuse, Units},
     devices,
-    folder::{self, Folder},
+    folder::Folder,
     format::twelve_digits,
     log,
     notes::{self, Notes},
+    paths,
 };
 use anyhow::Result;
 use burntrace::{
@@ -124,7 +125,7 @@ impl Results {
         let has_name = out.file_name().is_some_and(|own| own == name);
         let parent = out.parent().filter(|_| has_name);
         for root in std::iter::once(&*out).chain(parent) {
-            if Folder::at(root).has_run() && !folder::is_same(root, &self.folder.root)? {
+            if Folder::at(root).has_run() && !paths::is_same(root, &self.folder.root)? {
                 return Err(Misuse::error(format!(
                     "{} is the folder of another run, whose files would be replaced; give another folder with --out",
                     root.display()

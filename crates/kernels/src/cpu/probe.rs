@@ -38,10 +38,10 @@ impl Width {
 pub(super) trait Probe<F: Real> {
     /// The value at a position.
     fn sample(&mut self, position: [F; 4], pair: &FramePair<F>, width: Width) -> [F; 4];
-    /// The value at a position, and its derivatives along x, y and z.
-    fn slopes(&mut self, position: [F; 4], pair: &FramePair<F>, width: Width) -> Slopes<F>;
-    /// As [`Differentiable::shares`].
-    fn shares(&mut self, position: [F; 4], width: Width, shares: &mut Shares<F>);
+    /// The value at a position, and its derivatives along x, y and z; by the vectors of every processor.
+    fn slopes(&mut self, position: [F; 4], pair: &FramePair<F>) -> Slopes<F>;
+    /// As [`Differentiable::shares`]; by the vectors of every processor.
+    fn shares(&mut self, position: [F; 4], shares: &mut Shares<F>);
     /// As [`Sampler::holds`](super::Sampler::holds); true if the field does not end within its box.
     fn holds(&mut self, to: [F; 4], width: Width) -> bool;
     /// Starts from what a particle's record stores.
@@ -77,16 +77,15 @@ impl<F: Real, S: Differentiable<F>> Probe<F> for Hinted<'_, F, S> {
         value
     }
 
-    fn slopes(&mut self, position: [F; 4], pair: &FramePair<F>, width: Width) -> Slopes<F> {
-        let mut result = (position, [position; 3]);
-        let Hinted { sampler, hint, .. } = self;
-        width.run(SampleSlopes { sampler: *sampler, hint, position, pair, result: &mut result });
-        result
+    fn slopes(&mut self, position: [F; 4], pair: &FramePair<F>) -> Slopes<F> {
+        let position = <Portable as Lanes<F>>::Four::new(position);
+        let (value, slopes) = self.sampler.slopes::<Portable>(position, pair, self.hint);
+        (value.array(), slopes.map(Four::array))
     }
 
-    fn shares(&mut self, position: [F; 4], width: Width, shares: &mut Shares<F>) {
-        let Hinted { sampler, hint, .. } = self;
-        width.run(TakeShares { sampler: *sampler, hint, position, shares });
+    fn shares(&mut self, position: [F; 4], shares: &mut Shares<F>) {
+        let position = <Portable as Lanes<F>>::Four::new(position);
+        self.sampler.shares::<Portable>(position, self.hint, shares);
     }
 
     fn holds(&mut self, to: [F; 4], width: Width) -> bool {
@@ -137,37 +136,6 @@ impl<F: Real, S: Differentiable<F>> Task<F> for Sample<'_, F, S> {
 
 /// A value, and its derivatives along x, y and z.
 pub(super) type Slopes<F> = ([F; 4], [[F; 4]; 3]);
-
-struct SampleSlopes<'a, F: Real, S: Differentiable<F>> {
-    sampler: &'a S,
-    hint: &'a mut S::Hint,
-    position: [F; 4],
-    pair: &'a FramePair<F>,
-    result: &'a mut Slopes<F>,
-}
-
-impl<F: Real, S: Differentiable<F>> Task<F> for SampleSlopes<'_, F, S> {
-    #[inline(always)]
-    fn run<L: Lanes<F>>(self) {
-        let position = L::Four::new(self.position);
-        let (value, [x, y, z]) = self.sampler.slopes::<L>(position, self.pair, self.hint);
-        *self.result = (value.array(), [x.array(), y.array(), z.array()]);
-    }
-}
-
-struct TakeShares<'a, F: Real, S: Differentiable<F>> {
-    sampler: &'a S,
-    hint: &'a mut S::Hint,
-    position: [F; 4],
-    shares: &'a mut Shares<F>,
-}
-
-impl<F: Real, S: Differentiable<F>> Task<F> for TakeShares<'_, F, S> {
-    #[inline(always)]
-    fn run<L: Lanes<F>>(self) {
-        self.sampler.shares::<L>(L::Four::new(self.position), self.hint, self.shares);
-    }
-}
 
 struct Holds<'a, F: Real, S: Differentiable<F>> {
     sampler: &'a S,

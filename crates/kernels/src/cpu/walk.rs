@@ -142,7 +142,7 @@ pub(super) fn walk_slopes<F: Real>(
     // The diffusivity and its derivatives.
     let ([here, here_by @ ..], gradient) = around(launch, from, |at| {
         let at = walls.wrap::<Portable>(four::<F, Portable>(&at));
-        let (value, slopes) = probe.slopes(at.array(), pair, Width::Portable);
+        let (value, slopes) = probe.slopes(at.array(), pair);
         let [x, y, z] = slopes.map(|slope| slope[3]);
         [value[3], x, y, z]
     });

@@ -1,7 +1,7 @@
 //! The steps of a tile forward, with the derivatives of the positions.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, is_worth_it, whole_step},
+    replay::{GROUP, Replay, TakenStep, whole_step},
     stages::{Stages, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     cpu::{
         Real,
-        lanes::{Four, Lanes, Task, Vector, four, three},
+        lanes::{Four, Lanes, Portable, Task, Vector, four, three},
         paths::product,
         probe::{Hinted, Probe},
         sampler::Differentiable,
@@ -52,14 +52,13 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
-                    if const { is_worth_it::<F, S, L>() } {
+                    if const { !L::IS_PORTABLE } {
                         let mut field = GroupField::new(sampler);
                         forward.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
                         continue;
                     }
                     let mut hint = S::Hint::default();
-                    let probe = &mut Hinted::new(sampler, &mut hint);
-                    L::apart(ForwardStep { forward: &mut *forward, probe, step });
+                    step_alone(forward, &mut Hinted::new(sampler, &mut hint), step);
                 }
             }
         }
@@ -67,19 +66,11 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
     }
 }
 
-/// The step of a single particle, compiled once for a precision.
-struct ForwardStep<'r, 'a, F: Real> {
-    forward: &'r mut Forward<'a, F>,
-    probe: &'r mut dyn Probe<F>,
-    step: TakenStep<F>,
-}
-
-impl<F: Real> Task<F> for ForwardStep<'_, '_, F> {
-    #[inline(always)]
-    fn run<L: Lanes<F>>(self) {
-        let ForwardStep { forward, probe, step } = self;
-        forward.step::<L, _, 1>(&mut Stages::new(), &[step.i], step, &mut SingleField(probe));
-    }
+/// The step of a single particle without the widest vectors: compiled once for a precision.
+#[inline(never)]
+fn step_alone<F: Real>(forward: &mut Forward<F>, probe: &mut dyn Probe<F>, step: TakenStep<F>) {
+    let field = &mut SingleField(probe);
+    forward.step::<Portable, _, 1>(&mut Stages::new(), &[step.i], step, field);
 }
 
 impl<F: Real> Forward<'_, F> {

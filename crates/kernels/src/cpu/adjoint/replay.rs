@@ -14,7 +14,6 @@ use crate::{
         lanes::{Four, Lanes, four, three},
         method::AnyScheme,
         paths::PathEnd,
-        sampler::Differentiable,
         segment::FramePairs,
         step::{self, Positions, StageVelocity, StepResult},
         trail::start_in,
@@ -68,12 +67,6 @@ pub(super) fn whole_step<F: Real, L: Lanes<F>>(
         }
     }
     taken[0]
-}
-
-/// Whether steps of single particles are compiled for a sampler: for fast ones, with the widest vectors. Adaptive steps would
-/// take a tenth longer through virtual calls.
-pub(super) const fn is_worth_it<F: Real, S: Differentiable<F>, L: Lanes<F>>() -> bool {
-    S::IS_FAST && !L::IS_PORTABLE
 }
 
 /// Length and frames of a step.

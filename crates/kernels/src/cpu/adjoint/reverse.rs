@@ -1,7 +1,7 @@
 //! The steps of a tile in reverse.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, Timed, is_worth_it, whole_step},
+    replay::{GROUP, Replay, TakenStep, Timed, whole_step},
     stages::{Group, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -10,7 +10,7 @@ use super::{
 use crate::{
     cpu::{
         Real,
-        lanes::{Four, Lanes, Task, Vector, four, three},
+        lanes::{Four, Lanes, Portable, Task, Vector, four, three},
         paths::{by_ends, transposed},
         probe::{Hinted, Probe},
         sampler::Differentiable,
@@ -91,7 +91,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
-                    if const { is_worth_it::<F, S, L>() } {
+                    if const { !L::IS_PORTABLE } {
                         let mut alone = Group::new(std::array::from_mut(&mut group.pending[g]));
                         let mut field = GroupField::new(sampler);
                         reverse.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
@@ -99,8 +99,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
                     }
                     let mut hint = S::Hint::default();
                     let probe = &mut Hinted::new(sampler, &mut hint);
-                    let (pending, reverse) = (&mut group.pending[g], &mut *reverse);
-                    L::apart(ReverseStep { reverse, pending, probe, step });
+                    step_alone(reverse, &mut group.pending[g], probe, step);
                 }
             }
             if let Some(values) = &mut reverse.values {
@@ -113,21 +112,16 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
     }
 }
 
-/// The step of a single particle in reverse, compiled once for a precision.
-struct ReverseStep<'r, 'a, F: Real> {
-    reverse: &'r mut Reverse<'a, F>,
-    pending: &'r mut Pending<F>,
-    probe: &'r mut dyn Probe<F>,
+/// The step of a single particle in reverse without the widest vectors: compiled once for a precision.
+#[inline(never)]
+fn step_alone<F: Real>(
+    reverse: &mut Reverse<F>,
+    pending: &mut Pending<F>,
+    probe: &mut dyn Probe<F>,
     step: TakenStep<F>,
-}
-
-impl<F: Real> Task<F> for ReverseStep<'_, '_, F> {
-    #[inline(always)]
-    fn run<L: Lanes<F>>(self) {
-        let ReverseStep { reverse, pending, probe, step } = self;
-        let mut group = Group::new(std::array::from_mut(pending));
-        reverse.step::<L, _, 1>(&mut group, &[step.i], step, &mut SingleField(probe));
-    }
+) {
+    let mut group = Group::new(std::array::from_mut(pending));
+    reverse.step::<Portable, _, 1>(&mut group, &[step.i], step, &mut SingleField(probe));
 }
 
 /// The gradients by the ends of a path, in place of the gradient by the end of the step.

@@ -3,7 +3,7 @@
 use crate::cpu::{
     Real,
     frame_pair::FramePair,
-    lanes::{Four, Lanes},
+    lanes::{Four, Lanes, Portable},
     probe::{Hinted, Probe, Width},
     sampler::Differentiable,
     shares::Shares,
@@ -76,28 +76,30 @@ where
     }
 }
 
-/// The field around a single particle: compiled once for a precision.
+/// The field around a single particle, in the vectors of every processor: compiled once for a precision.
 pub(super) struct SingleField<'a, F>(pub &'a mut dyn Probe<F>);
 
-impl<F: Real, L: Lanes<F>> StepField<F, L, 1> for SingleField<'_, F> {
+impl<F: Real> StepField<F, Portable, 1> for SingleField<'_, F> {
     fn recall(&mut self, _: usize, note: i32) {
         self.0.recall(note);
     }
 
-    #[inline(always)]
-    fn slopes(&mut self, _: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]) {
-        let (value, [x, y, z]) = self.0.slopes(at.array(), pair, Width::of::<F, L>());
-        (L::Four::new(value), [L::Four::new(x), L::Four::new(y), L::Four::new(z)])
+    fn slopes(
+        &mut self,
+        _: usize,
+        at: PortableFour<F>,
+        pair: &FramePair<F>,
+    ) -> (PortableFour<F>, [PortableFour<F>; 3]) {
+        let (value, slopes) = self.0.slopes(at.array(), pair);
+        (Four::new(value), slopes.map(Four::new))
     }
 
-    #[inline(always)]
-    fn shares(&mut self, _: usize, at: L::Four, shares: &mut Shares<F>) {
-        self.0.shares(at.array(), Width::of::<F, L>(), shares);
+    fn shares(&mut self, _: usize, at: PortableFour<F>, shares: &mut Shares<F>) {
+        self.0.shares(at.array(), shares);
     }
 
-    #[inline(always)]
-    fn holds(&mut self, _: usize, to: L::Four) -> bool {
-        self.0.holds(to.array(), Width::of::<F, L>())
+    fn holds(&mut self, _: usize, to: PortableFour<F>) -> bool {
+        self.0.holds(to.array(), Width::Portable)
     }
 
     fn outside(&mut self, _: usize) -> Option<i32> {
@@ -109,3 +111,5 @@ impl<F: Real, L: Lanes<F>> StepField<F, L, 1> for SingleField<'_, F> {
         call(&mut *self.0)
     }
 }
+
+type PortableFour<F> = <Portable as Lanes<F>>::Four;
