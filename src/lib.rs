@@ -31,6 +31,7 @@
 //! [`io::Series`] (grids), [`io::MeshSeries`] and [`io::PointSeries`] read fields from files. Lengths
 //! and times are in the units of the data.
 
+pub mod case;
 pub mod curves;
 pub mod trajectories;
 

@@ -2,7 +2,7 @@
 
 use crate::{
     args::{ExportArgs, ExportFormat, ExportRows},
-    case::Misuse,
+    file::Misuse,
     folder,
     results::Results,
 };

@@ -1,6 +1,6 @@
 //! A folder of figures.
 
-use crate::{case::Misuse, folder};
+use crate::{file::Misuse, folder};
 use anyhow::Result;
 use burntrace::io;
 use burntrace_plot::{Error, picture::Picture};

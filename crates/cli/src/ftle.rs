@@ -2,8 +2,8 @@
 
 use crate::{
     args::{FtleArgs, OutputArgs},
-    case::{Misuse, SeedShape, Seeds},
     figure_dir::FigureDir,
+    file::{Misuse, SeedShape, Seeds},
     folder::DOMAIN,
     format::twelve_digits,
     notes,

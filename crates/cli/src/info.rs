@@ -2,7 +2,7 @@
 
 use crate::{
     args::InfoArgs,
-    case::Misuse,
+    file::Misuse,
     folder::{self, Folder},
     format::{Lines, bytes, counted, is_or_are, six_digits, twelve_digits},
     run_info::RunInfo,

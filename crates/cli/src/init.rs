@@ -2,7 +2,7 @@
 
 use crate::{
     args::{InitArgs, Template},
-    case::{self, Misuse},
+    file::{self, Misuse},
 };
 use anyhow::Result;
 use burntrace::io;
@@ -10,10 +10,10 @@ use std::io::Write;
 
 pub fn execute(args: &InitArgs) -> Result<()> {
     let text = match args.template {
-        Template::All => case::TEMPLATE,
-        Template::Mesh => case::MESH_TEMPLATE,
-        Template::Grid => case::GRID_TEMPLATE,
-        Template::Points => case::POINTS_TEMPLATE,
+        Template::All => file::TEMPLATE,
+        Template::Mesh => file::MESH_TEMPLATE,
+        Template::Grid => file::GRID_TEMPLATE,
+        Template::Points => file::POINTS_TEMPLATE,
     };
     let mut out = std::io::stdout().lock();
     let Some(path) = &args.file else { return Ok(out.write_all(text.as_bytes())?) };

@@ -49,13 +49,6 @@ pub fn reset_peak_memory() {
     std::fs::write("/proc/self/clear_refs", "5").ok();
 }
 
-/// Peak memory of this process in bytes, if the system reports it.
-pub fn peak_memory() -> Option<u64> {
-    let value = line_of("/proc/self/status", "VmHWM")?;
-    let kilobytes: u64 = value.strip_suffix("kB")?.trim().parse().ok()?;
-    Some(1024 * kilobytes)
-}
-
 /// The current UTC time, such as `2026-11-21T10:51:00Z`.
 pub fn date() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

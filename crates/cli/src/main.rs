@@ -4,57 +4,40 @@ mod allocator;
 mod args;
 mod bench;
 mod bounds;
-mod case;
-mod case_change;
-mod case_run;
-mod checkpoint;
 mod compare;
 mod compilations;
-mod counting_sink;
 mod demo;
 mod density;
 mod devices;
 mod doctor;
-mod errors;
 mod export;
-mod extend;
 mod figure_dir;
-mod fingerprint;
-mod folder;
-mod format;
 mod ftle;
 mod info;
 mod init;
-mod io_stats;
-mod job;
 mod log;
 mod machine;
 mod notes;
 mod page;
-mod paths;
 mod pictures;
 mod plan;
 mod probe;
 mod profile;
 mod progress;
-mod ranks;
 mod render;
 mod report;
-mod residence;
 mod results;
 mod resume;
 mod run;
 mod run_info;
-mod shared;
 mod shell;
 mod signals;
-mod summary;
 mod sweep;
-mod trace;
+mod terminal;
 mod verify;
 mod view;
-mod watch;
 
+use burntrace_case::{errors, file, folder, format, job, ranks, run::Stopped};
 use std::process::ExitCode;
 
 /// Exit code of a command that failed.
@@ -96,15 +79,13 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if errors::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) if error.is::<signals::Stopped>() => {
+        Err(error) if error.is::<Stopped>() => {
             eprintln!("{error}");
-            ExitCode::from(
-                error.downcast_ref().map_or(FAILED, |stopped: &signals::Stopped| stopped.code),
-            )
+            ExitCode::from(error.downcast_ref().map_or(FAILED, |stopped: &Stopped| stopped.code))
         }
         Err(error) => {
             eprintln!("error: {}", errors::chain(&error));
-            ExitCode::from(if error.is::<case::Misuse>() { MISUSED } else { FAILED })
+            ExitCode::from(if error.is::<file::Misuse>() { MISUSED } else { FAILED })
         }
     }
 }

@@ -39,18 +39,3 @@ fn print(kind: &str, text: String) {
 pub fn take() -> Vec<String> {
     std::mem::take(&mut GIVEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
-
-/// Prints notes on standard error while a run is prepared.
-#[derive(Clone, Copy)]
-pub struct Notes {
-    pub quiet: bool,
-}
-
-impl Notes {
-    /// Prints a line, unless output is quiet.
-    pub fn say(self, name: &str, value: String) {
-        if !self.quiet {
-            eprintln!("{name:<10} {value}");
-        }
-    }
-}

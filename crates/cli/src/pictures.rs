@@ -2,9 +2,9 @@
 
 use crate::{
     args::StyleArgs,
-    case::Misuse,
     density::{self, DensityRequest, SavedDensity, SavedParticles},
     figure_dir::FigureDir,
+    file::Misuse,
     format::count,
     results::{Results, walls},
 };

@@ -2,16 +2,16 @@
 
 use crate::{
     args::PlanArgs,
-    case::{self, DeviceNames},
-    devices, job, log,
-    notes::{self, Notes},
+    devices,
+    file::{self, DeviceNames},
+    job, log, notes,
+    terminal::Terminal,
 };
 use anyhow::Result;
 use burntrace::{Frames, Plan};
-use std::path::Path;
 
 pub fn execute(args: &PlanArgs) -> Result<()> {
-    let mut case = case::read(&args.case, &args.set)?;
+    let mut case = file::read(&args.case, &args.set)?;
     log::warn(&case.notes);
     log::warn(&job::plan_warnings(&case));
     if let Some(devices) = DeviceNames::given(&args.device) {
@@ -19,10 +19,9 @@ pub fn execute(args: &PlanArgs) -> Result<()> {
     }
     let names = devices::names(&case.run.device)?;
     case.share_among(&names);
-    let file = std::path::absolute(&args.case)?;
     job::check(&case)?;
-    let device = devices::open(&names[0], Notes { quiet: args.output.json || args.output.quiet })?;
-    let sizes = job::sizes(&case, file.parent().unwrap_or(Path::new("/")))?;
+    let device = devices::open(&names[0], &Terminal::new(args.output.json || args.output.quiet))?;
+    let sizes = job::sizes(&case)?;
     let plan = job::plan(&case, &sizes, &device)?;
     args.output.print(|| json(&plan, &names), || text(&plan, &names))
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     args::ProbeArgs,
-    case::{Interpolation, Misuse},
+    file::{Interpolation, Misuse},
     folder,
     format::{csv_cell, twelve_digits},
     info,

@@ -1,10 +1,8 @@
 //! Progress on standard error: a bar on a terminal, lines elsewhere.
 
-use crate::{
-    format::{twelve_digits, with_prefix},
-    io_stats::IoStats,
-};
+use crate::format::{twelve_digits, with_prefix};
 use burntrace::Progress;
+use burntrace_case::run::IoStats;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Instant;
@@ -17,7 +15,6 @@ pub struct Display {
 
 enum Form {
     /// No output.
-    Quiet,
     /// A redrawn progress bar.
     Bar(ProgressBar),
     /// One line per tenth of the run.
@@ -29,8 +26,8 @@ const BAR_LENGTH: u64 = 1000;
 
 impl Display {
     /// Chooses a form for standard error.
-    pub fn new(quiet: bool) -> Self {
-        Display { form: Form::new(quiet), start: Instant::now() }
+    pub fn new() -> Self {
+        Display { form: Form::new(), start: Instant::now() }
     }
 
     /// Updates the display.
@@ -39,7 +36,6 @@ impl Display {
         let rate = progress.particle_steps as f64 / seconds;
         let rate = format!("{} particle-steps/s", with_prefix(rate));
         match &mut self.form {
-            Form::Quiet => {}
             Form::Bar(bar) => {
                 let position = (progress.fraction * BAR_LENGTH as f64) as u64;
                 if position != bar.position() {
@@ -67,10 +63,7 @@ impl Display {
 }
 
 impl Form {
-    fn new(quiet: bool) -> Self {
-        if quiet {
-            return Form::Quiet;
-        }
+    fn new() -> Self {
         if !std::io::stderr().is_terminal() {
             return Form::Lines { next: 0.1 };
         }

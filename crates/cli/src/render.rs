@@ -2,8 +2,8 @@
 
 use crate::{
     args::{RenderArgs, lines_of},
-    case::Misuse,
     figure_dir::{FigureDir, plot_error},
+    file::Misuse,
     folder, notes,
     page::{self, WrittenPage},
     pictures::{self, FigureOptions},

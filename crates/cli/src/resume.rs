@@ -2,17 +2,18 @@
 
 use crate::{
     args::RunArgs,
-    case::{self, Case, Misuse},
-    case_change,
-    checkpoint::RunCheckpoint,
     devices,
+    file::{self, Case, Misuse},
     folder::Folder,
-    log,
-    notes::Notes,
     ranks::{self, Rank, SharedStart},
-    trace::{self, RunStart},
+    run,
+    terminal::Terminal,
 };
 use anyhow::Result;
+use burntrace_case::{
+    console::Console,
+    run::{RunCheckpoint, RunStart, case_change, open_log},
+};
 use std::path::Path;
 
 pub fn execute(args: &RunArgs, root: &Path, rank: Rank) -> Result<()> {
@@ -23,32 +24,29 @@ pub fn execute(args: &RunArgs, root: &Path, rank: Rank) -> Result<()> {
         devices::keep(&mut case, checkpoint.machine.kind());
         let accept_changes = args.accept_changes;
         let start = SharedStart { resumes: true, accept_changes, ..SharedStart::new(rank) };
-        return trace::trace_shared(&case, Path::new("/"), start, args.output);
+        return run::trace_shared(&case, start, args.output);
     }
     if rank.count > 1 && ranks::has_completed(&folder) {
-        let notes = Notes { quiet: args.output.quiet };
-        notes.say(
-            "ranks",
-            format!("the run in {} is complete; {rank} has nothing to do", root.display()),
-        );
+        let text = format!("the run in {} is complete; {rank} has nothing to do", root.display());
+        Terminal::new(args.output.quiet).say("ranks", &text);
         return Ok(());
     }
     let checkpoint = RunCheckpoint::read(&folder)?;
     rank.refuse_several("--resume of a run that one process started")?;
-    log::to_file(&folder.path("log.txt"))?;
+    open_log(&folder.path("log.txt"), &Terminal::new(true))?;
     let mut case = resumed_case(args, root, &checkpoint)?;
     devices::keep(&mut case, &checkpoint.machine.device);
     devices::only_name(&case.run.device, "a run that was started on one device")?;
     let checkpoint = Box::new(checkpoint);
     let start = RunStart::Resumed { checkpoint, accept_changes: args.accept_changes };
-    trace::trace(&case, Path::new("/"), start, args.output)
+    run::trace(&case, start, args.output)
 }
 
 /// The case of the resumed run. Only keys that do not affect the tracks may differ from the case at
 /// the start of the run.
 fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Result<Case> {
     let read = |set: &[String]| {
-        let case = case::from_text(&checkpoint.case, set);
+        let case = file::from_text(&checkpoint.case, set);
         case.map_err(|problem| Misuse::error(format!("the case of {}: {problem}", root.display())))
     };
     let before = read(&[])?;
@@ -60,10 +58,7 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
         )));
     }
     let mut case = match &args.case {
-        Some(file) => {
-            let path = std::path::absolute(file)?;
-            case::read(file, &args.set)?.within(path.parent().unwrap_or(Path::new("/")))
-        }
+        Some(file) => file::read(file, &args.set)?,
         None => read(&args.set)?,
     };
     if let Some(change) = case_change::first(&before, &case, &[])? {
@@ -71,7 +66,7 @@ fn resumed_case(args: &RunArgs, root: &Path, checkpoint: &RunCheckpoint) -> Resu
             "{change} when the run in {} started; a resumed run may change only run.{}: remove the \
              change, or start a new run in another folder",
             root.display(),
-            case::Run::FREE.into_iter().filter(|key| *key != "out").collect::<Vec<_>>().join(", ")
+            file::Run::FREE.into_iter().filter(|key| *key != "out").collect::<Vec<_>>().join(", ")
         )));
     }
     args.apply_to(&mut case);

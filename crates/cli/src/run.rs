@@ -1,34 +1,35 @@
 //! `burntrace run`.
 
 use crate::{
-    args::RunArgs,
-    case::{self, Misuse},
+    allocator,
+    args::{OutputArgs, RunArgs},
     devices,
-    extend::FinishedRun,
+    file::{self, Case, Misuse},
     folder, log, profile,
-    ranks::{Rank, SharedStart},
+    ranks::{self, Rank, SharedStart},
     resume,
-    trace::{self, RunStart},
+    terminal::Terminal,
 };
 use anyhow::Result;
+use burntrace_case::run::{self, FinishedRun, Printed, RunStart};
 use std::path::Path;
 
 pub fn execute(args: &RunArgs) -> Result<()> {
     let rank = Rank::find(args.rank.as_deref())?;
-    let Some(path) = &args.profile else { return run(args, rank) };
+    let Some(path) = &args.profile else { return start(args, rank) };
     rank.refuse_several("--profile")?;
     folder::refuse_replacing(path, args.case.as_slice(), "")?;
     profile::start(path)?;
     log::install();
     let result = {
         let _phase = burntrace::phase!("run");
-        run(args, rank)
+        start(args, rank)
     };
     // A run that was stopped or has failed has a profile, too.
     profile::write().and(result)
 }
 
-fn run(args: &RunArgs, rank: Rank) -> Result<()> {
+fn start(args: &RunArgs, rank: Rank) -> Result<()> {
     if let Some(root) = &args.extend {
         rank.refuse_several("--extend")?;
         return extend(args, root);
@@ -41,14 +42,12 @@ fn run(args: &RunArgs, rank: Rank) -> Result<()> {
         (None, Some(file)) => file,
         (None, None) => return Err(Misuse::error("give a case file, or --resume and a folder")),
     };
-    let mut case = case::read(file, &args.set)?;
+    let mut case = file::read(file, &args.set)?;
     args.apply_to(&mut case);
-    let file = std::path::absolute(file)?;
-    let base = file.parent().unwrap_or(Path::new("/"));
     let devices = devices::names(&case.run.device)?;
     if rank.count == 1 && devices.len() == 1 {
         let start = RunStart::New { overwrite: args.overwrite };
-        return trace::trace(&case, base, start, args.output);
+        return trace(&case, start, args.output);
     }
     if args.overwrite {
         rank.refuse_several("--overwrite")?;
@@ -57,18 +56,47 @@ fn run(args: &RunArgs, rank: Rank) -> Result<()> {
         devices::only_name(&case.run.device, "--profile")?;
     }
     let start = SharedStart { overwrites: args.overwrite, ..SharedStart::new(rank) };
-    trace::trace_shared(&case, base, start, args.output)
+    trace_shared(&case, start, args.output)
 }
 
 /// Continues a finished run to a later end, in a folder of its own.
 fn extend(args: &RunArgs, root: &Path) -> Result<()> {
     let finished = FinishedRun::read(root)?;
-    let case = finished.longer_case(args)?;
+    let case = finished.longer_case(&args.set, |case| {
+        args.apply_to(case);
+        args.out.is_some() || args.sets("run.out")
+    })?;
     devices::only_name(&case.run.device, "--extend")?;
     let start = RunStart::Extended {
         finished: Box::new(finished),
         overwrite: args.overwrite,
         accept_changes: args.accept_changes,
     };
-    trace::trace(&case, Path::new("/"), start, args.output)
+    trace(&case, start, args.output)
+}
+
+/// Runs a case, and prints its output.
+pub fn trace(case: &Case, start: RunStart, output: OutputArgs) -> Result<()> {
+    limit_blocks(case);
+    let (printed, stopped) = run::trace(case, start, &Terminal::new(output.quiet))?;
+    print(&printed, output)?;
+    stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
+}
+
+/// Takes part in the run of a case that several processes share, and prints its output if it is complete.
+pub fn trace_shared(case: &Case, start: SharedStart, output: OutputArgs) -> Result<()> {
+    limit_blocks(case);
+    let printed = ranks::trace_shared(case, start, &Terminal::new(output.quiet))?;
+    printed.map_or(Ok(()), |printed| print(&printed, output))
+}
+
+/// Where memory is limited, large blocks that are freed are given back to the system.
+fn limit_blocks(case: &Case) {
+    if case.run.memory.is_some() {
+        allocator::return_large_blocks();
+    }
+}
+
+fn print(printed: &Printed, output: OutputArgs) -> Result<()> {
+    output.print(|| printed.json.clone(), || printed.text.clone())
 }

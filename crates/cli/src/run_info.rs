@@ -1,11 +1,11 @@
 //! `burntrace info` of a run: the state of its folder, and the commands that evaluate it.
 
 use crate::{
-    case::{self, Case, FieldSource, Misuse, Repeat, SeedShape, Seeds},
+    file::{self, Case, FieldSource, Misuse, Repeat, SeedShape, Seeds},
     folder::Folder,
+    folder::RunFiles,
     format::{Lines, twelve_digits},
     ranks,
-    results::RunFiles,
 };
 use anyhow::Result;
 use burntrace::{
@@ -282,7 +282,7 @@ fn field(case: &Case) -> String {
                     _ => format!("{} files", paths.len()),
                 },
             };
-            format!("{files}, interpolation = {:?}", case::name_of(&case.field.interpolation))
+            format!("{files}, interpolation = {:?}", file::name_of(&case.field.interpolation))
         }
     }
 }
@@ -296,7 +296,7 @@ fn seeds(blocks: &[Seeds]) -> String {
             SeedShape::Mesh { count, patch: Some(name), .. } => {
                 format!("mesh, {count} on the patch {name}")
             }
-            shape => format!("{}, {}", case::name_of(shape), shape.count()),
+            shape => format!("{}, {}", file::name_of(shape), shape.count()),
         };
         match seeds.repeat {
             Some(Repeat { every, until }) => format!("{shape}, every {every} until {until}"),

@@ -5,6 +5,7 @@
 //! checkpoints would be lost, and is therefore not ended within a segment by the first signal.
 
 use anyhow::{Context, Result};
+use burntrace_case::console::{Hint, Interrupts};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,7 +32,7 @@ pub struct Signals {
 impl Signals {
     /// Installs the handlers. Before this, the first signal ends the program. `hint` says how to
     /// continue a run that the signal ends before it notices; without one, the run is not ended.
-    pub fn watch(hint: Option<impl Fn() -> String + Send + 'static>) -> Result<Signals> {
+    pub fn watch(hint: Option<Hint>) -> Result<Signals> {
         let number = installed()?;
         let signals = Signals { number, noticed: Arc::default() };
         let Some(hint) = hint else { return Ok(signals) };
@@ -41,9 +42,11 @@ impl Signals {
         thread.context("cannot start a thread for signals")?;
         Ok(signals)
     }
+}
 
+impl Interrupts for Signals {
     /// The exit code for the last signal, which is then noticed. `None` before the first one.
-    pub fn code(&self) -> Option<u8> {
+    fn code(&self) -> Option<u8> {
         let code = exit_code(&self.number)?;
         self.noticed.store(true, Ordering::Relaxed);
         Some(code)
@@ -94,20 +97,3 @@ fn end_if_unnoticed(number: &AtomicUsize, noticed: &AtomicBool, hint: impl Fn() 
         }
     }
 }
-
-/// The error of a run that a signal stopped.
-#[derive(Debug)]
-pub struct Stopped {
-    /// Exit code.
-    pub code: u8,
-    /// Message.
-    pub text: String,
-}
-
-impl std::fmt::Display for Stopped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for Stopped {}

@@ -15,7 +15,7 @@ pub use results::{
 
 pub use sweep::SweepArgs;
 
-use crate::case::{Case, DeviceNames};
+use crate::file::{Case, DeviceNames};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 

@@ -6,14 +6,12 @@ use super::{
 };
 use crate::{
     args::BenchArgs,
-    case::{self, Case, Misuse},
     compare::{between, median},
     errors,
+    file::{self, Case, Misuse},
     format::with_prefix,
     job, log,
     machine::{self, Machine},
-    notes::Notes,
-    trace,
 };
 use anyhow::{Result, bail};
 use burntrace::{
@@ -21,6 +19,7 @@ use burntrace::{
     device::OpenDevice, io,
 };
 use burntrace_bench::record::Speed;
+use burntrace_case::{console::Silent, run::start_threads};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -121,12 +120,10 @@ pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
     if let Some(path) = &args.json {
         plan::check_folder(path)?;
     }
-    let case = case::read(file, &args.set)?;
+    let case = file::read(file, &args.set)?;
     log::warn(&case.notes);
     job::check(&case)?;
-    trace::start_threads(case.run.threads)?;
-    let base = std::path::absolute(file)?;
-    let base = base.parent().unwrap_or(Path::new("/"));
+    start_threads(case.run.threads)?;
     let (devices, devices_left_out) = plan::devices(&args.devices, case.run.precision)?;
     let mut report = CaseReport {
         burntrace: env!("CARGO_PKG_VERSION"),
@@ -140,10 +137,10 @@ pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
     for device in &devices {
         super::stage(&format!("{} on {}", report.case, device.name));
         let of_device = Case {
-            run: case::Run { device: device.name.as_str().into(), ..case.run.clone() },
+            run: file::Run { device: device.name.as_str().into(), ..case.run.clone() },
             ..case.clone()
         };
-        report.results.push(measure(&of_device, base, device, args.repeats, &mut first));
+        report.results.push(measure(&of_device, device, args.repeats, &mut first));
     }
     super::stage("");
     let base_speed = reference(&report.results).and_then(|record| record.speed);
@@ -167,7 +164,6 @@ pub fn execute(args: &BenchArgs, file: &Path) -> Result<()> {
 /// Measures on a device. A failure is recorded, so that the other devices are still measured.
 fn measure(
     case: &Case,
-    base: &Path,
     device: &OpenDevice,
     repeats: usize,
     first: &mut Option<LastSave>,
@@ -177,7 +173,7 @@ fn measure(
         description: device.description.clone(),
         ..CaseRecord::default()
     };
-    match fill(case, base, device, repeats, &mut record) {
+    match fill(case, device, repeats, &mut record) {
         Ok(last) => match first {
             None => *first = Some(last),
             Some(first) => {
@@ -191,17 +187,16 @@ fn measure(
 
 fn fill(
     case: &Case,
-    base: &Path,
     device: &OpenDevice,
     repeats: usize,
     record: &mut CaseRecord,
 ) -> Result<LastSave> {
     let start = Instant::now();
-    let loaded = job::field(case, base, device, Notes { quiet: true })?;
+    let loaded = job::field(case, device, &Silent::default())?;
     record.load = start.elapsed().as_secs_f64();
     let domain = job::domain(case, loaded.field.domain())?;
-    let (seeds, _) = job::seeds(case, domain, base, &*loaded.field)?;
-    let tracer = job::tracer(case, base, &loaded, &device.name)?;
+    let (seeds, _) = job::seeds(case, domain, &*loaded.field)?;
+    let tracer = job::tracer(case, &loaded, &device.name, &Silent::default())?;
     let mut last = LastSave::default();
     let plan = tracer.prepare(&seeds).map_err(Misuse::of)?.save_plan();
     record.compile = tracer.warm_up(plan.particles)?;

@@ -1,7 +1,7 @@
 //! Comparison with an earlier measurement.
 
 use super::report::BenchReport;
-use crate::{case::Misuse, format::with_prefix, machine::Machine};
+use crate::{file::Misuse, format::with_prefix, machine::Machine};
 use anyhow::Result;
 use burntrace_bench::record::{Outcome, Record, Speed};
 use serde::{Deserialize, de::IgnoredAny};

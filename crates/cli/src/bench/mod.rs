@@ -6,7 +6,7 @@ mod plan;
 mod report;
 mod table;
 
-use crate::{args::BenchArgs, case::Misuse, errors, folder, machine, notes};
+use crate::{args::BenchArgs, errors, file::Misuse, folder, machine, notes};
 use anyhow::{Result, bail};
 use burntrace::{device::OpenDevice, io};
 use burntrace_bench::{
@@ -90,7 +90,7 @@ fn measured(measurement: &Measurement, device: &OpenDevice) -> Record {
         record.outcome = Outcome::Failed;
         record.message = Some(errors::chain(&error));
     }
-    record.host_peak_bytes = machine::peak_memory();
+    record.host_peak_bytes = burntrace_case::run::peak_memory();
     if record.outcome != Outcome::Right {
         record.clear_times();
     }

@@ -1,6 +1,6 @@
 //! The plan of a benchmark, checked before the first measurement.
 
-use crate::{args::BenchArgs, case::Misuse};
+use crate::{args::BenchArgs, file::Misuse};
 use anyhow::Result;
 use burntrace::{
     Precision,

@@ -1,6 +1,6 @@
 //! The keys in which two cases differ.
 
-use crate::case::Case;
+use crate::file::Case;
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
@@ -70,14 +70,14 @@ fn flatten(name: &str, value: Value, keys: &mut BTreeMap<String, Value>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case;
+    use crate::file;
     use serde_json::json;
 
     #[test]
     fn differing_keys_have_the_names_that_set_takes() {
         let text = "[field]\nflow = \"abc\"\n[trace]\ndt = 0.5\n[run]\nout = \"a\"\n\
                     [[source]]\nrate = 1.0\ncapacity = 9\ninlet = { kind = \"face\", face = \"x-low\" }\n";
-        let a = case::from_text(text, &[]).unwrap();
+        let a = file::from_text(text, &[]).unwrap();
         let set = [
             "run.out=b",
             "source[0].rate=2.0",
@@ -85,7 +85,7 @@ mod tests {
             "trace.t1=3.0",
             "walk.diffusivity=0.1",
         ];
-        let b = case::from_text(text, &set.map(String::from)).unwrap();
+        let b = file::from_text(text, &set.map(String::from)).unwrap();
         let found = differences(&a, &b).unwrap();
         let named =
             |key: &str| found.iter().find(|found| found.key == key).map(|found| &found.values);

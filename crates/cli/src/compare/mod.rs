@@ -6,7 +6,7 @@ mod particles;
 mod positions;
 mod text;
 
-use crate::{args::CompareArgs, case::Misuse, folder, notes, results::Results};
+use crate::{args::CompareArgs, file::Misuse, folder, notes, results::Results};
 use anyhow::{Result, bail};
 use ends::{EndComparison, RunEnds};
 use particles::ParticleDistances;

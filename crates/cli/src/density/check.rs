@@ -4,7 +4,7 @@ use super::request::{DensityRequest, Target};
 use crate::{
     args::DensityMethod,
     bounds::bounding_box,
-    case::Misuse,
+    file::Misuse,
     format::six_digits,
     results::{AXES, Results},
 };

@@ -17,8 +17,8 @@ pub use saved_density::SavedDensity;
 
 use crate::{
     args::DensityArgs,
-    case::Misuse,
     figure_dir::FigureDir,
+    file::Misuse,
     format::{count, four_digits, six_digits, twelve_digits},
     notes,
     results::Results,

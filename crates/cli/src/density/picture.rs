@@ -6,8 +6,8 @@ use super::{
     saved_density::SavedDensity,
 };
 use crate::{
-    case::Misuse,
     figure_dir::FigureDir,
+    file::Misuse,
     format::{count, six_digits, three_digits, twelve_digits},
     results::{AXES, Layer, Results, layer},
 };

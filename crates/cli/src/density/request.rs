@@ -3,7 +3,7 @@
 use super::{check, particles::SavedParticles};
 use crate::{
     args::{DensityArgs, DensityEdges, DensityMethod},
-    case::Misuse,
+    file::Misuse,
     results::{AXES, Results, tensors},
 };
 use anyhow::Result;

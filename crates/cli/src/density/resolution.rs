@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     bounds::bounding_box,
-    case::Misuse,
+    file::Misuse,
     format::{three_digits, twelve_digits},
     log, notes,
 };

@@ -3,8 +3,8 @@
 use super::picture::Drawable;
 use crate::{
     args::DensityArgs,
-    case::Misuse,
     figure_dir::{FigureDir, plot_error},
+    file::Misuse,
     format::six_digits,
     notes,
 };

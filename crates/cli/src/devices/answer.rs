@@ -1,7 +1,7 @@
 //! A run with a known answer: solid rotation on a grid, which linear interpolation reproduces, so that the
 //! positions after RK4 steps are known up to rounding.
 
-use crate::case::Misuse;
+use crate::file::Misuse;
 use anyhow::Result;
 use burntrace::{
     Analytic, Domain, Engine, FieldOptions, Flow, GridField, Precision, SaveAt, Seeds, Span,

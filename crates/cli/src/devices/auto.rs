@@ -2,17 +2,17 @@
 
 use super::report::{DeviceReport, is_cpu};
 use crate::{
-    case::Misuse,
+    file::Misuse,
     folder,
     format::with_prefix,
     machine::{self, Machine},
-    notes::Notes,
 };
 use anyhow::{Context, Result};
 use burntrace::{
     device::{self, OpenDevice},
     io,
 };
+use burntrace_case::console::Console;
 use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ impl Measurement {
 }
 
 /// Opens a device by its name. For `auto`, devices are measured unless a measurement has been kept.
-pub fn open(name: &str, notes: Notes) -> Result<OpenDevice> {
+pub fn open(name: &str, console: &dyn Console) -> Result<OpenDevice> {
     if name != "auto" {
         return device::open(name).map_err(Misuse::of);
     }
@@ -108,12 +108,12 @@ pub fn open(name: &str, notes: Notes) -> Result<OpenDevice> {
         return device::open(CPU).map_err(Misuse::of);
     }
     let names: Vec<&str> = candidates.iter().map(|device| device.name.as_str()).collect();
-    notes.say("device", format!("measures {}, once on this machine", names.join(", ")));
+    console.say("device", &format!("measures {}, once on this machine", names.join(", ")));
     let reports: Vec<DeviceReport> = candidates.into_iter().map(DeviceReport::of).collect();
     let (measurement, kept) = keep(&reports);
-    notes.say("device", format!("{}: {}", measurement.device(), measurement.reason()));
+    console.say("device", &format!("{}: {}", measurement.device(), measurement.reason()));
     if let Err(error) = kept {
-        notes.say("device", format!("the measurement is not kept: {error:#}"));
+        console.say("device", &format!("the measurement is not kept: {error:#}"));
     }
     device::open(measurement.device()).map_err(Misuse::of)
 }

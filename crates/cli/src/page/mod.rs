@@ -3,10 +3,10 @@
 mod density;
 
 use crate::{
-    case::Misuse,
+    file::Misuse,
     folder,
     format::count,
-    notes, report,
+    job, notes, report,
     results::{MAX_SAVES, Results, walls},
 };
 use anyhow::Result;
@@ -123,7 +123,7 @@ fn sections(results: &Results, statistics: &TrackStatistics) -> Vec<Section> {
     if all.not_located > 0 {
         particles.push(row("Not located", count(all.not_located as usize)));
     }
-    let field = report::field_in_words(&results.summary["field"]);
+    let field = job::field_in_words(&results.summary["field"]);
     let field = field.map(|field| row("Field", field.replace('`', "")));
     let run: Vec<_> = field.into_iter().chain(report::run_rows(&results.summary)).collect();
     let sections = [("Particles", particles), ("Run", run)]

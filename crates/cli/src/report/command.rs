@@ -3,7 +3,7 @@
 use super::make;
 use crate::{
     args::{ReportArgs, lines_of},
-    case::Misuse,
+    file::Misuse,
     folder,
     results::{Group, Results},
     sweep,

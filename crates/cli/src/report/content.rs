@@ -5,7 +5,10 @@ use super::{
     document::{Block, Document},
     run_rows,
 };
-use crate::format::{count, four_digits, twelve_digits};
+use crate::{
+    format::{count, four_digits, twelve_digits},
+    job,
+};
 use burntrace::analysis::statistics::{GroupStatistics, SpeedFrom};
 use serde_json::Value;
 
@@ -46,7 +49,7 @@ fn overview(report: &RunReport, document: &mut Document) {
         (Some(only), _) => format!(" at t = {} {unit}", twelve_digits(*only)),
         _ => String::new(),
     };
-    let field = run_rows::field(&results.summary["field"]);
+    let field = job::field_in_words(&results.summary["field"]);
     let through = field.map(|field| format!(", through {field}")).unwrap_or_default();
     let saves = statistics.times.len();
     let plural = if saves == 1 { "" } else { "s" };

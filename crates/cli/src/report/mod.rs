@@ -9,7 +9,7 @@ mod run_rows;
 
 pub use command::execute;
 pub use document::{Block, Document};
-pub use run_rows::{field as field_in_words, of as run_rows};
+pub use run_rows::of as run_rows;
 
 use crate::{
     args::StyleArgs,

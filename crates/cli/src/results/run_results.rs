@@ -1,15 +1,12 @@
 //! A run in its folder.
 
-use super::run_files::RunFiles;
 use crate::{
     bounds::bounding_box,
-    case::{Case, DeviceNames, Misuse, Units},
     devices,
-    folder::Folder,
+    file::{Case, DeviceNames, Misuse, Units},
+    folder::{Folder, RunFiles, paths},
     format::twelve_digits,
-    log,
-    notes::{self, Notes},
-    paths,
+    log, notes,
 };
 use anyhow::Result;
 use burntrace::{
@@ -17,6 +14,7 @@ use burntrace::{
     io,
     trajectories::{self, SampledTrajectories},
 };
+use burntrace_case::console::Silent;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -93,14 +91,14 @@ impl Results {
 
     /// The given device, else the device of the run, or the first of several.
     pub fn device(&self, given: Option<&str>) -> Result<OpenDevice> {
-        let notes = Notes { quiet: true };
+        let silent = &Silent::default();
         if let Some(given) = given {
-            return devices::open(given, notes);
+            return devices::open(given, silent);
         }
         let auto = DeviceNames::from("auto");
         let of_run = self.case.as_ref().map_or(&auto, |case| &case.run.device);
         let names = devices::names(of_run);
-        names.and_then(|names| devices::open(&names[0], notes)).map_err(|error| {
+        names.and_then(|names| devices::open(&names[0], silent)).map_err(|error| {
             Misuse::error(format!(
                 "{error}; the run used `{of_run}`: choose another device with --device"
             ))

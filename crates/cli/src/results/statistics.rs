@@ -1,7 +1,7 @@
 //! The statistics of a run.
 
 use super::run_results::Results;
-use crate::case::Misuse;
+use crate::file::Misuse;
 use anyhow::Result;
 use burntrace::analysis::statistics::{Groups, Statistics, TrackStatistics};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::run_results::Results;
 use crate::{
-    case::{Case, Obstacle, ObstacleShape},
+    file::{Case, Obstacle, ObstacleShape},
     format::count,
     job, notes,
 };
@@ -10,7 +10,6 @@ use anyhow::Result;
 use burntrace::{Allowed, MeshSource, io, mesh::Mesh};
 use burntrace_plot::{Surface, Trajectories};
 use std::f64::consts::TAU;
-use std::path::Path;
 
 /// Maximum number of cells of a mesh whose walls are drawn.
 const MAX_CELLS: usize = 1_000_000;
@@ -44,7 +43,7 @@ pub fn add(results: &Results, trajectories: &mut Trajectories) {
 /// The mesh of a case. `None` if the field is not on a mesh.
 fn mesh(case: &Case) -> Result<Option<Mesh>> {
     // The case of a run has absolute paths.
-    let Some(series) = job::mesh(case, Path::new("/"))? else { return Ok(None) };
+    let Some(series) = job::mesh(case)? else { return Ok(None) };
     let cells = series.cells();
     if cells.len() > MAX_CELLS {
         anyhow::bail!("it has {} cells, more than {}", count(cells.len()), count(MAX_CELLS));

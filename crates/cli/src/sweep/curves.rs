@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     args::StyleArgs,
-    case::Misuse,
     density::{DensityRequest, SavedParticles},
     figure_dir::FigureDir,
+    file::Misuse,
     pictures::{self, Figure},
     results::{AXES, Results},
 };

@@ -3,12 +3,13 @@
 use super::vary::{Vary, combinations};
 use crate::{
     args::SweepArgs,
-    case::{self, Case, Misuse, Reporting},
-    case_change, devices,
+    devices,
+    file::{self, Case, Misuse, Reporting},
     folder::{self, Folder, SWEEP},
     job, log,
 };
 use anyhow::{Context, Result};
+use burntrace_case::run::case_change;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -71,7 +72,7 @@ impl Sweep {
         for (run, values) in sweep.runs.iter().zip(sweep.value_texts()) {
             let context = || format!("{} ({values})", run.name());
             job::check(&run.case).with_context(context).map_err(misuse)?;
-            job::check_folder(&run.case, Path::new("/")).with_context(context).map_err(misuse)?;
+            job::check_folder(&run.case).with_context(context).map_err(misuse)?;
         }
         sweep.claim(args.confidence)?;
         sweep.work = Some(sweep.lock_work(args.task.is_some())?);
@@ -96,7 +97,7 @@ impl Sweep {
             let vary = definition.vary.iter().zip(indices);
             let set: Vec<String> =
                 vary.clone().map(|(vary, value)| vary.assignment(*value)).collect();
-            let mut case = case::from_text(&definition.case, &set).map_err(|error| {
+            let mut case = file::from_text(&definition.case, &set).map_err(|error| {
                 let error = error.replacen("--set ", "--vary ", 1);
                 Misuse::error(format!("{name} ({}): {error}", set.join(" ")))
             })?;
@@ -133,7 +134,7 @@ impl Sweep {
     pub fn check_runs(&self) -> Result<()> {
         for (run, values) in self.runs.iter().zip(self.value_texts()) {
             let text = std::fs::read_to_string(run.folder.path("case.toml")).unwrap_or_default();
-            let Ok(found) = case::from_text(&text, &[]) else { continue };
+            let Ok(found) = file::from_text(&text, &[]) else { continue };
             if let Some(change) = case_change::first(&found, &run.case, &[])? {
                 return Err(Misuse::error(format!(
                     "{} is not the run of this sweep with {values}: {change} there; move that folder",
@@ -213,7 +214,7 @@ fn misuse(error: anyhow::Error) -> anyhow::Error {
 
 impl Definition {
     fn of(args: &SweepArgs) -> Result<Definition> {
-        let mut case = case::read(&args.case, &args.set)?;
+        let mut case = file::read(&args.case, &args.set)?;
         log::warn(&case.notes);
         if let Some(device) = &args.device {
             case.run.device = device.as_str().into();
@@ -222,10 +223,9 @@ impl Definition {
         if let Some(threads) = args.threads {
             case.run.threads = threads;
         }
-        let file = std::path::absolute(&args.case)?;
         // Each run has a folder of its own, and tasks may be given other numbers of threads.
-        case.run.out = case::Run::default().out;
-        let text = folder::case_text(&case, file.parent().unwrap_or(Path::new("/")))?;
+        case.run.out = file::Run::default().out;
+        let text = folder::case_text(&case)?;
         Ok(Definition {
             burntrace: env!("CARGO_PKG_VERSION").into(),
             case: text,
@@ -274,7 +274,7 @@ impl Definition {
         if self.case == now.case {
             return None;
         }
-        let [before, now] = [self, now].map(|of| case::from_text(&of.case, &[]).ok());
+        let [before, now] = [self, now].map(|of| file::from_text(&of.case, &[]).ok());
         let change = case_change::first(&before?, &now?, &[]).ok()??;
         Some(format!("in the case, {change}"))
     }

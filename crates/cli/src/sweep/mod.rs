@@ -14,7 +14,7 @@ pub use definition::Sweep;
 pub use evaluation::again;
 pub use info::describe;
 
-use crate::{args::SweepArgs, case::Misuse, ranks::Rank};
+use crate::{args::SweepArgs, file::Misuse, ranks::Rank};
 use anyhow::{Result, bail};
 use runs::Outcome;
 use std::time::Instant;

@@ -2,24 +2,23 @@
 
 use super::definition::{Sweep, SweepRun};
 use crate::{
-    case::{self, Case, Misuse},
-    case_change,
-    case_run::Printed,
-    checkpoint::RunCheckpoint,
     devices, errors,
+    file::{self, Case, Misuse},
     format::six_digits,
     job::{self, LoadedField},
     log,
-    notes::Notes,
-    signals::{Signals, Stopped},
-    trace::{self, RunStart, Session},
+    signals::Signals,
+    terminal::Terminal,
 };
 use anyhow::Result;
 use burntrace::device::OpenDevice;
+use burntrace_case::{
+    console::Interrupts,
+    folder::lock,
+    run::{self, Printed, RunCheckpoint, RunStart, Session, Stopped, case_change, open_log},
+};
 use serde_json::Value;
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// What became of the runs of a sweep in this process.
@@ -59,7 +58,7 @@ impl RunState {
     pub fn read(run: &SweepRun) -> (RunState, Value) {
         let text = std::fs::read(run.folder.path("summary.json")).unwrap_or_default();
         let summary: Value = serde_json::from_slice(&text).unwrap_or_default();
-        let state = if log::is_locked(&run.folder.path("log.txt")) {
+        let state = if lock::is_taken(&run.folder.path("log.txt")) {
             RunState::InProgress
         } else if run.folder.is_stopped() {
             RunState::Stopped
@@ -85,8 +84,9 @@ pub fn all(sweep: &Sweep, own: &[usize], quiet: bool) -> Result<Outcome> {
         }
     }
     let Some(first) = due.first() else { return Ok(outcome) };
-    trace::start_threads(sweep.runs[*first].case.run.threads)?;
-    let mut progress = Progress { quiet, done: 0, due: due.len(), warned: RefCell::default() };
+    run::start_threads(sweep.runs[*first].case.run.threads)?;
+    let terminal = Terminal::new(quiet).without_progress();
+    let mut progress = Progress { quiet, done: 0, due: due.len(), terminal };
     for group in by_field(sweep, &due) {
         let mut field = None;
         for run in group {
@@ -118,12 +118,12 @@ fn field_keys(case: &Case) -> Case {
     keys.source.clear();
     keys.seeds.clear();
     (keys.inlet, keys.walk) = (None, None);
-    keys.trace = case::Trace::default();
-    keys.save = case::Save { fields: case.save.fields.clone(), ..case::Save::default() };
-    keys.run = case::Run {
+    keys.trace = file::Trace::default();
+    keys.save = file::Save { fields: case.save.fields.clone(), ..file::Save::default() };
+    keys.run = file::Run {
         device: case.run.device.clone(),
         precision: case.run.precision,
-        ..case::Run::default()
+        ..file::Run::default()
     };
     keys.notes.clear();
     keys
@@ -136,9 +136,9 @@ struct FieldOnDevice {
 }
 
 impl FieldOnDevice {
-    fn load(case: &Case, notes: Notes) -> Result<Self> {
-        let device = devices::open_one(&case.run.device, "a sweep", notes)?;
-        let loaded = job::field(case, Path::new("/"), &device, notes)?;
+    fn load(case: &Case, terminal: &Terminal) -> Result<Self> {
+        let device = devices::open(&devices::only_name(&case.run.device, "a sweep")?, terminal)?;
+        let loaded = job::field(case, &device, terminal)?;
         Ok(FieldOnDevice { loaded, device })
     }
 }
@@ -148,7 +148,7 @@ struct Progress {
     quiet: bool,
     done: usize,
     due: usize,
-    warned: RefCell<HashSet<String>>,
+    terminal: Terminal,
 }
 
 impl Progress {
@@ -194,27 +194,30 @@ impl Progress {
     }
 
     fn result(
-        &self,
+        &mut self,
         run: &SweepRun,
         field: &mut Option<FieldOnDevice>,
     ) -> Result<(Printed, Option<Stopped>)> {
         let (start, case) = (Instant::now(), &run.case);
-        if let Some(code) = Signals::watch(None::<fn() -> String>)?.code() {
+        if let Some(code) = Signals::watch(None)?.code() {
             return Err(Stopped { code, text: String::new() }.into());
         }
-        let mut notes = Notes { quiet: self.quiet };
         let shared = field.take().filter(|held| held.loaded.suits(case, &held.device));
         let held = match shared {
             Some(mut held) => {
                 held.loaded.reuse();
-                notes.quiet = true;
+                self.terminal.quiet = true;
                 held
             }
-            None => FieldOnDevice::load(case, notes)?,
+            None => {
+                self.terminal.quiet = self.quiet;
+                FieldOnDevice::load(case, &self.terminal)?
+            }
         };
         let FieldOnDevice { loaded, device } = field.insert(held);
-        let session = Session { loaded, device, start, notes, quiet: true, warned: &self.warned };
-        trace::trace_in(case, Path::new("/"), run_start(run)?, &session)
+        let console = &self.terminal;
+        let session = Session { loaded, device, start, console };
+        run::trace_in(case, run_start(run, console)?, &session)
     }
 
     fn say(&self, text: &str) {
@@ -225,14 +228,14 @@ impl Progress {
 }
 
 /// How a run that is not finished starts: from its checkpoint, or from the beginning.
-fn run_start(run: &SweepRun) -> Result<RunStart> {
+fn run_start(run: &SweepRun, terminal: &Terminal) -> Result<RunStart> {
     if RunState::of(run) != RunState::Stopped {
         return Ok(RunStart::New { overwrite: true });
     }
     let checkpoint = RunCheckpoint::read(&run.folder)?;
-    log::to_file(&run.folder.path("log.txt"))?;
+    open_log(&run.folder.path("log.txt"), terminal)?;
     let root = run.folder.root.display();
-    let before = case::from_text(&checkpoint.case, &[])
+    let before = file::from_text(&checkpoint.case, &[])
         .map_err(|problem| Misuse::error(format!("the case of {root}: {problem}")))?;
     if let Some(change) = case_change::first(&before, &run.case, &[])? {
         return Err(Misuse::error(format!(

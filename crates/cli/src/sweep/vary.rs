@@ -1,6 +1,6 @@
 //! The keys that a sweep varies, and the combinations of their values.
 
-use crate::case::{Assignment, Misuse};
+use crate::file::{Assignment, Misuse};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 

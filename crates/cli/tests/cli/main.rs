@@ -17,6 +17,7 @@ mod extend;
 mod fuzz;
 mod guide;
 mod holes;
+mod library;
 mod meshes;
 mod motion;
 mod named_patches;

@@ -1,0 +1,174 @@
+//! The case file: the sections of a run, with their keys and defaults.
+
+#[macro_use]
+mod keys;
+mod condition;
+mod devices;
+mod error;
+mod field;
+mod flow;
+mod inflow;
+mod kinds;
+mod motion;
+mod obstacle;
+mod patch;
+mod read;
+mod run;
+mod save;
+mod seeds;
+mod set;
+mod units;
+mod value;
+
+pub use condition::Condition;
+pub use devices::DeviceNames;
+pub use error::KeyError;
+pub use field::{Field, FieldSource, Interpolation, Sample};
+pub use flow::{Definition, GivenFlow, OwnFormula};
+pub use inflow::{Inlet, InletShape, Source, SourceRate};
+pub use kinds::name_of;
+pub use motion::{Diffusivity, Trace, Walk};
+pub use obstacle::{Obstacle, ObstacleShape};
+pub use patch::Patch;
+pub use read::{Misuse, from_text, read};
+pub use run::{AtOnce, Run, or_auto};
+pub use save::{Reporting, SampledArray, Save, VtkOutput};
+pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds};
+pub use set::Assignment;
+pub use units::Units;
+
+use keys::{Keys, Section};
+use serde::{Deserialize, Serialize};
+use std::path::{Path as FilePath, PathBuf};
+use toml::Table;
+
+/// The case that `burntrace init` prints, with comments; its values are the defaults.
+pub const TEMPLATE: &str = include_str!("template.toml");
+
+/// The cases of `burntrace init --for`, with the usual keys for a kind of field.
+pub const MESH_TEMPLATE: &str = include_str!("template_mesh.toml");
+pub const GRID_TEMPLATE: &str = include_str!("template_grid.toml");
+pub const POINTS_TEMPLATE: &str = include_str!("template_points.toml");
+
+/// A case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Case {
+    pub field: Field,
+    pub domain: Domain,
+    pub boundary: Boundary,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub patch: Vec<Patch>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub obstacle: Vec<Obstacle>,
+    /// Re-injection of particles that left through an outlet.
+    pub inlet: Option<Inlet>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub source: Vec<Source>,
+    /// Blocks of seeds, which add up.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "seeds::write")]
+    pub seeds: Vec<Seeds>,
+    pub trace: Trace,
+    pub walk: Option<Walk>,
+    pub save: Save,
+    #[serde(skip_serializing_if = "is_default")]
+    pub units: Units,
+    pub run: Run,
+    /// Warnings about keys that were renamed or have no effect.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// Whether a section is equal to an omitted one.
+fn is_default<T: Default + PartialEq>(section: &T) -> bool {
+    *section == T::default()
+}
+
+section!(Case {
+    field: section("field"),
+    domain: or_default("domain"),
+    boundary: or_default("boundary"),
+    patch: list("patch"),
+    obstacle: list("obstacle"),
+    inlet: optional("inlet"),
+    source: list("source"),
+    seeds: list("seeds"),
+    trace: optional("trace").map(Option::unwrap_or_default),
+    walk: option("walk"),
+    save: optional("save").map(Option::unwrap_or_default),
+    units: or_default("units"),
+    run: or_default("run"),
+} notes: Vec::new());
+
+impl Case {
+    /// Reads a case from its sections, with the current names of keys.
+    fn of(table: &Table) -> Result<Self, KeyError> {
+        Case::read(&mut Keys::of(table))
+    }
+
+    /// The same case, with relative file names resolved in a folder.
+    pub fn within(mut self, folder: &FilePath) -> Self {
+        if let FieldSource::Files { files } = &mut self.field.source {
+            *files = files.clone().within(folder);
+        }
+        for given in &mut self.obstacle {
+            if let ObstacleShape::Surface { path, .. } = &mut given.shape {
+                *path = folder.join(&*path);
+            }
+        }
+        for sampled in &mut self.save.fields {
+            sampled.files = sampled.files.take().map(|files| files.within(folder));
+        }
+        for given in &mut self.seeds {
+            if let SeedShape::Run { path } = &mut given.shape {
+                *path = folder.join(&*path);
+            }
+        }
+        self.point_files_mut().for_each(|path| *path = folder.join(&*path));
+        self
+    }
+
+    /// Files of points: seeds and inlets.
+    pub fn point_files(mut self) -> Vec<PathBuf> {
+        self.point_files_mut().map(std::mem::take).collect()
+    }
+
+    fn point_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let of_seeds = self.seeds.iter_mut().filter_map(|seeds| match &mut seeds.shape {
+            SeedShape::File { path } => Some(path),
+            _ => None,
+        });
+        let of_sources = self.source.iter_mut().map(|source| &mut source.inlet);
+        let inlets = self.inlet.iter_mut().chain(of_sources);
+        let of_inlets = inlets.filter_map(|inlet| match &mut inlet.shape {
+            InletShape::File { path } => Some(path),
+            _ => None,
+        });
+        of_seeds.chain(of_inlets)
+    }
+
+    /// Whether the field is on a mesh.
+    pub fn is_on_mesh(&self) -> bool {
+        matches!(self.field.interpolation, Interpolation::Mesh { .. })
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Domain {
+    pub low: Option<[f64; 3]>,
+    pub high: Option<[f64; 3]>,
+}
+
+/// Conditions at the low and the high face of each axis, and at the boundary of a mesh.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Boundary {
+    #[serde(deserialize_with = "condition::both_faces")]
+    pub x: [Condition; 2],
+    #[serde(deserialize_with = "condition::both_faces")]
+    pub y: [Condition; 2],
+    #[serde(deserialize_with = "condition::both_faces")]
+    pub z: [Condition; 2],
+    #[serde(deserialize_with = "condition::on_surface")]
+    pub mesh: Condition,
+}

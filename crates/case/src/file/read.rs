@@ -1,0 +1,469 @@
+//! Reading a case: the file, the keys set on the command line, and the position of errors.
+
+use super::{
+    Case, Field, KeyError,
+    error::Step,
+    set::{Assignment, RENAMED, renamed},
+};
+use crate::errors;
+use std::path::Path;
+use toml::{
+    Table,
+    de::{DeTable, DeValue},
+};
+
+/// An invalid case or command line; the program exits with code 2.
+#[derive(Debug)]
+pub struct Misuse(String);
+
+impl Misuse {
+    /// A misuse as an `anyhow` error.
+    pub fn error(text: impl Into<String>) -> anyhow::Error {
+        anyhow::Error::new(Misuse(text.into()))
+    }
+
+    /// A library error caused by the case.
+    pub fn of(error: impl std::error::Error) -> anyhow::Error {
+        let mut causes = vec![error.to_string()];
+        let mut source = error.source();
+        while let Some(cause) = source {
+            causes.push(cause.to_string());
+            source = cause.source();
+        }
+        Misuse::error(errors::joined(causes))
+    }
+}
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+/// Reads a case file, and sets or removes keys in it: `trace.dt=0.01`, `source[0].rate=`.
+pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
+    if path.is_dir() {
+        let path = path.display();
+        return Err(Misuse::error(format!(
+            "{path} is a folder; give a case file, such as {path}/case.toml, or resume a stopped run in it \
+             with `burntrace run --resume {path}`"
+        )));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Misuse::error(format!(
+            "cannot read the case file `{}`: {error}; `burntrace init case.toml` writes a new one",
+            path.display()
+        ))
+    })?;
+    from_text(&text, set).map_err(|problem| Misuse::error(format!("{}: {problem}", path.display())))
+}
+
+/// Reads a case from its text. The error starts with the line, for a caller that names the file.
+pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
+    let mut table: Table = toml::from_str(text).map_err(|error| syntax(text, &error))?;
+    let mut notes = rename(&mut table)?;
+    let mut assignments = Vec::with_capacity(set.len());
+    for text in set {
+        let mut assignment = Assignment::parse(text)?;
+        notes.extend(assignment.apply(&mut table)?);
+        assignments.push(assignment);
+    }
+    notes.extend(rename(&mut table)?);
+    table.entry("field").or_insert_with(|| Table::new().into());
+    let read = |table: &Table| {
+        Case::of(table).map_err(|error| format!("{}{error}", position(text, &assignments, &error)))
+    };
+    notes.extend(drop_unused(&mut table, ["files", "flow"], &["sample"]));
+    // Keys without effect must be valid, too.
+    read(&table)?;
+    notes.extend(drop_unused(&mut table, ["flow", "files"], &Field::keys_of_files()));
+    Ok(Case { notes, ..read(&table)? })
+}
+
+/// Gives renamed keys their new names. Returns a note for each.
+fn rename(case: &mut Table) -> Result<Vec<String>, String> {
+    let mut notes = Vec::new();
+    for (section, old, new) in RENAMED {
+        let mut names = section.split('.');
+        let table = names.try_fold(&mut *case, |table, name| table.get_mut(name)?.as_table_mut());
+        let Some(table) = table else { continue };
+        let Some(value) = table.remove(old) else { continue };
+        if table.contains_key(new) {
+            return Err(format!(
+                "[{section}] has both `{new}` and `{old}`, its old name; keep `{new}`"
+            ));
+        }
+        table.insert(new.into(), value);
+        notes.push(renamed(section, old, new));
+    }
+    notes.extend(rename_leave(case));
+    Ok(notes)
+}
+
+/// Gives the condition of mesh boundaries that was `leave` its new name. Returns a note, if any was.
+fn rename_leave(case: &mut Table) -> Option<String> {
+    let mut is_old = false;
+    let mut renew = |condition: Option<&mut toml::Value>| {
+        if let Some(condition) = condition.filter(|value| value.as_str() == Some("leave")) {
+            *condition = "exit".into();
+            is_old = true;
+        }
+    };
+    renew(case.get_mut("boundary").and_then(|boundary| boundary.get_mut("mesh")));
+    let patches = case.get_mut("patch").and_then(toml::Value::as_array_mut);
+    patches.into_iter().flatten().for_each(|patch| renew(patch.get_mut("wall")));
+    is_old.then(|| "the condition `leave` has been renamed; write `exit`".into())
+}
+
+/// Drops keys of the other source of a field than the given one. Returns a note for each that is not `false`.
+fn drop_unused(case: &mut Table, [given, other]: [&str; 2], keys: &[&str]) -> Vec<String> {
+    let field = case.get_mut("field").and_then(toml::Value::as_table_mut);
+    let Some(field) = field.filter(|field| field.contains_key(given)) else { return Vec::new() };
+    let mut drop = |key: &&&str| field.remove(**key).is_some_and(|value| value != false.into());
+    let note = |key| format!("`field.{key}` has no effect: it belongs to `field.{other}`");
+    keys.iter().filter(|key| drop(key)).map(note).collect()
+}
+
+/// The position of an error, as a prefix: the option of the command line, or the line of the file.
+fn position(text: &str, set: &[Assignment], error: &KeyError) -> String {
+    let location = error.location();
+    let assignment = set.iter().rfind(|assignment| assignment.is_at(&location));
+    match (assignment, line_of(text, &location)) {
+        (Some(assignment), _) => format!("--set {}: ", assignment.text()),
+        (None, Some(line)) => format!("line {line}: "),
+        (None, None) => String::new(),
+    }
+}
+
+/// The line of a key, or of the nearest section above it that the text has.
+fn line_of(text: &str, steps: &[Step]) -> Option<usize> {
+    let root = DeValue::Table(DeTable::parse(text).ok()?.into_inner());
+    let (mut value, mut start) = (&root, None);
+    for step in steps {
+        let found = match (step, value) {
+            (Step::Key(name), DeValue::Table(table)) => {
+                let old = RENAMED.iter().find(|(.., new)| new == name).map(|(_, old, _)| *old);
+                let is_it = |key: &str| key == name || Some(key) == old;
+                let mut entries = table.iter();
+                let entry = entries.find(|(key, _)| is_it(key.get_ref()));
+                entry.map(|(key, value)| (key.span().start, value.get_ref()))
+            }
+            (Step::Item(item) | Step::Section(item, _), DeValue::Array(items)) => {
+                let item = items.get(*item);
+                item.map(|item| (item.span().start, item.get_ref()))
+            }
+            _ => None,
+        };
+        let Some((at, next)) = found else { break };
+        (value, start) = (next, Some(at));
+    }
+    start.map(|start| line_at(text, start))
+}
+
+fn line_at(text: &str, start: usize) -> usize {
+    text[..start].matches('\n').count() + 1
+}
+
+/// The message of a TOML syntax error.
+fn syntax(text: &str, error: &toml::de::Error) -> String {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let number = line_at(text, start);
+    let line = text.lines().nth(number - 1).unwrap_or_default().trim();
+    let message = error.message();
+    let is = |part: &str| message.contains(part);
+    let what = if is("duplicate key") {
+        "this name is used twice; keep one of them".into()
+    } else if is("must be quoted") {
+        "give a number, true, false, a list, or text in quotes, such as \"rk4\"".into()
+    } else if is("unclosed") {
+        format!("{message} to close it").replace(", expected", "; add")
+    } else if is("with no value") {
+        "give the key a value, such as `dt = 0.01`".into()
+    } else if is("integer") {
+        format!("write an integer that fits into 64 bits: up to {}", i64::MAX)
+    } else if is("float") || is("fraction") || is("mantissa") || is("exponent") {
+        "write numbers as 0.5, 5.0 or 1e-3".into()
+    } else if is("basic string") || is("literal string") {
+        "the closing quote is missing".into()
+    } else {
+        "this is not TOML; a line is `key = value`, a section is `[name]`".to_string()
+    };
+    format!("line {number}: `{line}`: {what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::{FieldSource, Interpolation, ObstacleShape, SeedShape, TEMPLATE};
+    use burntrace_core::{SaveAt, Tolerance};
+
+    #[test]
+    fn template_is_valid_and_has_every_key() {
+        let case = from_text(TEMPLATE, &[]).unwrap();
+        assert_eq!(case.trace.span.dt, Some(0.02));
+        assert_eq!(case.notes, [""; 0]);
+        let keys = "files velocity prefer diffusivity ignore_file_times file_dt times same_times frames flow \
+                    sample interpolation neighbours power cell_velocity other_cells ignore_hidden periodic_axes crop every in_time \
+                    outside_time period not_finite low high x y z mesh name wall centre radius \
+                    allowed surface face pattern deviation rate table burst capacity begin end \
+                    inlet kind count seed release repeat outside scheme t0 t1 dt steps engine \
+                    stagnant_speed drift relative absolute min_step max_step factors every \
+                    every_time vtk flow_map_gradient compress report length time device precision threads out checkpoint \
+                    checkpoint_segments keep_state memory strategy batch";
+        for key in keys.split_whitespace() {
+            let is_there = TEMPLATE
+                .lines()
+                .any(|line| line.trim_start_matches("# ").split(" = ").next() == Some(key));
+            assert!(is_there, "the template lacks `{key}`");
+        }
+    }
+
+    #[test]
+    fn template_has_the_default_values() {
+        let case = from_text(TEMPLATE, &[]).unwrap();
+        let bare = from_text("[field]\nflow = \"abc\"\n", &[]).unwrap();
+        assert_eq!(case.field.in_time, bare.field.in_time);
+        assert_eq!(case.field.outside_time, bare.field.outside_time);
+        assert_eq!(case.field.not_finite, bare.field.not_finite);
+        assert_eq!(case.boundary.mesh, bare.boundary.mesh);
+        assert_eq!(case.trace.solver, bare.trace.solver);
+        assert_eq!(case.trace.engine, bare.trace.engine);
+        assert_eq!(case.trace.stagnant_speed, bare.trace.stagnant_speed);
+        assert_eq!(case.trace.drift, bare.trace.drift);
+        assert_eq!(case.save.velocity, bare.save.velocity);
+        assert_eq!(case.save.flow_map_gradient, bare.save.flow_map_gradient);
+        assert_eq!(case.save.compress, bare.save.compress);
+        assert_eq!(case.run, bare.run);
+    }
+
+    #[test]
+    fn keys_are_set_on_the_command_line() {
+        let set = ["trace.dt=0.5", "run.device=flex", "save.every=", "save.times=[1.0, 2.0]"];
+        let set = set.map(String::from);
+        let case = from_text(TEMPLATE, &set).unwrap();
+        assert_eq!(case.trace.span.dt, Some(0.5));
+        assert_eq!(case.run.device, "flex".into());
+        assert_eq!(case.save.at, SaveAt::Times(vec![1.0, 2.0]));
+        assert!(from_text(TEMPLATE, &["trace.dt".into()]).unwrap_err().contains("key=value"));
+    }
+
+    #[test]
+    fn unknown_names_are_reported_with_a_suggestion() {
+        let typo = TEMPLATE.replace("scheme =", "schem =");
+        let message = from_text(&typo, &[]).unwrap_err();
+        assert!(message.contains("`schem`"), "{message}");
+        assert!(message.contains("did you mean `scheme`?"), "{message}");
+        let typo = TEMPLATE.replace("scheme = \"rk4\"", "scheme = \"rk5\"");
+        let message = from_text(&typo, &[]).unwrap_err();
+        assert!(message.contains("did you mean `rk4`?"), "{message}");
+        let message = from_text(TEMPLATE, &["trase.dt=1".into()]).unwrap_err();
+        assert!(message.contains("did you mean `trace`?"), "{message}");
+    }
+
+    #[test]
+    fn written_case_reads_back_equal() {
+        let case = from_text(TEMPLATE, &["save.vtk=[\"clouds\"]".into()]).unwrap();
+        let text = toml::to_string(&case).unwrap();
+        assert_eq!(from_text(&text, &[]).unwrap(), case);
+    }
+
+    #[test]
+    fn commented_keys_of_the_template_are_valid() {
+        // Keys that conflict with their neighbours.
+        let other = ["deviation", "table", "burst", "array", "value"];
+        let is_key = |line: &&str| {
+            let is_other = line.split(" = ").next().is_some_and(|key| other.contains(&key));
+            line.starts_with('[') || line.contains(" = ") && !line.contains(": ") && !is_other
+        };
+        let keys = |start: &str, end: &str| -> String {
+            let [start, end] = [start, end].map(|part| TEMPLATE.find(part).unwrap());
+            let lines = TEMPLATE[start..end].lines().map(|line| line.trim_start_matches("# "));
+            lines.filter(is_key).flat_map(|line| [line, "\n"]).collect()
+        };
+        let parts = [keys("# [[patch]]", "[seeds]\n#"), keys("# [trace.tolerance]", "[save]")];
+        let case = from_text(&format!("[field]\nflow = \"abc\"\n{}", parts.concat()), &[]).unwrap();
+        assert!(case.inlet.is_some() && case.seeds.is_empty());
+        assert_eq!(case.patch[0].low, Some([2.0, f64::NEG_INFINITY, f64::NEG_INFINITY]));
+        let sphere = ObstacleShape::Sphere { centre: [1.0, 0.5, 0.0], radius: 0.1 };
+        assert_eq!(case.obstacle[0].shape, sphere);
+        assert_eq!(case.source[0].capacity(), 5000);
+        assert_eq!(
+            case.trace.solver.tolerance,
+            Some(Tolerance::new(1e-6, 1e-9).steps_between(0.0, 0.5))
+        );
+        assert_eq!(case.walk.unwrap().factors, Some([1.0; 3]));
+        let text = toml::to_string(&case).unwrap();
+        assert_eq!(from_text(&text, &[]).unwrap(), case);
+    }
+
+    /// The error of a case with a flow and these sections.
+    fn error_of(sections: &str) -> String {
+        from_text(&format!("[field]\nflow = \"abc\"\n{sections}"), &[]).unwrap_err()
+    }
+
+    #[test]
+    fn misplaced_keys_are_reported_with_line_section_and_kind() {
+        let message = error_of("[seeds]\nkind = \"grid\"\ncounts = [1, 1, 1]\nradius = 1.0\n");
+        let expected = "line 6: `radius` is not a key of [seeds] kind = \"grid\"; it belongs to kind = \
+                        \"disc\", \"sphere\" or \"ball\". Keys: kind, counts, placement, auxiliary, \
+                        low, high, release, repeat, outside";
+        assert_eq!(message, expected);
+        let message = error_of("[[obstacle]]\nkind = \"box\"\nlow = [0, 0, 0]\nhihg = [1, 1, 1]\n");
+        let expected = "line 6: `hihg` is not a key of [[obstacle]] 1 of 1 kind = \"box\"; did you mean \
+                        `high`? Keys: kind, low, high, allowed, surface";
+        assert_eq!(message, expected);
+        let source = "[[source]]\nburst = { time = 0.0, count = 2 }\n";
+        let message = error_of(&format!("{source}inlet = {{ kind = \"face\" }}\n"));
+        let expected = "line 5: `source.inlet.face` is missing; [source.inlet] of [[source]] 1 of 1 kind \
+                        = \"face\" needs it";
+        assert_eq!(message, expected);
+        let message = error_of("[inlet]\nkind = \"points\"\npoints = [[0, 0, 0], [1, 2]]\n");
+        let expected = "line 5: `inlet.points[1]` is [1, 2]; give a list of 3 values";
+        assert_eq!(message, expected);
+    }
+
+    #[test]
+    fn errors_have_no_words_of_a_parser() {
+        let sections = [
+            "[trace]\ndt = \"fast\"\n",
+            "[trace]\nsteps = -1\n",
+            "[trace]\nsteps = 1.5\n",
+            "[trace]\ndt = 1970-01-01\n",
+            "[trace]\nscheme = 4\n",
+            "[trace]\ndrift = [1.0, 2.0]\n",
+            "[trace]\ndrift = \"x\"\n",
+            "[trace]\nsteps = 99999999999999999999\n",
+            "[trace]\nscheme = rk4\n",
+            "[trace]\ndt = 0.0.1\n",
+            "[trace]\ndt = .1\n",
+            "[trace]\ndt = 1\ndt = 2\n",
+            "[trace]\ndt\n",
+            "[trace\ndt = 1\n",
+            "[trace.tolerance]\nrelative = 1e-6\n",
+            "trace = 3\n",
+            "[walk]\ndiffusivity = \"high\"\n",
+            "[save]\nvelocity = \"yes\"\n",
+            "[save]\nvtk = \"lines\"\n",
+            "[run]\nmemory = \"lots\"\n",
+            "[run]\nmemory = -1\n",
+            "[run]\nthreads = 2.5\n",
+            "[source]\nrate = 1.0\n",
+            "[[patch]]\nname = \"a\"\n",
+            "[seeds]\ncount = 4\n",
+            "[seeds]\nkind = 4\n",
+            "[seeds]\nkind = \"list\"\npoints = [1]\n",
+            "[domain]\nlow = [0.0, 0.0, 0.0, 0.0]\n",
+        ];
+        let words =
+            ["invalid", "untagged", "variant", "field `", "expected", "unknown", "parse", "type"];
+        for text in sections {
+            let message = error_of(text);
+            let found = words.iter().find(|word| message.contains(*word));
+            assert_eq!(found, None, "{text}{message}");
+            assert!(message.starts_with("line ") && message.lines().count() == 1, "{message}");
+        }
+    }
+
+    #[test]
+    fn renamed_keys_are_read_with_a_note() {
+        let old =
+            "[trace]\npath = \"fused\"\n[trace.tolerance]\nrelative = 0\nabsolute = 1\nmost = 2\n";
+        let text = format!("[field]\nflow = \"abc\"\n{old}");
+        let case = from_text(&text, &[]).unwrap();
+        assert_eq!(
+            case.trace.solver.tolerance,
+            Some(Tolerance::new(0.0, 1.0).steps_between(0.0, 2.0))
+        );
+        let expected = [
+            "`trace.path` has been renamed; write `trace.engine`",
+            "`trace.tolerance.most` has been renamed; write `trace.tolerance.max_step`",
+        ];
+        assert_eq!(case.notes, expected);
+        let written = toml::to_string(&case).unwrap();
+        assert!(written.contains("\nengine = \"fused\"\n"), "{written}");
+        let set = from_text(TEMPLATE, &["trace.path=fused".into()]).unwrap();
+        assert_eq!((set.trace.engine, &set.notes[..]), (case.trace.engine, &case.notes[..1]));
+        let both = text.replace("path =", "engine = \"auto\"\npath =");
+        assert!(from_text(&both, &[]).unwrap_err().contains("keep `engine`"));
+        let message = from_text(&text.replace("\"fused\"", "\"fusd\""), &[]).unwrap_err();
+        assert!(
+            message.starts_with("line 4: `trace.engine` is \"fusd\"; did you mean"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn errors_in_keys_of_the_command_line_name_the_option() {
+        let message = from_text(TEMPLATE, &["seeds.radius=1.0".into()]).unwrap_err();
+        assert!(message.starts_with("--set seeds.radius=1.0: `radius` is not a key"), "{message}");
+    }
+
+    #[test]
+    fn fields_come_from_files_or_from_a_flow() {
+        let files =
+            "[field]\nfiles = \"u_*.vti\"\ninterpolation = \"inverse-distance\"\npower = 3\n";
+        let case = from_text(files, &[]).unwrap();
+        assert!(matches!(case.field.source, FieldSource::Files { .. }));
+        let mean = Interpolation::InverseDistance { neighbours: None, power: Some(3.0) };
+        assert_eq!(case.field.interpolation, mean);
+        let both = from_text(&format!("{files}flow = \"abc\"\n"), &[]).unwrap_err();
+        assert!(both.contains("[field] has both `files` and `flow`; keep one"), "{both}");
+        let neither = from_text("[trace]\ndt = 1.0\n", &[]).unwrap_err();
+        assert_eq!(neither, "[field] needs one of its keys `files` or `flow`");
+        // Keys of files are accepted with a flow, and have no effect.
+        let case = from_text("[field]\nflow = \"abc\"\nfile_dt = 0.1\n", &[]).unwrap();
+        assert_eq!(case.notes, ["`field.file_dt` has no effect: it belongs to `field.files`"]);
+    }
+
+    #[test]
+    fn leave_is_read_as_exit_with_a_note() {
+        let text = "[field]\nflow = \"abc\"\n[boundary]\nmesh = \"leave\"\n";
+        let case = from_text(text, &[]).unwrap();
+        assert_eq!(case.notes, ["the condition `leave` has been renamed; write `exit`"]);
+        assert!(toml::to_string(&case).unwrap().contains("\nmesh = \"exit\"\n"));
+    }
+
+    #[test]
+    fn written_sections_keep_their_keys_and_order() {
+        let text = "[field]\nflow = \"abc\"\nignore_file_times = false\ninterpolation = \"grid\"\n\
+                    in_time = \"linear\"\noutside_time = \"periodic\"\nperiod = 2.0\n\
+                    not_finite = \"error\"\n\n[domain]\n\n\
+                    [boundary]\nx = [\"exit\", \"exit\"]\ny = [\"exit\", \"exit\"]\n\
+                    z = [\"exit\", \"exit\"]\nmesh = \"exit\"\n\n\
+                    [[obstacle]]\nkind = \"cylinder\"\naxis = [1.0, 0.0, 0.0]\n\
+                    base = [0.0, 0.0, 0.0]\ncapped = false\nradius = 0.5\nallowed = \"outside\"\n\
+                    surface = \"stick\"\n\n\
+                    [inlet]\nkind = \"disc\"\ncentre = [0.0, 0.0, 0.0]\nnormal = [1.0, 0.0, 0.0]\n\
+                    radius = 0.25\npattern = \"gaussian\"\ndeviation = 0.5\n\n\
+                    [[source]]\nbegin = 1.0\ncapacity = 3\nrate = 2.0\n\n\
+                    [source.inlet]\nkind = \"face\"\nface = \"x-low\"\npattern = \"lattice\"\n\n\
+                    [[source]]\n\n[source.burst]\ncount = 2\ntime = 1.0\n\n\
+                    [source.inlet]\nkind = \"points\"\npoints = [[0.0, 0.0, 0.0]]\n\
+                    pattern = \"flux\"\n\n\
+                    [seeds]\nkind = \"ball\"\ncentre = [0.0, 0.0, 0.0]\ncount = 4\n\
+                    radius = 0.5\nseed = 3\nrelease = 1.0\noutside = \"error\"\n\n";
+        let case = from_text(text, &[]).unwrap();
+        assert!(matches!(case.seeds[0].shape, SeedShape::Ball { count: 4, .. }));
+        let written = toml::to_string(&case).unwrap();
+        assert!(written.starts_with(text), "{written}");
+    }
+
+    #[test]
+    fn names_of_schemes_and_faces_are_those_that_messages_have() {
+        #[derive(serde::Deserialize, serde::Serialize)]
+        struct Names {
+            #[serde(with = "burntrace_core::names::Scheme")]
+            scheme: burntrace_core::Scheme,
+            #[serde(with = "burntrace_core::names::Face")]
+            face: burntrace_core::Face,
+        }
+        let schemes = burntrace_core::Scheme::ALL.into_iter().cycle();
+        for (face, scheme) in burntrace_core::Face::ALL.into_iter().zip(schemes) {
+            let table = toml::Table::try_from(Names { scheme, face }).unwrap();
+            assert_eq!(table["scheme"].as_str(), Some(scheme.name()));
+            assert_eq!(table["face"].as_str(), Some(face.name()));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The units of the data, for pictures, reports and the attributes of the tracks.
+
+use burntrace_io as io;
+use serde::{Deserialize, Serialize};
+
+/// The units of lengths and times. Nothing is converted.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Units {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub length: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub time: String,
+}
+
+impl Units {
+    /// The unit of speeds; empty if a unit is unknown.
+    pub fn speed(&self) -> String {
+        match self.length.is_empty() || self.time.is_empty() {
+            true => String::new(),
+            false => format!("{}/{}", self.length, self.time),
+        }
+    }
+
+    /// The unit of a number density in 1, 2 or 3 dimensions; empty if the unit of length is unknown.
+    pub fn per_space(&self, dimensions: usize) -> String {
+        match (self.length.as_str(), dimensions) {
+            ("", _) => String::new(),
+            (length, 1) => format!("1/{length}"),
+            (length, 2) => format!("1/{length}²"),
+            (length, _) => format!("1/{length}³"),
+        }
+    }
+
+    /// The unit of rates; empty if the unit of time is unknown.
+    pub fn rate(&self) -> String {
+        if self.time.is_empty() { String::new() } else { format!("1/{}", self.time) }
+    }
+}
+
+impl From<&Units> for io::tracks::Units {
+    fn from(units: &Units) -> Self {
+        Self { length: units.length.clone(), time: units.time.clone(), origin: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_derived_quantities_are_composed() {
+        let units = Units { length: "m".into(), time: "s".into() };
+        assert_eq!(units.speed(), "m/s");
+        assert_eq!([1, 2, 3].map(|d| units.per_space(d)), ["1/m", "1/m²", "1/m³"]);
+        assert_eq!(units.rate(), "1/s");
+        let none = Units { length: "m".into(), time: String::new() };
+        assert_eq!([none.speed(), none.rate()], ["", ""]);
+    }
+}

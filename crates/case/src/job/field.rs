@@ -1,0 +1,347 @@
+//! The fields of a case, from files or from a formula.
+
+use super::{
+    description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
+    flow,
+    input::{FieldFiles, FieldInput},
+    interpolation, memory, motion, patches,
+    sampled::{self, SampledField, SampledInput},
+};
+use crate::{
+    console::Console,
+    errors,
+    file::{self, Case, FieldSource, Interpolation, Misuse},
+};
+use anyhow::Result;
+use burntrace_core::{
+    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, PeriodicAxis,
+    Precision, Strategy, device::OpenDevice, program::ReadTotals,
+};
+use burntrace_io as io;
+use burntrace_io::series::Association;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// A field, its description and timings.
+pub struct LoadedField {
+    pub field: Box<dyn Field>,
+    pub description: FieldDescription,
+    /// The description as JSON, for the summary and the log.
+    pub json: Value,
+    /// Seconds spent opening and reading files, or evaluating the flow at the nodes.
+    pub read_seconds: f64,
+    /// Seconds spent arranging the fields and copying them to the device.
+    pub upload_seconds: f64,
+    /// Other fields, which are sampled along the tracks.
+    pub sampled: Vec<SampledField>,
+    sizes: memory::FieldSizes,
+    frames: memory::HeldFrames,
+    /// Bytes read, and seconds that runs waited for frames, up to the start of the present run.
+    before: (u64, f64),
+}
+
+impl LoadedField {
+    /// Whether another case with the same field and device would hold the same frames in memory.
+    pub fn suits(&self, case: &Case, device: &OpenDevice) -> bool {
+        memory::frames(case, &self.sizes, device).is_ok_and(|frames| frames == self.frames)
+    }
+
+    /// The same fields on another device. No frame is read again.
+    pub fn on_device(&self, device: &OpenDevice) -> Result<Self> {
+        let start = Instant::now();
+        let moved = |field: &dyn Field| field.to_device(&device.device).map_err(Misuse::of);
+        let field = moved(&*self.field)?;
+        let sampled = self.sampled.iter().map(|other| Ok(other.with_field(moved(&*other.field)?)));
+        let sampled = sampled.collect::<Result<_>>()?;
+        Ok(LoadedField {
+            field,
+            description: self.description.clone(),
+            json: self.json.clone(),
+            read_seconds: 0.0,
+            upload_seconds: start.elapsed().as_secs_f64(),
+            sampled,
+            sizes: self.sizes.clone(),
+            frames: self.frames,
+            before: self.before,
+        })
+    }
+
+    /// Starts the statistics of a further run, which reads nothing before it starts.
+    pub fn reuse(&mut self) {
+        (self.read_seconds, self.upload_seconds) = (0.0, 0.0);
+        self.before = (ReadTotals::now().bytes, self.all_wait_seconds());
+    }
+
+    /// Bytes of frames that the run has read, with those before its start.
+    pub fn bytes_read(&self) -> u64 {
+        ReadTotals::now().bytes - self.before.0
+    }
+
+    /// Seconds for which the run has waited for frames.
+    pub fn wait_seconds(&self) -> f64 {
+        self.all_wait_seconds() - self.before.1
+    }
+
+    fn all_wait_seconds(&self) -> f64 {
+        let others = self.sampled.iter().map(|other| &*other.field);
+        let fields = std::iter::once(&*self.field).chain(others);
+        let input = fields.filter_map(|field| field.sampled()?.input());
+        input.map(|input| input.wait_seconds).sum()
+    }
+}
+
+/// The fields of a case, of which no frame has been read.
+struct OpenFields {
+    traced: TracedInput,
+    origin: FieldOrigin,
+    sampled: Vec<SampledInput>,
+}
+
+/// The field that is traced.
+pub(super) enum TracedInput {
+    Frames(FieldInput),
+    /// A formula that is evaluated directly.
+    Formula(Flow, Domain),
+}
+
+impl OpenFields {
+    fn open(case: &Case) -> Result<Self> {
+        interpolation::check(case)?;
+        let (traced, origin) = match &case.field.source {
+            FieldSource::Files { files } => {
+                let (input, origin) = open_files(case, files.clone())?;
+                (TracedInput::Frames(input), origin)
+            }
+            FieldSource::Flow { flow, sample } => flow::open(case, flow, sample.as_ref())?,
+        };
+        let sampled = sampled::open(case, (traced.frames(), origin.series()))?;
+        Ok(OpenFields { traced, origin, sampled })
+    }
+
+    fn sizes(&self, case: &Case) -> memory::FieldSizes {
+        let precision = case.run.precision;
+        let traced = self.traced.frames();
+        let others = self.sampled.iter().map(|other| &other.input);
+        let arrays = traced.into_iter().chain(others.clone()).flat_map(FieldInput::arrays);
+        memory::FieldSizes {
+            traced: traced.map(|input| input.size(precision)).unwrap_or_default(),
+            components: arrays.map(|array| array.components).sum(),
+            sampled: others.map(|input| input.size(precision)).collect(),
+        }
+    }
+}
+
+impl TracedInput {
+    fn frames(&self) -> Option<&FieldInput> {
+        match self {
+            TracedInput::Frames(input) => Some(input),
+            TracedInput::Formula(..) => None,
+        }
+    }
+
+    /// Refuses a formula that the device cannot evaluate, and notes the size of a mesh.
+    fn check(&self, case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<()> {
+        match self {
+            TracedInput::Frames(FieldInput::Mesh(mesh, _)) => {
+                let (cells, points) = (mesh.cells().len(), mesh.points().len());
+                console.say("mesh", &format!("{cells} cells, {points} points"));
+                Ok(())
+            }
+            TracedInput::Frames(_) => Ok(()),
+            TracedInput::Formula(..) => flow::check_functions(device, case.run.precision),
+        }
+    }
+
+    fn load(
+        self,
+        (case, frames): (&Case, Frames),
+        device: &OpenDevice,
+    ) -> burntrace_core::Result<(Option<FieldCounts>, Box<dyn Field>)> {
+        match self {
+            TracedInput::Frames(input) => {
+                let (counts, field) = input.load(&device.device, &options(case, frames))?;
+                Ok((Some(counts), field))
+            }
+            TracedInput::Formula(flow, domain) => {
+                let field =
+                    Analytic::new(flow, &device.device, case.run.precision).with_domain(domain);
+                Ok((None, Box::new(field)))
+            }
+        }
+    }
+}
+
+/// The sizes of the fields of a case, without reading their frames. Relative file names are resolved in
+/// `base`.
+pub fn sizes(case: &Case) -> Result<memory::FieldSizes> {
+    Ok(OpenFields::open(case)?.sizes(case))
+}
+
+/// Loads the fields of a case onto a device.
+pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<LoadedField> {
+    if case.run.precision == Precision::F64 && !device.has_f64 {
+        return Err(Misuse::error(format!(
+            "run.precision is \"f64\", which the device `{}` does not support; use \"f32\", or run.device = \"flex\"",
+            device.name
+        )));
+    }
+    let (start, before) = (Instant::now(), ReadTotals::now());
+    let fields = OpenFields::open(case)?;
+    let sizes = fields.sizes(case);
+    let frames = memory::frames(case, &sizes, device)?;
+    let open_seconds = start.elapsed().as_secs_f64();
+    let OpenFields { traced, origin, sampled } = fields;
+    traced.check(case, device, console)?;
+    let loaded = traced.load((case, frames.traced), device);
+    let loaded = loaded.map_err(|error| named(error, origin.files()));
+    let (counts, field) = loaded.map_err(|error| without_blocks(case, error))?;
+    let other_options = options(case, frames.sampled);
+    let load = |other: SampledInput| other.load(&device.device, &other_options);
+    let sampled = sampled.into_iter().map(load).collect::<Result<_>>()?;
+    let read_seconds = open_seconds + ReadTotals::now().seconds - before.seconds;
+    // During a run, another thread reads the frames.
+    let upload_seconds = (start.elapsed().as_secs_f64() - read_seconds).max(0.0);
+    if case.is_on_mesh() {
+        console.say("", &format!("read in {read_seconds:.3} s, arranged in {upload_seconds:.3} s"));
+    }
+    let description = FieldDescription { origin, counts };
+    let json = description.json()?;
+    Ok(LoadedField {
+        field,
+        description,
+        json,
+        read_seconds,
+        upload_seconds,
+        sampled,
+        sizes,
+        frames,
+        before: (before.bytes, 0.0),
+    })
+}
+
+/// An error of a field of which blocks should be read, with another way to read it.
+fn without_blocks(case: &Case, error: anyhow::Error) -> anyhow::Error {
+    let text = errors::chain(&error);
+    match case.run.strategy == Some(Strategy::Blocks) && !text.contains("run.strategy") {
+        true => Misuse::error(format!("{text}; or use another `run.strategy` than \"blocks\"")),
+        false => error,
+    }
+}
+
+/// An error of a frame or a mesh, with the name of its file.
+pub(super) fn named(error: burntrace_core::Error, files: &[PathBuf]) -> anyhow::Error {
+    match file_of(files, &error) {
+        Some(file) => {
+            let file = file.display().to_string();
+            Misuse::error(format!("{file}: {}", errors::chain(&error.into())))
+        }
+        None => Misuse::of(error),
+    }
+}
+
+fn open_files(case: &Case, files: io::Files) -> Result<(FieldInput, FieldOrigin)> {
+    check_keys(case)?;
+    let (options, interpolation) = (series_options(case), case.field.interpolation.clone());
+    let files = FieldFiles { files, options, interpolation };
+    let own = |velocity: &_, arrays: &[_]| sampled::own(case, velocity, arrays);
+    let (input, info) = files.open(own, |_| periodic_axes(case))?;
+    if let FieldInput::Mesh(mesh, _) = &input {
+        motion::check_cells(case, mesh.placement())?;
+    }
+    Ok((input, origin(info, case)))
+}
+
+/// The mesh of the field of a case, without its velocities. `None` if the field is not on a mesh. Relative
+/// file names are resolved in `base`.
+pub fn mesh(case: &Case) -> Result<Option<io::MeshSeries>> {
+    match &case.field.source {
+        FieldSource::Files { files } if case.is_on_mesh() => {
+            let files = files.clone();
+            io::MeshSeries::open(files, &series_options(case)).map(Some).map_err(Misuse::of)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Refuses keys that the interpolation cannot use.
+fn check_keys(case: &Case) -> Result<()> {
+    let field = &case.field;
+    let is_part = field.options.crop.is_some() || field.options.every.is_some();
+    let of_grids = [
+        ("field.periodic_axes needs", "it", !field.periodic_axes.is_empty()),
+        ("field.crop and field.every need", "them", is_part),
+    ];
+    let unused = of_grids.iter().find(|(.., is_given)| *is_given);
+    if let (Some((need, them, _)), true) = (unused, field.interpolation != Interpolation::Grid) {
+        return Err(Misuse::error(format!(
+            "{need} interpolation = \"grid\", not {:?}; omit {them}",
+            file::name_of(&field.interpolation)
+        )));
+    }
+    if field.options.ignore_hidden && case.is_on_mesh() {
+        return Err(Misuse::error(
+            "field.ignore_hidden is for grids and points; a mesh leaves hidden cells out: omit the key",
+        ));
+    }
+    Ok(())
+}
+
+/// The periodic axes of a grid of files: closed by the case, or with periodic faces, which need a last
+/// layer that repeats the first one. A period is the extent of the domain, if the case gives it.
+pub(super) fn periodic_axes(case: &Case) -> Result<[PeriodicAxis; 3]> {
+    let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
+    let mut axes = faces.map(|of_axis| match of_axis.map(Into::into) {
+        [BoundaryCondition::Periodic, BoundaryCondition::Periodic] => PeriodicAxis::Repeated,
+        _ => PeriodicAxis::Open,
+    });
+    for axis in &case.field.periodic_axes {
+        let d = *axis as usize;
+        if axes[d] == PeriodicAxis::Open {
+            return Err(Misuse::error(format!(
+                "field.periodic_axes has {0}, but the faces of {0} are not periodic; give \
+                 boundary.{0} = [\"periodic\", \"periodic\"]",
+                ["x", "y", "z"][d]
+            )));
+        }
+        let corners = case.domain.low.zip(case.domain.high);
+        axes[d] = PeriodicAxis::Closed { period: corners.map(|(low, high)| high[d] - low[d]) };
+    }
+    Ok(axes)
+}
+
+/// The files of a field and how they are used.
+fn origin(info: io::SeriesInfo, case: &Case) -> FieldOrigin {
+    let in_cells = |velocity: &io::series::VelocityInfo| velocity.association == Association::Cell;
+    let cell_velocity = match case.field.interpolation {
+        Interpolation::Mesh { cell_velocity, .. }
+            if info.velocity.as_ref().is_some_and(in_cells) =>
+        {
+            Some(cell_velocity)
+        }
+        _ => None,
+    };
+    let interpolation = file::name_of(&case.field.interpolation);
+    FieldOrigin::Files { info: Box::new(info), interpolation, cell_velocity }
+}
+
+/// The options for reading the files of a case.
+fn series_options(case: &Case) -> io::SeriesOptions {
+    io::SeriesOptions {
+        other_cells: case.field.interpolation.other_cells(),
+        faces: patches::faces(case),
+        ..case.field.options.clone()
+    }
+}
+
+fn options(case: &Case, frames: Frames) -> FieldOptions {
+    let field = &case.field;
+    FieldOptions {
+        precision: case.run.precision,
+        outside_time: field.outside_time,
+        in_time: field.in_time,
+        not_finite: field.not_finite,
+        frames,
+        memory: Some(memory::available(case)),
+    }
+}

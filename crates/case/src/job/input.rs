@@ -1,0 +1,120 @@
+//! The frames of a field of any kind: opened, then loaded onto a device.
+
+use super::{
+    description::{CellCounts, FieldCounts, NodeCount},
+    field::named,
+    interpolation,
+};
+use crate::file::{Interpolation, Misuse};
+use burn::tensor::Device;
+use burntrace_core::{
+    CellVelocity, Field, FieldArray, FieldOptions, GridField, GridSource, MeshField, MeshSource,
+    PeriodicAxis, PeriodicGrid, PointField, PointSource, Precision, Result, Weighting,
+    program::FieldSize,
+};
+use burntrace_io as io;
+use burntrace_io::series::{ArrayEntry, VelocityInfo};
+
+/// Files of a field, and how they are read.
+pub struct FieldFiles {
+    pub files: io::Files,
+    pub options: io::SeriesOptions,
+    pub interpolation: Interpolation,
+}
+
+impl FieldFiles {
+    /// Opens the files, and describes them. `own` names arrays beside those of the options, `axes` the periodic axes
+    /// of a grid.
+    pub fn open(
+        self,
+        own: impl FnOnce(&VelocityInfo, &[ArrayEntry]) -> Vec<io::NamedArray>,
+        axes: impl FnOnce(&io::Series) -> anyhow::Result<[PeriodicAxis; 3]>,
+    ) -> anyhow::Result<(FieldInput, io::SeriesInfo)> {
+        macro_rules! open {
+            ($series:ty) => {{
+                let series = <$series>::open(self.files, &self.options).map_err(Misuse::of)?;
+                let own = own(series.velocity(), &series.info().arrays);
+                let series = series.with_arrays(&own).map_err(Misuse::of)?;
+                (series.info().clone(), series)
+            }};
+        }
+        Ok(match self.interpolation {
+            Interpolation::Grid => {
+                let (info, series) = open!(io::Series);
+                let axes = axes(&series)?;
+                let grid = PeriodicGrid::new(series, axes).map_err(Misuse::of)?;
+                (FieldInput::Grid(Box::new(grid)), info)
+            }
+            Interpolation::Mesh { cell_velocity, .. } => {
+                let (info, series) = open!(io::MeshSeries);
+                (FieldInput::Mesh(Box::new(series), cell_velocity), info)
+            }
+            weights @ (Interpolation::Nearest | Interpolation::InverseDistance { .. }) => {
+                let (info, series) = open!(io::PointSeries);
+                let weighting = interpolation::weighting(&weights, series.positions().len());
+                (FieldInput::Points(Box::new(series), weighting), info)
+            }
+        })
+    }
+
+    /// Loads the arrays of the options onto a device.
+    pub fn load(self, device: &Device, options: &FieldOptions) -> anyhow::Result<Box<dyn Field>> {
+        let (input, info) = self.open(|_, _| Vec::new(), |_| Ok([PeriodicAxis::Open; 3]))?;
+        let loaded = input.load(device, options);
+        Ok(loaded.map_err(|error| named(error, &info.files))?.1)
+    }
+}
+
+/// The frames of a field, of which no one has been read.
+pub enum FieldInput {
+    Grid(Box<dyn GridSource + Send>),
+    Mesh(Box<dyn MeshSource + Send>, CellVelocity),
+    Points(Box<dyn PointSource + Send>, Weighting),
+}
+
+impl FieldInput {
+    /// The size of the field.
+    pub fn size(&self, precision: Precision) -> FieldSize {
+        match self {
+            FieldInput::Grid(source) => FieldSize::grid(&**source, precision),
+            FieldInput::Mesh(source, _) => FieldSize::mesh(&**source, precision),
+            FieldInput::Points(source, _) => FieldSize::points(&**source, precision),
+        }
+    }
+
+    /// The arrays that are sampled.
+    pub fn arrays(&self) -> &[FieldArray] {
+        match self {
+            FieldInput::Grid(source) => source.arrays(),
+            FieldInput::Mesh(source, _) => source.arrays(),
+            FieldInput::Points(source, _) => source.arrays(),
+        }
+    }
+
+    /// Loads the field onto a device.
+    pub fn load(
+        self,
+        device: &Device,
+        options: &FieldOptions,
+    ) -> Result<(FieldCounts, Box<dyn Field>)> {
+        Ok(match self {
+            FieldInput::Grid(source) => {
+                let field = GridField::open(source, device, options)?;
+                let (nodes, bytes) = (NodeCount::Grid(field.nodes()), field.bytes());
+                (FieldCounts { nodes, cells: None, bytes }, Box::new(field))
+            }
+            FieldInput::Mesh(source, in_cells) => {
+                let field = MeshField::open(source, device, options, in_cells)?;
+                let (mesh, bytes) = (field.mesh(), field.bytes());
+                let nodes = NodeCount::Points(mesh.points().len());
+                let cells = Some(CellCounts::of(mesh));
+                (FieldCounts { nodes, cells, bytes }, Box::new(field))
+            }
+            FieldInput::Points(source, weighting) => {
+                let field = PointField::open(source, device, options, weighting)?;
+                let (nodes, bytes) = (NodeCount::Points(field.nodes()), field.bytes());
+                (FieldCounts { nodes, cells: None, bytes }, Box::new(field))
+            }
+        })
+    }
+}

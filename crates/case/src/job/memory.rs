@@ -1,0 +1,217 @@
+//! The memory plan of a run.
+
+use crate::file::{self, AtOnce, Case, Misuse, SeedShape};
+use anyhow::Result;
+use burn::tensor::Device;
+use burntrace_core::{
+    Engine, Execution, Frames, Plan,
+    device::OpenDevice,
+    program::{FieldSize, FreeMemory, Memory, MemoryRequest, RunSize},
+};
+use burntrace_io as io;
+
+/// Maximum number of threads of a run.
+const MAX_THREADS: usize = 4096;
+/// Maximum number of seconds between checkpoints.
+const MAX_SECONDS: f64 = 1e9;
+
+/// Refuses values out of range.
+pub fn check(case: &Case) -> Result<()> {
+    let run = &case.run;
+    if !(0.0..=MAX_SECONDS).contains(&run.checkpoint) {
+        return Err(Misuse::error(format!(
+            "run.checkpoint is {:e}; give seconds from 0 (no checkpoints) to {MAX_SECONDS:e}",
+            run.checkpoint
+        )));
+    }
+    if run.out.as_os_str().is_empty() {
+        return Err(Misuse::error(
+            "run.out is \"\"; give the name of a folder, such as results/run",
+        ));
+    }
+    if run.threads > MAX_THREADS {
+        return Err(Misuse::error(format!(
+            "run.threads is {}; give up to {MAX_THREADS}, or 0 for one on each core",
+            run.threads
+        )));
+    }
+    if run.piece == Some(0) {
+        return Err(Misuse::error("run.piece is 0; give 1 or more particles for each piece"));
+    }
+    check_particles(case, None)?;
+    match run.checkpoint_segments {
+        Some(0) => Err(Misuse::error("run.checkpoint_segments is 0; give 1 or more")),
+        Some(_) if run.checkpoint == 0.0 => Err(Misuse::error(
+            "run.checkpoint_segments cannot be combined with run.checkpoint = 0, which turns checkpoints \
+             off; give seconds, or omit run.checkpoint_segments",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Numbers of particles up to which the memory is not checked here.
+const FEW_PARTICLES: usize = 1 << 20;
+/// Bytes of the position of a particle.
+const POSITION_BYTES: usize = 24;
+
+/// Refuses more particles than the memory holds, before their positions are computed. The plan of the run
+/// is exact, but needs the field. `start` is the start of the run, if it is known.
+pub fn check_particles(case: &Case, start: Option<f64>) -> Result<()> {
+    let particles = particles(case, start);
+    if particles <= FEW_PARTICLES {
+        return Ok(());
+    }
+    let (needed, available) = (particles.saturating_mul(POSITION_BYTES) as u64, available(case));
+    match needed <= available {
+        true => Ok(()),
+        false => Err(Misuse::error(format!(
+            "the case has {particles} particles (the count of [seeds] and the capacity of sources), whose \
+             positions need {needed} bytes, but only {available} are available; trace fewer particles, or \
+             raise `run.memory`{}",
+            FreeMemory::now()
+        ))),
+    }
+}
+
+/// The number of seeds, without those of a file, and the capacity of all sources.
+fn particles(case: &Case, start: Option<f64>) -> usize {
+    let start = start.or(case.trace.span.t0);
+    let of_seeds = case.seeds.iter().map(|seeds| seeds.count(start));
+    let of_sources = case.source.iter().map(|source| source.capacity());
+    of_seeds.chain(of_sources).fold(0, usize::saturating_add)
+}
+
+/// What the plan of a case does not count.
+pub fn plan_warnings(case: &Case) -> Vec<String> {
+    let is_open = |seeds: &file::Seeds| {
+        seeds.repeat.is_some() && seeds.release.or(case.trace.span.t0).is_none()
+    };
+    let is_read =
+        |seeds: &file::Seeds| matches!(seeds.shape, SeedShape::File { .. } | SeedShape::Run { .. });
+    let open = "seeds.repeat: the plan counts one release, as the start of the run is not in the case; give \
+                seeds.release or trace.t0";
+    let read = "[seeds] kind = \"file\" or \"run\": the plan does not count these seeds, which only a run reads";
+    let warnings = [(case.seeds.iter().any(is_open), open), (case.seeds.iter().any(is_read), read)];
+    warnings.into_iter().filter(|(is_due, _)| *is_due).map(|(_, text)| text.into()).collect()
+}
+
+/// The memory settings of a case.
+fn request(case: &Case) -> MemoryRequest {
+    MemoryRequest { strategy: case.run.strategy, batch: case.run.batch, ..MemoryRequest::default() }
+}
+
+/// The sizes of the fields of a case.
+#[derive(Clone)]
+pub struct FieldSizes {
+    /// The traced field; empty if it is a formula.
+    pub traced: FieldSize,
+    /// Fields that are sampled and not traced.
+    pub sampled: Vec<FieldSize>,
+    /// Components of all arrays that are sampled.
+    pub components: usize,
+}
+
+/// The numbers of frames that fields hold in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeldFrames {
+    /// Of the traced field.
+    pub traced: Frames,
+    /// Of each field that is sampled and not traced.
+    pub sampled: Frames,
+}
+
+/// Frames of a field that is sampled and not traced, if they are streamed. A save needs two of them.
+const STREAMED: Frames = Frames::Streamed(4);
+
+/// The memory plan of a case before its fields are read. It counts seeds and slots of sources; seeds of files
+/// and of runs are not counted.
+pub fn plan(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<Plan> {
+    Ok(choose(case, sizes, device)?.0)
+}
+
+/// The memory of a run, or of each piece if this process traces several at a time.
+fn memory(case: &Case, device: &Device) -> Memory {
+    let mut memory = Memory::of(device);
+    if let Some(bytes) = case.run.memory {
+        memory = memory.within(bytes);
+    }
+    let AtOnce { devices, on_device } = case.run.at_once;
+    if devices > 1 { memory.divided(devices, on_device) } else { memory }
+}
+
+/// The plan of a case, and the frames held of fields that are sampled only: all of them if they fit, unless
+/// the case asks for streaming.
+fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan, Frames)> {
+    let memory = memory(case, &device.device);
+    let with = |frames: Frames| {
+        let size = run_size(case, sizes, frames);
+        let plan = Plan::choose(&size, &sizes.traced, memory, &request(case));
+        plan.map(|plan| (plan, frames)).map_err(Misuse::of)
+    };
+    match case.run.strategy {
+        Some(strategy) if strategy.streams_frames() => with(STREAMED),
+        None if !sizes.sampled.is_empty() => with(Frames::All).or_else(|_| with(STREAMED)),
+        _ => with(Frames::All),
+    }
+}
+
+/// The size of the run of a case that holds `frames` of fields that are sampled only.
+fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
+    let all = particles(case, None);
+    let at_once = if case.run.is_shared { piece_length(case, all) } else { all };
+    let is_staggered = |seeds: &file::Seeds| seeds.release.is_some() || seeds.repeat.is_some();
+    RunSize {
+        engine: case.trace.engine.unwrap_or(Engine::Fused),
+        velocity: case.save.velocity,
+        sampled: sizes.components,
+        flow_map_gradient: case.save.flow_map_gradient,
+        sampled_fields: sizes.sampled.iter().map(|size| size.bytes(frames)).sum(),
+        is_staggered: case.seeds.iter().any(is_staggered),
+        inlets: usize::from(case.inlet.is_some()) + case.source.len(),
+        has_end_locations: case.is_on_mesh() || !case.obstacle.is_empty(),
+        all,
+        ..RunSize::new(at_once, case.run.precision)
+    }
+}
+
+/// Number of particles in a piece of a run with this number of slots.
+pub fn piece_length(case: &Case, slots: usize) -> usize {
+    let length = case.run.piece.unwrap_or_else(|| io::tracks::piece_length(slots));
+    length.min(slots).max(1)
+}
+
+/// The numbers of frames that fields hold in memory.
+pub fn frames(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<HeldFrames> {
+    let (plan, sampled) = choose(case, sizes, device)?;
+    Ok(HeldFrames { traced: plan.frames(), sampled })
+}
+
+/// How a case is executed on a device.
+pub fn execution(case: &Case, device: &Device) -> Execution {
+    Execution {
+        memory: limit(case, device),
+        strategy: case.run.strategy,
+        batch: case.run.batch,
+        engine: case.trace.engine,
+        ..Execution::default()
+    }
+}
+
+/// The memory limit of a run, or of each piece of those that this process traces at a time.
+fn limit(case: &Case, device: &Device) -> Option<u64> {
+    if case.run.at_once == AtOnce::default() {
+        return case.run.memory;
+    }
+    let memory = memory(case, device);
+    if memory.is_shared { memory.host } else { memory.device }
+}
+
+/// Bytes of memory available to a field: the free memory of this machine, or the limit of the case.
+pub fn available(case: &Case) -> u64 {
+    free().min(case.run.memory.unwrap_or(u64::MAX))
+}
+
+/// Bytes of memory that are free for this process.
+pub fn free() -> u64 {
+    FreeMemory::now().bytes
+}

@@ -1,0 +1,190 @@
+//! The fields, the seeds and the tracer of a case.
+
+mod description;
+mod field;
+mod flow;
+mod inflow;
+mod input;
+mod interpolation;
+mod memory;
+mod motion;
+mod obstacles;
+mod patches;
+mod sampled;
+mod seeds;
+mod words;
+
+pub use description::{NodeCount, file_of};
+pub use field::{LoadedField, field, mesh, sizes};
+pub use input::FieldFiles;
+pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
+pub use sampled::{has as has_array, interpolation_of};
+pub use seeds::seeds;
+pub use words::in_words as field_in_words;
+
+use crate::{
+    console::Console,
+    file::{self, Case, FieldSource, Misuse, Units},
+    folder,
+};
+use anyhow::Result;
+use burntrace_core::{
+    Domain, Execution, Field, SaveRequest, Span, Surroundings, Tracer, program::TimeSpan,
+};
+use burntrace_io as io;
+
+/// Refuses sections that exclude each other, or that need another one.
+pub fn check(case: &Case) -> Result<()> {
+    inflow::check(case)?;
+    seeds::check(case)?;
+    sampled::check(case)?;
+    memory::check(case)?;
+    motion::check(case)
+}
+
+/// Refuses a folder for the run that it would replace or that it cannot describe, before it is made.
+pub fn check_folder(case: &Case) -> Result<()> {
+    seeds::check_folder(case)?;
+    folder::case_text(case).map(drop)
+}
+
+/// The domain of a case: its corners, by default those of the field.
+pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
+    let low = case.domain.low.unwrap_or(field.low);
+    let high = case.domain.high.unwrap_or(field.high);
+    Domain::new(low, high).map_err(Misuse::of)
+}
+
+/// Warnings about a loaded field: keys without effect, what is converted, and a domain beyond the field.
+pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
+    let mut warnings = Vec::new();
+    let given = &case.field.options;
+    if let Some(series) = loaded.description.series()
+        && let Some(from) = &series.times_from
+    {
+        let keys = [
+            ("file_dt", given.file_dt.is_some(), matches!(from, io::TimesFrom::FileNumbers(_))),
+            ("times", given.times.is_some(), matches!(from, io::TimesFrom::Case)),
+            ("same_times", given.same_times.is_some(), !matches!(from, io::TimesFrom::Case)),
+        ];
+        let unused = keys.iter().filter(|(_, is_given, is_used)| *is_given && !is_used);
+        warnings.extend(unused.map(|(key, ..)| {
+            format!(
+                "`field.{key}` has no effect: times are from {from} (`field.ignore_file_times` ignores \
+                 times in files)"
+            )
+        }));
+        warnings.extend(unit_warnings(&case.units, series));
+    }
+    let series = loaded.description.series();
+    let notes = series.into_iter().flat_map(|series| &series.notes);
+    warnings.extend(notes.clone().map(|note| format!("field.files: {note}")));
+    let others = loaded.sampled.iter().flat_map(|other| &other.notes);
+    let others = others.filter(|note| !notes.clone().any(|known| known == *note));
+    warnings.extend(others.map(|note| format!("save.fields: {note}")));
+    let overlapping = series.and_then(|series| Some(series.mesh.as_ref()?.overlapping));
+    if let Some(count) = overlapping.filter(|count| *count > 0) {
+        warnings.push(format!(
+            "{count} polyhedra are not star-shaped around the mean of their points; the parts into which \
+             they are divided overlap, and velocities near these cells are approximate"
+        ));
+    }
+    warnings.extend(patches::warnings(case, &*loaded.field));
+    warnings.extend(domain_warning(case, &*loaded.field)?);
+    Ok(warnings)
+}
+
+/// A warning if a part of the domain is outside the field. On a mesh this is usual: there is no field
+/// outside, and a larger domain leaves its boundary to the mesh.
+fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
+    if field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow { .. }) {
+        return Ok(None);
+    }
+    let (domain, field) = (domain(case, field.domain())?, field.domain());
+    let inside = (0..3).filter(|d| !domain.is_flat(*d) && !field.is_flat(*d)).map(|d| {
+        let overlap = domain.high[d].min(field.high[d]) - domain.low[d].max(field.low[d]);
+        overlap / (domain.high[d] - domain.low[d])
+    });
+    let outside = 1.0 - inside.product::<f64>();
+    Ok((outside > 1e-9).then(|| {
+        format!(
+            "{:.3} % of the domain is outside the field; particles there have the velocity of the \
+             nearest point of the field",
+            100.0 * outside
+        )
+    }))
+}
+
+/// Warnings about units other than those of a field in SI units.
+fn unit_warnings(units: &Units, series: &io::SeriesInfo) -> Vec<String> {
+    let (length, time) = (units.length.as_str(), units.time.as_str());
+    let mut warnings = Vec::new();
+    let has_units = series.arrays.iter().any(|array| array.units.is_some());
+    if has_units && !["", "m", "meter", "meters", "metre", "metres"].contains(&length) {
+        warnings.push(format!(
+            "units.length is {length:?}, but the lengths of the field are in metres; pictures, reports and tracks \
+             would have a wrong unit: set `units.length = \"m\"`"
+        ));
+    }
+    if series.time_origin.is_some() && !["", "s", "sec", "second", "seconds"].contains(&time) {
+        warnings.push(format!(
+            "units.time is {time:?}, but the times of the field are in seconds; the tracks have no dates"
+        ));
+    }
+    warnings
+}
+
+/// The tracer of a case.
+pub fn tracer<'a>(
+    case: &Case,
+    loaded: &'a LoadedField,
+    device: &str,
+    console: &dyn Console,
+) -> Result<Tracer<'a>> {
+    let field = &*loaded.field;
+    let tracer = Tracer::new(field)
+        .motion(motion::motion(case))
+        .solver(case.trace.solver)
+        .span(case.trace.span)
+        .surroundings(surroundings(case, field, console)?)
+        .save_request(SaveRequest {
+            at: case.save.at.clone(),
+            velocity: case.save.velocity,
+            flow_map_gradient: case.save.flow_map_gradient,
+            arrays: sampled::arrays(case, loaded),
+        })
+        .execution(Execution {
+            device_name: Some(device.into()),
+            ..memory::execution(case, &field.device())
+        });
+    let sources = inflow::sources(case, || time_span(case, field))?;
+    Ok(sources.into_iter().fold(tracer, Tracer::source))
+}
+
+/// What surrounds the particles of a case.
+fn surroundings(case: &Case, field: &dyn Field, console: &dyn Console) -> Result<Surroundings> {
+    let boundary = &case.boundary;
+    let mut surroundings = Surroundings {
+        domain: Some(patches::traced_domain(case, field)?),
+        faces: [boundary.x, boundary.y, boundary.z].map(|faces| faces.map(Into::into)),
+        mesh_wall: boundary.mesh.into(),
+        obstacles: obstacles::obstacles(case, console)?,
+        stagnant_speed: case.trace.stagnant_speed,
+        seeds_outside: seeds::outside(case),
+        ..Surroundings::default()
+    };
+    inflow::add_outlets(case, &mut surroundings)?;
+    Ok(surroundings)
+}
+
+/// From the start to the end of the run. Where a tolerance leaves the number of steps open, it has one step.
+pub fn time_span(case: &Case, field: &dyn Field) -> Result<TimeSpan> {
+    ends(&case.trace).resolve(field.span()).map_err(Misuse::of)
+}
+
+/// The span of the run. Where a tolerance leaves the number of steps open, it has one step.
+fn ends(trace: &file::Trace) -> Span {
+    let span = trace.span;
+    let is_adaptive = trace.solver.tolerance.is_some() && span.dt.is_none();
+    Span { steps: span.steps.or(is_adaptive.then_some(1)), ..span }
+}

@@ -1,0 +1,88 @@
+//! The drift and the random walk of a case.
+
+use crate::file::{self, Case, Diffusivity, FieldSource, Interpolation, Misuse};
+use anyhow::Result;
+use burntrace_core::{CellVelocity, Motion, Placement, RandomWalk, Scheme};
+
+/// Refuses walks without a diffusivity or with two, and tolerances that the scheme cannot use.
+pub fn check(case: &Case) -> Result<()> {
+    let is_varying = case.field.options.diffusivity.is_some();
+    if is_varying && matches!(case.field.source, FieldSource::Flow { .. }) {
+        return Err(Misuse::error(
+            "`diffusivity` is not a key of [field] with `flow`; it belongs to `files`: give walk.diffusivity",
+        ));
+    }
+    match &case.walk {
+        Some(walk) => check_walk(walk, is_varying)?,
+        None if is_varying => {
+            return Err(Misuse::error(
+                "field.diffusivity needs a [walk], which uses it; add [walk]",
+            ));
+        }
+        None => {}
+    }
+    let solver = case.trace.solver;
+    if solver.tolerance.is_some() && solver.scheme != Scheme::DormandPrince {
+        return Err(Misuse::error(
+            "[trace.tolerance] needs trace.scheme = \"dormand-prince\", which estimates its \
+             error; change the scheme, or omit the tolerance",
+        ));
+    }
+    if solver.tolerance.is_some() && case.walk.is_some() {
+        return Err(Misuse::error(
+            "[walk] cannot be combined with [trace.tolerance]: a random walk needs steps of fixed \
+             length; omit the tolerance and give trace.dt or trace.steps",
+        ));
+    }
+    Ok(())
+}
+
+fn check_walk(walk: &file::Walk, is_varying: bool) -> Result<()> {
+    match (walk.diffusivity, is_varying) {
+        (Some(_), true) => Err(Misuse::error(
+            "the case has both walk.diffusivity and field.diffusivity; keep one of them",
+        )),
+        (None, false) => Err(Misuse::error(
+            "walk.diffusivity is missing; give a number or [kx, ky, kz], or name an array of the \
+             files as field.diffusivity",
+        )),
+        (Some(_), false) if walk.factors.is_some() => Err(Misuse::error(
+            "walk.factors needs field.diffusivity, which it multiplies; give walk.diffusivity as \
+             [kx, ky, kz] instead",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a diffusivity in the cells where velocities are averaged at the points: diffusivities are
+/// not averaged.
+pub fn check_cells(case: &Case, placement: Placement) -> Result<()> {
+    let averaged = CellVelocity::Averaged;
+    let is_averaged = matches!(
+        case.field.interpolation,
+        Interpolation::Mesh { cell_velocity, .. } if cell_velocity == averaged
+    );
+    let has_diffusivity = case.field.options.diffusivity.is_some();
+    if has_diffusivity && is_averaged && placement == Placement::Cells {
+        return Err(Misuse::error(
+            "field.diffusivity cannot be combined with field.cell_velocity = \"averaged\": \
+             diffusivities are not averaged; use \"constant\", or convert both to the points (in ParaView: Cell \
+             Data to Point Data)",
+        ));
+    }
+    Ok(())
+}
+
+/// The drift and the random walk of a case.
+pub fn motion(case: &Case) -> Motion {
+    Motion { drift: case.trace.drift.into(), walk: case.walk.as_ref().map(random_walk) }
+}
+
+fn random_walk(walk: &file::Walk) -> RandomWalk {
+    let made = match walk.diffusivity {
+        Some(Diffusivity::Isotropic(diffusivity)) => RandomWalk::isotropic(diffusivity, walk.seed),
+        Some(Diffusivity::PerAxis(diffusivity)) => RandomWalk::per_axis(diffusivity, walk.seed),
+        None => RandomWalk::of_field(walk.factors.unwrap_or([1.0; 3]), walk.seed),
+    };
+    made.scheme(walk.scheme)
+}

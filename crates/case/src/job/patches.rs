@@ -1,0 +1,85 @@
+//! Patches of the boundary of a mesh: by name, and on the outside of the domain.
+
+use super::domain;
+use crate::file::{self, Case, Condition, Misuse};
+use crate::format::{counted, is_or_are};
+use anyhow::Result;
+use burntrace_core::{Domain, Field, Inlet, Patch};
+use burntrace_io::NamedFaces;
+
+/// A patch of the boundary of a mesh, possibly an outlet.
+pub fn patch(given: &file::Patch, inlet: Option<&Inlet>) -> Patch {
+    let low = given.low.unwrap_or([f64::NEG_INFINITY; 3]);
+    let high = given.high.unwrap_or([f64::INFINITY; 3]);
+    let patch = Patch::new(&given.name, low, high);
+    let patch = match &given.faces {
+        Some(faces) => patch.faces(faces.to_string()),
+        None => patch,
+    };
+    match (given.wall, inlet) {
+        (Condition::Outlet, Some(inlet)) => patch.outlet(inlet.clone()),
+        (wall, _) => patch.wall(wall.into()),
+    }
+}
+
+/// The patch of this name, which a key gives.
+pub fn named<'a>(case: &'a Case, name: &str, key: &str) -> Result<&'a file::Patch> {
+    if let Some(given) = case.patch.iter().find(|patch| patch.name == name) {
+        return Ok(given);
+    }
+    let names: Vec<String> = case.patch.iter().map(|patch| format!("{:?}", patch.name)).collect();
+    let instead = match names.is_empty() {
+        true => "there is no [[patch]]; add one with this name".into(),
+        false => format!("the [[patch]] sections have the names {}", names.join(", ")),
+    };
+    Err(Misuse::error(format!("{key} is {name:?}; {instead}")))
+}
+
+/// The faces that patches select by names in the files.
+pub fn faces(case: &Case) -> Vec<NamedFaces> {
+    case.patch.iter().filter_map(|patch| patch.faces.clone()).collect()
+}
+
+/// The domain of the tracer. Where patches are named in the files, a side of the box that the case does not
+/// give and that is an exit would cover those on it: there, the mesh ends the domain.
+pub fn traced_domain(case: &Case, field: &dyn Field) -> Result<Domain> {
+    let mut traced = domain(case, field.domain())?;
+    if faces(case).is_empty() {
+        return Ok(traced);
+    }
+    let conditions = [case.boundary.x, case.boundary.y, case.boundary.z];
+    for (d, [at_low, at_high]) in conditions.into_iter().enumerate() {
+        if traced.is_flat(d) {
+            continue;
+        }
+        if case.domain.low.is_none() && at_low == Condition::default() {
+            traced.low[d] = f64::NEG_INFINITY;
+        }
+        if case.domain.high.is_none() && at_high == Condition::default() {
+            traced.high[d] = f64::INFINITY;
+        }
+    }
+    Ok(traced)
+}
+
+/// Warnings about cells on the boundary that are part of no patch.
+pub fn warnings<'a>(case: &'a Case, field: &'a dyn Field) -> impl Iterator<Item = String> + 'a {
+    let groups = field.mesh().into_iter().flat_map(|mesh| mesh.face_groups());
+    let partial = groups.filter(|group| group.unmatched > 0 && group.faces > 0);
+    partial.flat_map(move |group| {
+        let is_its = |patch: &&file::Patch| {
+            patch.faces.as_ref().is_some_and(|faces| faces.to_string() == group.name)
+        };
+        case.patch.iter().filter(is_its).map(|patch| {
+            let (faces, unmatched) = (group.faces, group.unmatched);
+            format!(
+                "the patch {:?} has {}; {} of `{}` {} on no boundary face of the mesh and not used",
+                patch.name,
+                counted(faces, "boundary face"),
+                counted(unmatched, "cell"),
+                group.name,
+                is_or_are(unmatched)
+            )
+        })
+    })
+}

@@ -1,0 +1,296 @@
+//! The seeds of a case: its blocks, one after another.
+
+use super::{memory, patches, time_span};
+use crate::file::{self, Case, Misuse, PatchDensity, Repeat, SeedShape};
+use crate::folder::Folder;
+use crate::folder::RunFiles;
+use crate::folder::paths;
+use crate::format::twelve_digits;
+use anyhow::Result;
+use burntrace_analysis::ftle::{Lattice, Stencil};
+use burntrace_core::mesh::Mesh;
+use burntrace_core::{
+    Domain, Field, GridPlacement, Seeds, SeedsOutside, Status, program::TimeSpan,
+};
+use burntrace_io as io;
+use std::path::PathBuf;
+
+/// The seed of random positions in a block, by its number from 0, unless the case gives one: blocks are independent.
+fn default_seed(block: usize) -> u64 {
+    1 + ((block as u64) << 32)
+}
+
+/// Refuses repetitions without an interval, unknown patches, and blocks that differ where they must not.
+pub fn check(case: &Case) -> Result<()> {
+    for (i, given) in case.seeds.iter().enumerate() {
+        if let Some(repeat) = given.repeat
+            && (!repeat.every.is_finite() || repeat.every <= 0.0 || !repeat.until.is_finite())
+        {
+            let text = "give a positive interval, and a finite time of the last release";
+            return Err(Misuse::error(format!(
+                "{}seeds.repeat is every {:?} until {:?}; {text}",
+                block(case, i),
+                twelve_digits(repeat.every),
+                twelve_digits(repeat.until)
+            )));
+        }
+        if let SeedShape::Mesh { patch: Some(name), .. } = &given.shape {
+            patches::named(case, name, "seeds.patch")
+                .map_err(|error| Misuse::error(format!("{}{error}", block(case, i))))?;
+        }
+        if given.outside != outside(case) {
+            return Err(Misuse::error(format!(
+                "{}seeds.outside differs from that of the first block; give the same in all blocks",
+                block(case, i)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What happens to seeds outside the domain.
+pub fn outside(case: &Case) -> SeedsOutside {
+    case.seeds.first().map(|seeds| seeds.outside).unwrap_or_default()
+}
+
+/// The name of a block before a message, if there are several.
+fn block(case: &Case, i: usize) -> String {
+    match case.seeds.len() {
+        1 => String::new(),
+        count => format!("[[seeds]] {} of {count}: ", i + 1),
+    }
+}
+
+/// The seeds of a case in a domain, and warnings about them. There are none if the case has sources only.
+pub fn seeds(case: &Case, domain: Domain, field: &dyn Field) -> Result<(Seeds, Vec<String>)> {
+    let span = || time_span(case, field);
+    if case.seeds.iter().any(|given| given.repeat.is_some()) {
+        memory::check_particles(case, Some(span()?.t0))?;
+    }
+    let (mut blocks, mut warnings) = (Vec::new(), Vec::new());
+    for (i, given) in case.seeds.iter().enumerate() {
+        let made = make(case, (&given.shape, i), domain, field);
+        let made = made.and_then(|(made, more)| {
+            warnings.extend(more.map(|text| format!("{}{text}", block(case, i))));
+            released(given, made, span)
+        });
+        blocks.push(made.map_err(|error| match case.seeds.len() {
+            1 => error,
+            _ => Misuse::error(format!("{}{error}", block(case, i))),
+        })?);
+    }
+    if blocks.iter().any(|seeds| seeds.release().is_some()) {
+        let start = |seeds: Seeds| match seeds.release() {
+            Some(_) => Ok(seeds),
+            None => seeds.release_at(span()?.t0).map_err(Misuse::of),
+        };
+        blocks = blocks.into_iter().map(start).collect::<Result<_>>()?;
+    }
+    let all = blocks.into_iter().try_fold(Seeds::none(), |all, next| all.join(next));
+    let all = all.map_err(Misuse::of)?;
+    if all.release().is_some() {
+        warnings.extend(late_warning(&all, span()?));
+    }
+    Ok((all, warnings))
+}
+
+/// The seeds of a block with all their releases.
+fn released(
+    given: &file::Seeds,
+    made: Seeds,
+    span: impl Fn() -> Result<TimeSpan>,
+) -> Result<Seeds> {
+    let made = match given.release {
+        Some(time) => made.release_at(time).map_err(Misuse::of)?,
+        None => made,
+    };
+    match given.repeat {
+        Some(repeat) => repeated(made, repeat, span()?),
+        None => Ok(made),
+    }
+}
+
+fn repeated(made: Seeds, Repeat { every, until }: Repeat, span: TimeSpan) -> Result<Seeds> {
+    let made = match made.release() {
+        Some(_) => made,
+        None => made.release_at(span.t0).map_err(Misuse::of)?,
+    };
+    let is_late = |time: &&f64| (until - **time) * span.dt.signum() < 0.0;
+    if let Some(first) = made.release().unwrap_or_default().iter().find(is_late) {
+        let (order, dt) = if span.dt < 0.0 { ("after", "backward") } else { ("before", "forward") };
+        return Err(Misuse::error(format!(
+            "seeds.repeat.until is {:?}, {order} the first release at {:?} of a run that goes {dt} in time; give \
+             the time of the last release",
+            twelve_digits(until),
+            twelve_digits(*first)
+        )));
+    }
+    made.repeat(every, until).map_err(Misuse::of)
+}
+
+/// A warning if seeds are due at or after the end of the run.
+fn late_warning(seeds: &Seeds, span: TimeSpan) -> Option<String> {
+    let is_late = |time: &&f64| (**time - span.t1) * span.dt.signum() >= 0.0;
+    let times = seeds.release().unwrap_or_default();
+    let first = times.iter().find(is_late)?;
+    let count = times.iter().filter(is_late).count();
+    Some(format!(
+        "{count} of {} seeds are not released: their release times, such as {:?}, are not before the end of the \
+         run at {:?}",
+        times.len(),
+        twelve_digits(*first),
+        twelve_digits(span.t1)
+    ))
+}
+
+/// The seeds of a shape of a block, and a warning about them.
+fn make(
+    case: &Case,
+    (shape, block): (&SeedShape, usize),
+    domain: Domain,
+    field: &dyn Field,
+) -> Result<(Seeds, Option<String>)> {
+    use SeedShape::*;
+    let (low, high) = corners(shape, domain);
+    let random = |seed: Option<u64>| seed.unwrap_or(default_seed(block));
+    let made = match *shape {
+        Grid { counts, placement, auxiliary, .. } => {
+            return Ok((grid([low, high], counts, placement, auxiliary)?, None));
+        }
+        Uniform { count, seed, .. } => Seeds::uniform(low, high, count, random(seed)),
+        Sobol { count, .. } => Seeds::sobol(low, high, count),
+        Gaussian { centre, deviation, count, seed } => {
+            Seeds::gaussian(centre, deviation, count, random(seed))
+        }
+        Line { from, to, count } => Seeds::line(from, to, count),
+        Plane { origin, edge1, edge2, counts } => Seeds::plane(origin, edge1, edge2, counts),
+        Disc { centre, normal, radius, count } => Seeds::disc(centre, normal, radius, count),
+        Sphere { centre, radius, count } => Seeds::sphere(centre, radius, count),
+        Ball { centre, radius, count, seed } => Seeds::ball(centre, radius, count, random(seed)),
+        List { ref points } => Seeds::list(points.clone()),
+        Mesh { count, seed, patch: Some(ref name), by, .. } => {
+            on_patch(case, field, (name, by.unwrap_or_default()), count, random(seed))?
+        }
+        Mesh { count, seed, .. } => Seeds::in_mesh(mesh(field)?, low, high, count, random(seed)),
+        File { ref path } => from_file(path)?,
+        Run { ref path } => return of_run(&Folder::at(path)),
+    };
+    Ok((made.map_err(Misuse::of)?, None))
+}
+
+/// The corners of the box of a shape, by default those of the domain.
+fn corners(shape: &SeedShape, domain: Domain) -> ([f64; 3], [f64; 3]) {
+    use SeedShape::*;
+    let (low, high) = match *shape {
+        Grid { low, high, .. }
+        | Uniform { low, high, .. }
+        | Sobol { low, high, .. }
+        | Mesh { low, high, .. } => (low, high),
+        _ => (None, None),
+    };
+    (low.unwrap_or(domain.low), high.unwrap_or(domain.high))
+}
+
+/// Seeds on a grid, with auxiliary ones around each position if their distance is given.
+fn grid(
+    [low, high]: [[f64; 3]; 2],
+    counts: [usize; 3],
+    placement: GridPlacement,
+    auxiliary: Option<f64>,
+) -> Result<Seeds> {
+    match auxiliary {
+        None => Seeds::grid(low, high, counts, placement).map_err(Misuse::of),
+        Some(distance) => Lattice::new(low, high, counts, placement)
+            .and_then(|lattice| lattice.seeds(Stencil::Auxiliary(distance)))
+            .map_err(Misuse::of),
+    }
+}
+
+/// Seeds on a patch of the boundary of the field's mesh.
+fn on_patch(
+    case: &Case,
+    field: &dyn Field,
+    (name, by): (&str, PatchDensity),
+    count: usize,
+    seed: u64,
+) -> Result<burntrace_core::Result<Seeds>> {
+    let given = patches::named(case, name, "seeds.patch")?;
+    let (patch, mesh) = (patches::patch(given, None), mesh(field)?);
+    Ok(match by {
+        PatchDensity::Area => Seeds::on_patch(mesh, &patch, count, seed),
+        PatchDensity::Flux => {
+            Seeds::on_patch_by_flux(field, &patch, time_span(case, field)?.t0, count, seed)
+        }
+    })
+}
+
+/// The mesh that seeds are distributed in.
+fn mesh(field: &dyn Field) -> Result<&Mesh> {
+    field.mesh().ok_or_else(|| {
+        Misuse::error(
+            "[seeds] kind = \"mesh\" draws positions in the cells or on a patch of a mesh, and the field is not on one; \
+             give kind = \"uniform\", or field.interpolation = \"mesh\"",
+        )
+    })
+}
+
+/// Seeds from a CSV or VTK file, with their release times if the file has them.
+fn from_file(path: &PathBuf) -> Result<burntrace_core::Result<Seeds>> {
+    let points = io::read_points(path).map_err(Misuse::of)?;
+    let seeds = Seeds::list(points.position);
+    Ok(match points.time {
+        Some(times) => seeds.and_then(|seeds| seeds.with_release(times)),
+        None => seeds,
+    })
+}
+
+/// The positions of the active particles at the last save of a run, and a warning if that is not its end.
+fn of_run(folder: &Folder) -> Result<(Seeds, Option<String>)> {
+    let tracks = io::Tracks::open_partial(folder.tracks()?).map_err(Misuse::of)?;
+    let Some(last) = tracks.num_saves().checked_sub(1) else { return Err(folder.without_saves()) };
+    let status = tracks.status(last).map_err(Misuse::of)?;
+    let positions = tracks.position(last).map_err(Misuse::of)?;
+    let active = positions.into_iter().zip(&status).filter(|(_, of)| **of == Status::Active);
+    let active: Vec<[f64; 3]> = active.map(|(position, _)| position).collect();
+    let (name, time) = (folder.root.display(), twelve_digits(tracks.times()[last]));
+    if active.is_empty() {
+        return Err(Misuse::error(format!(
+            "no particle of the run {name} is active at its last save, t = {time:?}; give another run"
+        )));
+    }
+    let warning = end_problem(folder, &tracks, time).map(|problem| {
+        format!(
+            "the seeds have the positions of the run {name} at its last save, t = {time:?}, {problem}"
+        )
+    });
+    Ok((Seeds::list(active).map_err(Misuse::of)?, warning))
+}
+
+/// Why the last save of a run is not its end, if so.
+fn end_problem(folder: &Folder, tracks: &io::Tracks, last: f64) -> Option<String> {
+    if !tracks.is_complete() {
+        return Some("which is not its end".into());
+    }
+    // Summaries of earlier versions have no time.
+    match RunFiles::read(folder).summary["time"].as_f64().map(twelve_digits) {
+        Some(end) if end == last => None,
+        Some(end) => Some(format!("which is not its end at {end:?}")),
+        None => Some("which may not be its end: its `summary.json` has no `time`".into()),
+    }
+}
+
+/// Refuses a run in the folder of a run that its seeds are from, which it would replace.
+pub fn check_folder(case: &Case) -> Result<()> {
+    for given in &case.seeds {
+        if let SeedShape::Run { path } = &given.shape
+            && paths::is_same(path, &case.run.out)?
+        {
+            return Err(Misuse::error(format!(
+                "run.out is {0}, the folder of the run that the seeds are from ([seeds] kind = \"run\"), which \
+                 it would replace; give another folder with --out",
+                case.run.out.display()
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! Case files of burntrace, and their runs.
+//!
+//! For users of the library, `burntrace::case` has what a run needs; the modules here are for the program.
+
+pub mod console;
+pub mod errors;
+pub mod file;
+pub mod folder;
+pub mod format;
+pub mod job;
+mod library;
+pub mod ranks;
+pub mod run;
+
+pub use library::{Completed, Error};

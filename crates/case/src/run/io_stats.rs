@@ -1,0 +1,84 @@
+//! Input, output, waiting times and memory of a run.
+
+use super::{Spent, shared::Shared};
+use crate::{format::bytes, job::LoadedField};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// The sources of a run's I/O statistics.
+pub struct IoMeter<'a> {
+    pub loaded: &'a LoadedField,
+    /// Seconds in which this process read and uploaded the field and compiled kernels; their total if `start` was later.
+    pub load: Spent,
+    /// When this process started or resumed the run.
+    pub start: Instant,
+    /// Seconds of earlier processes.
+    pub before: Spent,
+}
+
+/// I/O statistics of a run so far.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct IoStats {
+    /// Bytes of the fields' frames read.
+    pub read: u64,
+    /// Bytes of tracks written.
+    pub written: u64,
+    /// Seconds that the run waited for its input.
+    pub input: f64,
+    /// Seconds that the run waited for its tracks to be written.
+    pub output: f64,
+    /// Seconds since this process started or resumed the run.
+    pub total: f64,
+    /// Peak memory of the process in bytes, if the system reports it.
+    pub memory: Option<u64>,
+}
+
+impl IoMeter<'_> {
+    /// Seconds so far, over all processes.
+    pub fn spent(&self) -> Spent {
+        let mut spent = self.before;
+        spent += self.load;
+        spent.total += self.start.elapsed().as_secs_f64();
+        spent
+    }
+
+    /// The statistics at this time.
+    pub fn stats(&self, shared: &Shared) -> IoStats {
+        let (written, output) = shared.tracks.get();
+        IoStats {
+            read: self.loaded.bytes_read(),
+            written,
+            input: self.loaded.read_seconds + self.loaded.wait_seconds(),
+            output,
+            total: self.start.elapsed().as_secs_f64(),
+            memory: peak_memory(),
+        }
+    }
+}
+
+impl IoStats {
+    /// The fraction of the time that the run waited for input and output.
+    pub fn waiting_share(&self) -> f64 {
+        (self.input + self.output) / self.total.max(1e-9)
+    }
+}
+
+impl std::fmt::Display for IoStats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [read, written] = [self.read, self.written].map(|count| bytes(count as f64));
+        let waiting = 100.0 * self.waiting_share();
+        write!(f, "read {read}, written {written}, waiting {waiting:.1}%")?;
+        match self.memory {
+            Some(memory) => write!(f, ", memory {}", bytes(memory as f64)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Peak memory of this process in bytes, if the system reports it.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let value = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(1024 * kilobytes)
+}

@@ -1,0 +1,225 @@
+//! Traces a case into its output folder: from loading the field to writing the summary.
+
+use super::{
+    CaseRun, Fingerprint, FinishedRun, Machine, Printed, RunCheckpoint, Spent, Stopped,
+    checkpoint_policy, devices, interrupted,
+};
+use crate::{
+    console::{self, Console},
+    file::{Case, Misuse},
+    folder::{self, Folder, lock},
+    format::{count, twelve_digits},
+    job::{self, LoadedField},
+};
+use anyhow::{Context, Result};
+use burntrace_core::{SaveAt, Tracer, device::OpenDevice};
+use std::path::Path;
+use std::time::Instant;
+
+/// How a run starts.
+pub enum RunStart {
+    /// From the beginning, in a new folder.
+    New { overwrite: bool },
+    /// From a checkpoint.
+    Resumed { checkpoint: Box<RunCheckpoint>, accept_changes: bool },
+    /// From the end of a finished run, in a new folder.
+    Extended { finished: Box<FinishedRun>, overwrite: bool, accept_changes: bool },
+}
+
+/// What a run saves whose case does not say so.
+const ONLY_END: &str =
+    "only the end is saved; save.every, save.every_time or save.times saves more";
+
+/// What a run uses beside its case; the runs of a sweep share it.
+pub struct Session<'a> {
+    pub loaded: &'a LoadedField,
+    pub device: &'a OpenDevice,
+    /// When the run started.
+    pub start: Instant,
+    pub console: &'a dyn Console,
+}
+
+/// Runs a case and writes all files of its output folder. Returns its output, and whether it was cut short.
+///
+/// # Errors
+///
+/// If the case or its input is invalid, if a file cannot be written, or if the run is stopped and can be resumed.
+pub fn trace(
+    case: &Case,
+    start: RunStart,
+    console: &dyn Console,
+) -> Result<(Printed, Option<Stopped>)> {
+    check_and_start(case)?;
+    let device = devices::only_name(&case.run.device, "this run")?;
+    with_session(case, &device, console, |session| trace_in(case, start, session))
+}
+
+/// Checks a case, and starts the threads of this process: before a device is chosen, as the choice depends on
+/// their number.
+pub fn check_and_start(case: &Case) -> Result<()> {
+    job::check(case)?;
+    job::check_folder(case)?;
+    start_threads(case.run.threads)
+}
+
+/// Loads the field of a case on a device, and passes it on.
+pub fn with_session<T>(
+    case: &Case,
+    device: &str,
+    console: &dyn Console,
+    work: impl FnOnce(&Session) -> Result<T>,
+) -> Result<T> {
+    let start = Instant::now();
+    let device = console.open_device(device)?;
+    let loaded = {
+        let _phase = burntrace_core::phase!("load field");
+        job::field(case, &device, console)?
+    };
+    work(&Session { loaded: &loaded, device: &device, start, console })
+}
+
+/// Compiles the kernels of a run on a device that does so, and returns the seconds; otherwise the first launch
+/// would. A profile shows the phase on every device.
+pub fn compile(
+    tracer: &Tracer,
+    particles: usize,
+    device: &OpenDevice,
+    console: &dyn Console,
+) -> Result<f64> {
+    if !device.compiles_kernels() && console.profile().is_none() {
+        return Ok(0.0);
+    }
+    let _phase = burntrace_core::phase!("compile");
+    Ok(tracer.warm_up(particles)?)
+}
+
+/// The seconds of reading, uploading and compiling.
+pub fn load_seconds(loaded: &LoadedField, compile: f64) -> Spent {
+    Spent { read: loaded.read_seconds, upload: loaded.upload_seconds, compile, total: 0.0 }
+}
+
+/// The warnings of a run; keys without effect, and a missing `[save]`, are said as notes.
+pub fn warnings(case: &Case, session: &Session) -> Result<Vec<String>> {
+    let warnings = [case.notes.clone(), job::warnings(case, session.loaded)?].concat();
+    if case.save.at == SaveAt::End {
+        session.console.say("save", ONLY_END);
+    }
+    if case.run.piece.is_some() && !case.run.is_shared {
+        let text = "run.piece has no effect in a run of one process on one device";
+        session.console.say("piece", text);
+    }
+    Ok(warnings)
+}
+
+/// Runs a case whose field is loaded, and writes all files of its output folder. Returns its output, and whether
+/// it was cut short.
+pub fn trace_in(
+    case: &Case,
+    run_start: RunStart,
+    session: &Session,
+) -> Result<(Printed, Option<Stopped>)> {
+    let Session { loaded, device, start, console } = *session;
+    let preparing = burntrace_core::phase!("prepare");
+    let domain = job::domain(case, loaded.field.domain())?;
+    let (seeds, about_seeds) = job::seeds(case, domain, &*loaded.field)?;
+    let tracer = job::tracer(case, loaded, &device.name, console)?;
+    let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+    let compile = compile(&tracer, prepared.save_plan().particles, device, console)?;
+    let mut warnings = warnings(case, session)?;
+    warnings.extend(about_seeds);
+
+    let fingerprint = Fingerprint::of(case, loaded, &seeds)?;
+    let (folder, mut checkpoint) = match run_start {
+        RunStart::New { overwrite } => open_new(case, overwrite, fingerprint, session)?,
+        RunStart::Resumed { checkpoint, accept_changes } => {
+            let (folder, checkpoint, changes) =
+                open_resumed(case, *checkpoint, (fingerprint, accept_changes), device)?;
+            warnings.extend(changes);
+            (folder, checkpoint)
+        }
+        RunStart::Extended { finished, overwrite, accept_changes } => {
+            let data = (fingerprint, accept_changes);
+            let (folder, checkpoint, changes) =
+                finished.open_longer(case, (&prepared, &seeds), data, overwrite, session)?;
+            warnings.extend(changes);
+            (folder, checkpoint)
+        }
+    };
+    console::warn(console, &warnings);
+    checkpoint.add_warnings(warnings);
+    let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
+    let time = checkpoint
+        .time()
+        .map_or_else(String::new, |time| format!(" at t = {}", twelve_digits(time)));
+    let seeds_text = count(seeds.len());
+    let field = job::field_in_words(&loaded.json).unwrap_or_else(|| "an unknown field".into());
+    tracing::info!(
+        "The run {what} on `{}`{time} with {seeds_text} seeds, through {field}",
+        device.name
+    );
+    let (seeds, load) = (seeds.len(), load_seconds(loaded, compile));
+    let run = CaseRun { case, seeds, loaded, device, load, start, console, shows_progress: true };
+    drop(preparing);
+    run.complete(prepared, &folder, checkpoint).map_err(|error| interrupted(error, &folder, None))
+}
+
+/// Creates the folder of a new run, with its case and its initial checkpoint.
+fn open_new(
+    case: &Case,
+    overwrite: bool,
+    fingerprint: Fingerprint,
+    session: &Session,
+) -> Result<(Folder, RunCheckpoint)> {
+    let folder = Folder::create(&case.run.out, overwrite)?;
+    let text = folder::case_text(case)?;
+    folder.write("case.toml", &text)?;
+    let checkpoint = RunCheckpoint::initial(text, fingerprint, Machine::of(session.device));
+    if checkpoint_policy(&case.run).is_some() {
+        checkpoint.write(&folder, &[])?;
+    }
+    open_log(&folder.path("log.txt"), session.console)?;
+    Ok((folder, checkpoint))
+}
+
+/// Opens the folder of a resumed run, and checks the input data against its fingerprint. Returns warnings
+/// about changes, too.
+fn open_resumed(
+    case: &Case,
+    mut checkpoint: RunCheckpoint,
+    (fingerprint, accept_changes): (Fingerprint, bool),
+    device: &OpenDevice,
+) -> Result<(Folder, RunCheckpoint, Vec<String>)> {
+    let folder = Folder::at(&case.run.out);
+    let since = format!("since the run in {} started", folder.root.display());
+    let change = checkpoint.data_change(&fingerprint, accept_changes, &since)?;
+    let unverified = checkpoint.unverified(&folder);
+    let changes = checkpoint.changes(device).into_iter().chain(change).chain(unverified).collect();
+    checkpoint.resumed += 1;
+    checkpoint.fingerprint = fingerprint;
+    Ok((folder, checkpoint, changes))
+}
+
+/// Opens the log of a run, which is locked as long as the console keeps it.
+///
+/// # Errors
+///
+/// If its run is in progress.
+pub fn open_log(path: &Path, console: &dyn Console) -> Result<()> {
+    console.log(lock::locked(path)?);
+    Ok(())
+}
+
+/// Starts the CPU threads, once for this process and before all that uses them: whoever asks for their number
+/// starts them, too. 0 means all that the process may use.
+pub fn start_threads(threads: usize) -> Result<()> {
+    let available = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let wanted = if threads == 0 { available } else { threads };
+    let built = rayon::ThreadPoolBuilder::new().num_threads(wanted).build_global();
+    match built {
+        // A program that calls may have started them.
+        Err(_) if threads == 0 || rayon::current_num_threads() == threads => Ok(()),
+        built => built.with_context(|| {
+            format!("cannot start {wanted} CPU threads; give fewer with --threads")
+        }),
+    }
+}
