@@ -42,7 +42,8 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Reads a case file, and sets or removes keys in it: `trace.dt=0.01`, `source[0].rate=`.
+/// Reads a case file, and sets or removes keys in it: `trace.dt=0.01`, `source[0].rate=`. Relative file names are in
+/// its folder.
 pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
     if path.is_dir() {
         let path = path.display();
@@ -57,7 +58,13 @@ pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
             path.display()
         ))
     })?;
-    from_text(&text, set).map_err(|problem| Misuse::error(format!("{}: {problem}", path.display())))
+    let case = from_text(&text, set)
+        .map_err(|problem| Misuse::error(format!("{}: {problem}", path.display())))?;
+    let path = std::path::absolute(path)?;
+    Ok(match path.parent() {
+        Some(folder) => case.within(folder),
+        None => case,
+    })
 }
 
 /// Reads a case from its text. The error starts with the line, for a caller that names the file.

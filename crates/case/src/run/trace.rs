@@ -13,6 +13,7 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use burntrace_core::{SaveAt, Tracer, device::OpenDevice};
+use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
@@ -216,8 +217,12 @@ pub fn start_threads(threads: usize) -> Result<()> {
     let wanted = if threads == 0 { available } else { threads };
     let built = rayon::ThreadPoolBuilder::new().num_threads(wanted).build_global();
     match built {
-        // A program that calls may have started them.
-        Err(_) if threads == 0 || rayon::current_num_threads() == threads => Ok(()),
+        // Started before, by a program that calls.
+        Err(error)
+            if error.source().is_none() && [0, rayon::current_num_threads()].contains(&threads) =>
+        {
+            Ok(())
+        }
         built => built.with_context(|| {
             format!("cannot start {wanted} CPU threads; give fewer with --threads")
         }),
