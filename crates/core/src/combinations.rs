@@ -77,6 +77,9 @@ table! {
         NotOnGrid = "a field that is not on a grid, or does not own its source";
         OtherPlaces = "samples of the field elsewhere than at the particles";
         SecondDevice = "a second device";
+        Sphere = "a field on a sphere";
+        Obstacles = "obstacles";
+        LevelDrift = "a drift towards the east or the north";
     }
     rules {
         Tolerance, OtherScheme: "it does not estimate its error", "use `dormand-prince`, or omit the tolerance";
@@ -121,6 +124,14 @@ table! {
             "open a grid (`GridField::open`), or use another strategy";
         Blocks, OtherPlaces: "blocks are read around the particles of a run",
             "open the field with all frames or with streamed ones";
+        Sphere, Obstacles: "bodies are shapes in a flat space", "omit them, or project the field before";
+        Sphere, LevelDrift: "its direction in space changes along a path",
+            "give a drift upwards only, or add it to the velocities of the files";
+        Sphere, Hook: "its displacements would be in degrees", "run without it";
+        Sphere, Gradients: "a step has no derivatives there yet", "use differences of seeds";
+        Sphere, FlowMapGradient: "a step has no derivatives there yet", "use differences of auxiliary seeds";
+        Sphere, TensorSteps: "they are straight in longitude and latitude", "use the fused engine";
+        Sphere, Blocks: "a block is chosen by straight displacements", "use another strategy";
         Blocks, SecondDevice: "they are read for one device", "use one device, or another strategy";
     }
 }

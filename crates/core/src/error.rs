@@ -71,6 +71,10 @@ pub enum Error {
     #[error("the field is empty: {0}")]
     Empty(&'static str),
 
+    /// A field is not one of longitudes and latitudes.
+    #[error("the field on a sphere is not valid: {0}")]
+    Sphere(String),
+
     /// Scattered points or their weighting are not valid.
     #[error("the points of the field are not valid: {0}")]
     Points(String),

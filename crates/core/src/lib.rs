@@ -41,10 +41,10 @@ use control_group::ControlGroup;
 pub use error::{Error, Result};
 pub use execution::{Adjoint, Execution};
 pub use field::{
-    Analytic, CellVelocity, Domain, Expression, Field, FieldArray, FieldFn, FieldOptions, Flow,
-    FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField, GridSource,
-    MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField,
-    PointSource, Samples, SourceError,
+    Analytic, CellVelocity, Domain, EARTH_RADIUS, Expression, Field, FieldArray, FieldFn,
+    FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField,
+    GridSource, MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid,
+    PointField, PointSource, Samples, SourceError,
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;

@@ -16,6 +16,14 @@ pub enum FieldShape {
 }
 
 impl FieldShape {
+    /// Radius of the sphere that it is on; see [`GridShape::radius`].
+    pub fn radius(&self) -> Option<f64> {
+        match self {
+            FieldShape::Grid(grid) => grid.radius,
+            _ => None,
+        }
+    }
+
     /// Number of velocities per frame.
     pub fn values_per_frame(&self) -> usize {
         match self {

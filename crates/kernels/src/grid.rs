@@ -35,6 +35,9 @@ pub struct GridShape {
     pub pitch: [f64; 3],
     /// Spacing of the nodes.
     pub spacing: Spacing,
+    /// Radius of the sphere, in metres, whose longitudes and latitudes in degrees the first two axes are. Then velocities
+    /// are horizontal vectors in space and a fourth component, upwards. `None` in a flat space.
+    pub radius: Option<f64>,
     /// Where velocities are stored.
     pub placement: Placement,
 }

@@ -77,6 +77,7 @@ impl FieldTensors {
     /// Placeholders for a field that is not sampled and has no mesh, for [`settle`].
     pub fn none(device: &Device, dtype: DType) -> Self {
         let grid = GridShape {
+            radius: None,
             nodes: [1; 3],
             first: [0; 3],
             origin: [0.0; 3],

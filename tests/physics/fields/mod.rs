@@ -9,3 +9,4 @@ mod mesh_planes;
 mod own_fields;
 mod points;
 mod probe;
+mod sphere;

@@ -341,6 +341,7 @@ fn options(case: &Case, frames: Frames) -> FieldOptions {
         outside_time: field.outside_time,
         in_time: field.in_time,
         not_finite: field.not_finite,
+        radius: None,
         frames,
         memory: Some(memory::available(case)),
     }

@@ -4,6 +4,7 @@ use super::{
     blocks::Blocks,
     domain::{AXES, Domain},
     frames::Frames,
+    globe::Globe,
     layout::{Layout, grid_name, indices_of},
     load::{Input, Loaded},
     options::FieldOptions,
@@ -72,24 +73,30 @@ impl GridField {
         options: &FieldOptions,
     ) -> Result<Self> {
         check_axes(&axes)?;
+        let has_velocity = input.lanes()?.has_velocity;
+        let radius = options.radius.filter(|_| has_velocity);
+        let globe = radius.map(|radius| Globe::new(radius, &axes, placement)).transpose()?;
+        let given = axes.each_ref().map(Vec::len);
+        let axes = globe.as_ref().map_or(axes, |globe| globe.axes.clone());
         let ends = |at: fn(&Vec<f64>) -> f64| axes.each_ref().map(at);
         let domain = Domain::new(ends(|axis| axis[0]), ends(|axis| axis[axis.len() - 1]))?;
-        let origin = domain.origin();
+        let origin = if globe.is_some() { [0.0; 3] } else { domain.origin() };
         let measured = |d: usize| axes[d].iter().map(|x| x - origin[d]).collect::<Vec<_>>();
         let measured = [0, 1, 2].map(measured);
-        let shape = grid_shape(&measured, placement);
+        let shape = GridShape { radius, ..grid_shape(&measured, placement) };
         let (time, lanes) = (input.time(options)?, input.lanes()?);
         let nodes = measured.concat();
         let layout = Layout {
             shape: FieldShape::Grid(shape),
-            given: shape.values_per_frame(),
+            given: GridShape { nodes: given, ..shape }.values_per_frame(),
             averaged: false,
-            order: None,
+            order: globe.as_ref().and_then(Globe::order),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             lanes: lanes.clone(),
             name: grid_name(&shape),
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: Arc::new(move |value| value_position(value, &shape, &axes)),
+            globe: globe.map(Arc::new),
         };
         let Loaded { velocity, stream, blocks, traits, layout } = match input {
             Input::Blocks(source, bytes) => {
@@ -244,6 +251,7 @@ fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> GridShape {
         first: [0; 3],
         origin: axes.each_ref().map(|axis| axis[0]),
         pitch: axes.each_ref().map(|axis| pitch(axis)),
+        radius: None,
         spacing: if uniform { Spacing::Uniform } else { Spacing::Table },
         placement,
     }

@@ -3,6 +3,7 @@
 use super::{
     arrays::FieldArray,
     frames::TimeAxis,
+    globe::Globe,
     lanes::{ArrayLanes, LANES},
     options::NotFinite,
     source::{FrameData, FrameSource},
@@ -73,6 +74,8 @@ pub(super) struct Layout {
     /// Bytes of coordinates and index tables.
     pub other_bytes: u64,
     pub position: Positions,
+    /// The sphere that the field is on.
+    pub globe: Option<Arc<Globe>>,
 }
 
 impl Layout {
@@ -137,11 +140,25 @@ impl Layout {
                     .into(),
             ));
         }
+        if self.globe.is_some() && diffusivity.is_some() {
+            return Err(Error::Sphere(
+                "diffusivities of files have no place beside velocities upwards; give a constant one".into(),
+            ));
+        }
         let is_hidden =
             |i: usize| hidden.as_ref().is_some_and(|hidden| hidden.get(i) == Some(&true));
         if self.lanes.has_velocity {
             let is_hole = |i: usize| is_hidden(i) || not_finite == NotFinite::Outside;
             let bad = self.put_velocity(frame, &velocity, is_hole, all)?;
+            match (&self.globe, &mut *all) {
+                (Some(globe), Floats::F32(all)) => {
+                    globe.join_poles(all[start..].as_chunks_mut().0, |x| x as f32);
+                }
+                (Some(globe), Floats::F64(all)) => {
+                    globe.join_poles(all[start..].as_chunks_mut().0, |x| x);
+                }
+                (None, _) => {}
+            }
             if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
                 let position = (self.position)(first);
                 return Err(Error::NotFinite { frame, count, first, position });
@@ -283,11 +300,12 @@ impl Layout {
             let v = [number(3 * i), number(3 * i + 1), number(3 * i + 2)];
             let mut row = [T::default(); LANES];
             if v.iter().all(|u| u.is_finite()) {
-                for d in 0..3 {
-                    if !self.flat[d] {
-                        row[d] = cast(v[d]);
-                    }
-                }
+                let kept = |d: usize| if self.flat[d] { 0.0 } else { v[d] };
+                let kept = [kept(0), kept(1), kept(2)];
+                row = match &self.globe {
+                    Some(globe) => globe.in_space(value, kept).map(&cast),
+                    None => [cast(kept[0]), cast(kept[1]), cast(kept[2]), T::default()],
+                };
             } else if is_hole(i) {
                 row[..3].fill(cast(f64::NAN));
             } else {

@@ -117,6 +117,7 @@ impl MeshField {
             shape: FieldShape::Mesh(records.shape),
             given: if averages { mesh.points().len() } else { count },
             averaged: averages,
+            globe: None,
             order: (!averages).then(|| Arc::new(order.clone()) as Arc<dyn Ordered>),
             flat: [0, 1, 2].map(|d| mesh.flat_axis() == Some(d)),
             lanes: lanes.clone(),

@@ -16,6 +16,9 @@ pub struct FieldOptions {
     pub in_time: TimeInterpolation,
     /// Treatment of velocities that are not finite.
     pub not_finite: NotFinite,
+    /// Radius of the sphere, in metres, on which the first two axes of a grid are longitude and latitude in degrees; its
+    /// velocities are towards the east, the north, and upwards, in metres per second. `None` in a flat space.
+    pub radius: Option<f64>,
     /// Number of frames held at a time.
     pub frames: Frames,
     /// Maximum bytes of the field on the device; `None` for no limit.

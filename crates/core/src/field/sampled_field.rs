@@ -81,9 +81,10 @@ macro_rules! sampled_field {
             impl FromOrigin for $field {
                 fn velocity_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
                     let [count, _] = position.dims();
-                    let cells = self.locate_all(position);
+                    let cells = self.locate_all(position.clone());
                     let read = |frame| self.read(frame, &cells);
-                    self.sampled.at_times((count, times), 0, read).narrow(1, 0, 3)
+                    let velocity = self.sampled.at_times((count, times), 0, read);
+                    self.sampled.along_axes(&position, velocity).narrow(1, 0, 3)
                 }
 
                 fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
@@ -95,10 +96,14 @@ macro_rules! sampled_field {
 
                 fn values_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                     let [count, _] = position.dims();
-                    let cells = self.locate_all(position);
+                    let cells = self.locate_all(position.clone());
                     let group = |group| {
                         let read = |frame| self.read(frame, &cells);
-                        self.sampled.at_times((count, &[time]), group, read)
+                        let values = self.sampled.at_times((count, &[time]), group, read);
+                        match group {
+                            0 => self.sampled.along_axes(&position, values),
+                            _ => values,
+                        }
                     };
                     Tensor::cat((0..self.sampled.tensors.groups).map(group).collect(), 1)
                 }

@@ -11,7 +11,7 @@ use super::{
     walk,
 };
 use crate::{
-    BoundaryCondition, Engine, Error, OutletAt, Result, Scheme, Seeds, SeedsOutside,
+    BoundaryCondition, Engine, Error, OutletAt, PerAxis, Result, Scheme, Seeds, SeedsOutside,
     combinations::{self, Feature},
     device,
     schedule::{Chunk, Schedule},
@@ -176,6 +176,9 @@ impl Tracer<'_> {
             Feature::FlowMapGradient => self.save.flow_map_gradient,
             Feature::OwnField => field.sampled().is_none(),
             Feature::TrackedInlets => inflow::is_tracked(self),
+            Feature::Sphere => field.sampled().is_some_and(|sampled| sampled.radius().is_some()),
+            Feature::Obstacles => !surroundings.obstacles.is_empty(),
+            Feature::LevelDrift => !matches!(self.motion.drift, PerAxis::Numbers([0.0, 0.0, _])),
             Feature::Blocks => field.sampled().is_some_and(|sampled| sampled.blocks.is_some()),
             _ => false,
         }

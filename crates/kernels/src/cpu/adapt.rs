@@ -4,7 +4,7 @@ use super::{
     Real,
     lanes::{self, Four, Lanes, Task, three},
     probe::{Probe, Width},
-    step::{Positions, rk_attempt},
+    step::{Attempt, Positions, rk_attempt},
     tile::{Member, PartOfStep, Tile},
     trail::AcceptedStep,
 };
@@ -108,9 +108,9 @@ impl<F: Real> Adapt<'_, '_, F> {
         let pairs = context.part(j, start_fraction * full_dt, h);
         self.probe.recall(self.tile.arrays.record[i].location);
         let from = Positions::load::<F, L>(&[self.tile.arrays.position[i]]);
-        let (result, error) = rk_attempt::<F, L>(&from, (h, &pairs), context, self.probe);
-        let ([at], [to]) = (from.at, result.to.at);
-        let [start, end, error] = [at, to, error].map(|vector| Vec3(three(vector.array())));
+        let Attempt { result, error, ends: [from, to] } =
+            rk_attempt::<F, L>(&from, (h, &pairs), context, self.probe);
+        let [start, end, error] = [from, to, error].map(|vector| Vec3(three(vector.array())));
         let is_last = until == F::one();
         let trial = TrialStep { suggested: *next_dt, h, is_last, slack: slack(full_dt) };
         let verdict = judge(&control(&context.launch), start, end, error, &trial);

@@ -122,6 +122,8 @@ where
 }
 
 impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
+    const ON_SPHERE: bool = false;
+
     fn run<S: Differentiable<F>>(self, sampler: S) {
         let segment = self.taken.segment;
         let mut context = SegmentContext::new(segment, self.data.launch(sampler.region()));

@@ -202,6 +202,7 @@ impl<F: Real> Sampler<F> for FormulaSampler<F> {
     const IS_FAST: bool = false;
 
     type Hint = ();
+    type Chart = crate::cpu::chart::Flat;
 
     const TOGETHER: bool = true;
 

@@ -4,6 +4,7 @@ mod axes;
 
 use super::{
     Real,
+    chart::{Chart, Flat},
     field::FieldArrays,
     frame_pair::FramePair,
     lanes::{Eight, Four, Lanes, Vector, three},
@@ -19,7 +20,7 @@ pub(super) struct Nodes;
 /// Cell-centred velocity: constant in each cell.
 pub(super) struct Cells;
 
-pub(super) struct GridSampler<'a, F, P> {
+pub(super) struct GridSampler<'a, F, P, C = Flat> {
     velocity: &'a [[F; 4]],
     /// The index, in a frame, of the value in cell 0; it wraps around below 0 for a block that starts elsewhere.
     start: usize,
@@ -27,10 +28,10 @@ pub(super) struct GridSampler<'a, F, P> {
     /// Whether the x axis is flat.
     is_flat: bool,
     axes: Axes<'a, F>,
-    placement: PhantomData<fn() -> P>,
+    kind: PhantomData<fn() -> (P, C)>,
 }
 
-impl<'a, F: Real, P> GridSampler<'a, F, P> {
+impl<'a, F: Real, P, C> GridSampler<'a, F, P, C> {
     /// # Panics
     ///
     /// If the arrays do not have the shape's size, on which every read below relies.
@@ -53,12 +54,12 @@ impl<'a, F: Real, P> GridSampler<'a, F, P> {
             strides,
             is_flat: shape.is_flat(0),
             axes: Axes::new(field.coordinates, shape),
-            placement: PhantomData,
+            kind: PhantomData,
         }
     }
 }
 
-impl<F: Real, P> GridSampler<'_, F, P> {
+impl<F: Real, P, C> GridSampler<'_, F, P, C> {
     /// The index, in a frame, of the first value of a cell.
     #[inline(always)]
     fn index(&self, [i, j, k]: Cell) -> usize {
@@ -101,7 +102,7 @@ impl<F: Real> Corner<F> {
 /// along z.
 type Rows<E> = [E; 4];
 
-impl<F: Real> GridSampler<'_, F, Nodes> {
+impl<F: Real, C> GridSampler<'_, F, Nodes, C> {
     /// The corners of the cell of a position, its coordinates in the cell, and the cell. Neighbours along x are
     /// contiguous in memory and read as one vector.
     #[inline(always)]
@@ -142,8 +143,12 @@ impl<F: Real> GridSampler<'_, F, Nodes> {
     }
 }
 
-impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
+impl<F: Real, C: Chart<F>> Sampler<F> for GridSampler<'_, F, Nodes, C> {
     type Hint = Cell;
+    type Chart = C;
+
+    /// What a step costs on a sphere hides what a scheme known when compiling saves.
+    const IS_FAST: bool = C::IS_FLAT;
 
     /// Interpolates in time first, then along y and z; x comes last.
     #[inline(always)]
@@ -155,7 +160,7 @@ impl<F: Real> Sampler<F> for GridSampler<'_, F, Nodes> {
     }
 }
 
-impl<F: Real> Differentiable<F> for GridSampler<'_, F, Nodes> {
+impl<F: Real, C: Chart<F>> Differentiable<F> for GridSampler<'_, F, Nodes, C> {
     #[inline(always)]
     fn slopes<L: Lanes<F>>(
         &self,
@@ -194,6 +199,7 @@ impl<F: Real> Differentiable<F> for GridSampler<'_, F, Nodes> {
 
 impl<F: Real> Sampler<F> for GridSampler<'_, F, Cells> {
     type Hint = Cell;
+    type Chart = Flat;
 
     #[inline(always)]
     fn sample<L: Lanes<F>>(&self, p: L::Four, pair: &FramePair<F>, last: &mut Cell) -> L::Four {

@@ -4,6 +4,7 @@
 mod adapt;
 pub(crate) mod adjoint;
 mod arrays;
+mod chart;
 pub(crate) mod dual;
 mod field;
 mod follow;
@@ -40,11 +41,12 @@ pub(crate) use reinjection::Ended;
 
 use crate::{FieldShape, Record, Segment};
 use arrays::TILE;
+use chart::Chart;
 use follow::{TakeSteps, take_steps};
 use frame_pair::{FramePair, frame_pair, from_value};
 pub use lanes::instructions;
 use lanes::{Four, Lanes, Task, four};
-use launch::LaunchData;
+use launch::{Launch, LaunchData};
 use order::{Order, Parts};
 use rayon::prelude::*;
 use reinjection::EndLog;
@@ -130,8 +132,9 @@ pub(crate) fn sample<F: Real>(
     let pair = frame_pair(&launch, 0, F::zero());
     let walls = Walls::new(&segment.boundary, launch);
     let size = field.shape.values_per_frame();
+    let has_velocity = groups.start == 0;
     let groups = groups.map(|group| from_value(&pair, group * size)).collect();
-    let work = Sample { position, record, values, walls, groups };
+    let work = Sample { position, record, values, walls, groups, launch, has_velocity };
     field.with_sampler(segment.clock.frames, work);
 }
 
@@ -142,15 +145,19 @@ struct Sample<'a, F: Real> {
     walls: Walls<'a, F>,
     /// The frames of each group of values.
     groups: Vec<FramePair<F>>,
+    launch: Launch<'a, F>,
+    /// Whether the first group has the velocity.
+    has_velocity: bool,
 }
 
 impl<F: Real> WithSampler<F> for Sample<'_, F> {
     fn run<S: Differentiable<F>>(self, sampler: S) {
         let (walls, groups, sampler) = (&self.walls, self.groups.as_slice(), &sampler);
+        let turns = self.has_velocity.then_some(&self.launch);
         let values = self.values.par_chunks_mut(TILE * groups.len());
         let tiles = self.position.par_chunks(TILE).zip(self.record.par_chunks(TILE)).zip(values);
         tiles.for_each(|((position, record), values)| {
-            lanes::dispatch(SampleTile { position, record, values, walls, groups, sampler });
+            lanes::dispatch(SampleTile { position, record, values, walls, groups, sampler, turns });
         });
     }
 }
@@ -177,6 +184,8 @@ struct SampleTile<'a, F: Real, S> {
     walls: &'a Walls<'a, F>,
     groups: &'a [FramePair<F>],
     sampler: &'a S,
+    /// Says that the first value is a velocity, whose components are to be along the axes.
+    turns: Option<&'a Launch<'a, F>>,
 }
 
 impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
@@ -192,6 +201,10 @@ impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
             let at = self.walls.wrap::<L>(four::<F, L>(p));
             for (value, pair) in values.iter_mut().zip(self.groups) {
                 *value = self.sampler.sample::<L>(at, pair, &mut hint).array();
+            }
+            if let (false, Some(launch)) = (S::Chart::IS_FLAT, self.turns) {
+                let chart = S::Chart::at::<L>(launch, at);
+                values[0] = chart.scale::<L>(L::Four::new(values[0]), [at; 2]).0.array();
             }
         }
     }

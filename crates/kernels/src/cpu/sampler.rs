@@ -1,7 +1,8 @@
 //! How a field is read: what each kind of field answers.
 
 use super::{
-    Real, frame_pair::FramePair, lanes::Lanes, launch::Region, segment::FramePairs, shares::Shares,
+    Real, chart::Chart, frame_pair::FramePair, lanes::Lanes, launch::Region, segment::FramePairs,
+    shares::Shares,
 };
 use crate::physics::region::host::CellHint;
 
@@ -9,6 +10,9 @@ use crate::physics::region::host::CellHint;
 pub(crate) trait Sampler<F: Real>: Sync {
     /// Data that speeds up the next sample of the same particle and never changes its value.
     type Hint: Copy + Default;
+
+    /// The space that it is in.
+    type Chart: Chart<F>;
 
     fn sample<L: Lanes<F>>(
         &self,
@@ -106,5 +110,8 @@ pub(crate) trait Differentiable<F: Real>: Sampler<F> {
 
 /// A computation to be compiled for each kind of sampler.
 pub(crate) trait WithSampler<F: Real> {
+    /// Whether it is compiled for fields on a sphere, too.
+    const ON_SPHERE: bool = true;
+
     fn run<S: Differentiable<F>>(self, sampler: S);
 }

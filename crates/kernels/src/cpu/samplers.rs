@@ -10,7 +10,7 @@ use super::{
     points::{InverseDistance, Nearest},
     sampler::WithSampler,
 };
-use crate::{FieldShape, MeshForm, MeshShape, Placement, Weighting};
+use crate::{FieldShape, MeshForm, MeshShape, Placement, Weighting, physics::sphere::host::Place};
 
 impl<F: Real> FieldArrays<'_, F> {
     /// Calls a function with the part of space that a mesh fills.
@@ -25,7 +25,7 @@ impl<F: Real> FieldArrays<'_, F> {
     }
 
     /// Runs a computation with the sampler for the field's shape.
-    pub fn with_sampler(&self, frames: usize, work: impl WithSampler<F>) {
+    pub fn with_sampler<W: WithSampler<F>>(&self, frames: usize, work: W) {
         // Without the loops of launches, which they do not take, unit tests compile much faster.
         if cfg!(test) {
             panic!("launches are tested in tests/physics");
@@ -33,6 +33,12 @@ impl<F: Real> FieldArrays<'_, F> {
         let frames = frames * self.groups;
         match self.shape {
             FieldShape::Grid(grid) => match grid.placement {
+                Placement::Nodes if grid.radius.is_some() => {
+                    assert!(W::ON_SPHERE, "this computation has no meaning on a sphere yet");
+                    if const { W::ON_SPHERE } {
+                        work.run(GridSampler::<F, Nodes, Place<F>>::new(self, grid, frames));
+                    }
+                }
                 Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),
                 Placement::Cells => work.run(GridSampler::<F, Cells>::new(self, grid, frames)),
             },

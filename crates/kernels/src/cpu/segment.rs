@@ -66,8 +66,8 @@ impl<'a, F: Real> SegmentContext<'a, F> {
             stagnant: F::of(segment.stagnant_speed * segment.stagnant_speed),
             pairs,
             adds: segment.drift != [0.0; 3] || segment.walk.is_some_and(|walk| walk.varies),
-            drift: [0, 1, 2, 3].map(|d| segment.drift.get(d).map_or(F::zero(), |v| F::of(*v))),
-            three: [F::one(), F::one(), F::one(), F::zero()],
+            drift: drift(segment, launch.features.sphere).map(F::of),
+            three: [1.0, 1.0, 1.0, f64::from(u8::from(launch.features.sphere))].map(F::of),
             ends: segment.reinjection.as_ref().map(|next| EndLog::new(next, launch.rows.len())),
         }
     }
@@ -145,6 +145,12 @@ impl<'a, F: Real> SegmentContext<'a, F> {
     pub fn is_adaptive(&self) -> bool {
         self.tableau.is_embedded() && self.launch.features.adaptive
     }
+}
+
+/// The drift in the components of a velocity: on a sphere, only upwards.
+fn drift(segment: &Segment, is_on_sphere: bool) -> [f64; 4] {
+    let [x, y, z] = segment.drift;
+    if is_on_sphere { [0.0, 0.0, 0.0, z] } else { [x, y, z, 0.0] }
 }
 
 /// Whether a straight path certainly meets none of the bodies. It is not inlined into the callers'

@@ -3,6 +3,7 @@
 use super::{
     Real,
     arrays::Position,
+    chart::Chart,
     frame_pair::FramePair,
     lanes::{Four, Lanes, Vector, four, three},
     method::{AnyScheme, Method},
@@ -10,7 +11,7 @@ use super::{
     sampler::Sampler,
     segment::{FramePairs, SegmentContext},
 };
-use crate::scheme::MAX_STAGES;
+use crate::{physics::sphere::host::Place, scheme::MAX_STAGES};
 
 /// Positions of `G` particles and their rests.
 #[derive(Clone, Copy)]
@@ -89,6 +90,9 @@ pub(super) trait StageVelocity<F: Real, L: Lanes<F>, const G: usize> {
     /// Whether those of all particles are evaluated at once.
     const TOGETHER: bool = false;
 
+    /// The space that positions are in.
+    type Chart: Chart<F>;
+
     /// The velocity of particle `g`, which is at a position at a stage.
     fn of(&mut self, stage: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four;
 
@@ -118,6 +122,8 @@ where
 {
     const TOGETHER: bool = S::TOGETHER;
 
+    type Chart = S::Chart;
+
     #[inline(always)]
     fn of(&mut self, _: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
         self.sampler.sample::<L>(at, pair, &mut self.hints[g])
@@ -133,6 +139,8 @@ where
 pub(super) struct Probed<'a, F>(pub &'a mut dyn Probe<F>);
 
 impl<F: Real, L: Lanes<F>> StageVelocity<F, L, 1> for Probed<'_, F> {
+    type Chart = Option<Place<F>>;
+
     #[inline(always)]
     fn of(&mut self, _: usize, _: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
         L::Four::new(self.0.sample(at.array(), pair, Width::of::<F, L>()))
@@ -140,7 +148,15 @@ impl<F: Real, L: Lanes<F>> StageVelocity<F, L, 1> for Probed<'_, F> {
 }
 
 /// The stages of a step of `G` particles.
-pub(super) struct Stages<'a, F: Real, L: Lanes<F>, E, M: Method, const G: usize> {
+pub(super) struct Stages<
+    'a,
+    F: Real,
+    L: Lanes<F>,
+    E: StageVelocity<F, L, G>,
+    M: Method,
+    const G: usize,
+> {
+    charts: [E::Chart; G],
     from: &'a Positions<L::Four, G>,
     h: F,
     pairs: &'a FramePairs<F>,
@@ -164,7 +180,13 @@ where
         velocity: E,
     ) -> Self {
         let k = M::all([L::Four::splat(F::zero()); G]);
-        Stages { from, h, pairs, context, velocity, k }
+        let mut charts = [E::Chart::at::<L>(&context.launch, from.at[0]); G];
+        // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for g in 1..G {
+            charts[g] = E::Chart::at::<L>(&context.launch, from.at[g]);
+        }
+        Stages { charts, from, h, pairs, context, velocity, k }
     }
 
     /// Stage `N`, if the solution needs it. The condition is a constant, so that stages without use are not compiled.
@@ -201,7 +223,7 @@ where
     /// Where stage `n` of particle `g` samples the field.
     #[inline(always)]
     fn stage_position(&self, n: usize, g: usize) -> L::Four {
-        let mut stage = self.from.at[g];
+        let mut stage = self.charts[g].start::<L>(self.from.at[g]);
         for r in 0..n {
             let a = M::tableau(self.context.tableau).a[n][r];
             if !a.is_zero() {
@@ -209,7 +231,7 @@ where
                 stage = self.k.as_ref()[r][g].fma(a, stage);
             }
         }
-        self.context.walls.wrap::<L>(stage)
+        self.context.walls.wrap::<L>(self.charts[g].sum::<L>(self.from.at[g], stage))
     }
 
     /// All stages that the solution needs: one by one, so that their coefficients are constants in the compiled loop,
@@ -267,13 +289,16 @@ where
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
         for g in 0..G {
-            displacements[g] = self.mean_velocity(g).fma(h, self.from.rest[g]);
+            let velocity = self.mean_velocity(g);
+            displacements[g] = self.charts[g].change::<L>(velocity, h, self.from.rest[g]);
         }
         let to = self.from.moved::<F>(&displacements);
         let mut result = StepResult { to, slow: [false; G] };
         if self.context.stagnant > F::zero() {
             for g in 0..G {
-                let [u, v, w, _] = self.mean_velocity(g).array();
+                let ends = [self.from.at[g], to.at[g]];
+                let (velocity, _) = self.charts[g].scale::<L>(self.mean_velocity(g), ends);
+                let [u, v, w, _] = velocity.array();
                 result.slow[g] = self.context.is_stagnant(u * u + v * v + w * w);
             }
         }
@@ -288,14 +313,23 @@ where
     }
 }
 
-/// A step of one particle in rare code, and its difference from the embedded solution.
+/// A step whose error is estimated.
+pub(super) struct Attempt<V> {
+    pub result: StepResult<V, 1>,
+    /// Its difference from the embedded solution.
+    pub error: V,
+    /// The coordinates of its ends that a tolerance is relative to.
+    pub ends: [V; 2],
+}
+
+/// A step of one particle in rare code, with its error.
 #[inline(always)]
 pub(super) fn rk_attempt<F: Real, L: Lanes<F>>(
     from: &Positions<L::Four, 1>,
     (h, pairs): (F, &FramePairs<F>),
     context: &SegmentContext<F>,
     probe: &mut dyn Probe<F>,
-) -> (StepResult<L::Four, 1>, L::Four) {
+) -> Attempt<L::Four> {
     let probed = Probed(probe);
     let mut stages = Stages::<F, L, _, AnyScheme, 1>::new(from, (h, pairs), context, probed);
     let result = stages.step();
@@ -304,6 +338,7 @@ pub(super) fn rk_attempt<F: Real, L: Lanes<F>>(
     stages.velocity.0.keep();
     stages.any_stage(context.tableau.stages - 1);
     stages.velocity.0.restore();
-    let error = stages.error(0) * L::Four::splat(h);
-    (result, error)
+    let ends = [from.at[0], result.to.at[0]];
+    let (error, ends) = stages.charts[0].scale::<L>(stages.error(0) * L::Four::splat(h), ends);
+    Attempt { result, error, ends }
 }

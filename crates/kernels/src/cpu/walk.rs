@@ -15,10 +15,11 @@ use super::{
 use crate::physics::{
     diffusion::host::{Address, Spread, displacement},
     prelude::host::Vec3,
+    sphere::host::{change, place},
     tables::{DIFFUSIVITY, REACHES},
 };
 
-/// The displacement of a random walk in a step of length `h` from `from`.
+/// The change of position by a random walk in a step of length `h` from `from`.
 pub(super) fn diffuse<F: Real>(
     launch: &Launch<F>,
     from: [F; 3],
@@ -31,7 +32,13 @@ pub(super) fn diffuse<F: Real>(
         true => spread(launch, from, pair, walls, probe),
         false => Spread { here: F::one(), gradient: Vec3([F::zero(); 3]) },
     };
-    displacement(launch, &address, &spread, h).0
+    let by = displacement(launch, &address, &spread, h);
+    match (launch.features.sphere, by) {
+        (true, Vec3([east, north, up])) => {
+            change(&place(launch, Vec3(from)), Vec3([east, north, F::zero()]), up).0
+        }
+        (false, by) => by.0,
+    }
 }
 
 /// The field's diffusivity around a position.

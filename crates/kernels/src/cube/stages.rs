@@ -5,7 +5,6 @@ use super::{
     frame_pair::frame_pair,
     launch::Launch,
     sampler::{Hint, image, sample},
-    vec4,
     walk::diffuse,
 };
 use crate::physics::particle::device::Particle;
@@ -13,6 +12,7 @@ use crate::{
     Ratio,
     physics::{
         diffusion::device::Address,
+        sphere::device::{Place, change, local, place},
         tables::{DRIFT, FIRST_STEP, LOWEST, STAGNANT},
     },
 };
@@ -65,11 +65,12 @@ pub(super) fn rk_step<F: Float>(
     } else {
         tableau.solution_stages()
     });
-    let drift = vec4::<F>(launch.float(DRIFT), launch.float(DRIFT + 1), launch.float(DRIFT + 2));
+    let here = place_of::<F>(launch, from);
+    let drift = drift::<F>(launch);
     let mut k = Sequence::<Vec4<F>>::new();
     #[unroll]
     for s in 0..stages {
-        let mut stage = from;
+        let mut stage = start_of_sum::<F>(launch, from);
         #[unroll]
         for r in 0..s {
             let a = comptime!(tableau.a[s][r]);
@@ -79,6 +80,9 @@ pub(super) fn rk_step<F: Float>(
         }
         let offset = elapsed + ratio::<F>(comptime!(tableau.c[s])) * h;
         let at = frame_pair::<F>(launch, j, offset);
+        if comptime!(launch.features.sphere) {
+            stage = from + change_by::<F>(&here, stage);
+        }
         let p = image::<F>(launch, stage);
         let mut v = sample::<F>(launch, p, &at, hint) + drift;
         if comptime!(launch.features.walk.varies) {
@@ -102,7 +106,13 @@ pub(super) fn rk_step<F: Float>(
             error += Vec4::<F>::new(ratio::<F>(e) * h) * k[s];
         }
     }
-    let displacement = Vec4::<F>::new(h) * mean_velocity + particle.rest;
+    let mut displacement = Vec4::<F>::new(h) * mean_velocity;
+    if comptime!(launch.features.sphere) {
+        displacement = change_by::<F>(&here, displacement);
+        error = along_axes::<F>(&here, error);
+        mean_velocity = along_axes::<F>(&here, mean_velocity);
+    }
+    let displacement = displacement + particle.rest;
     let mut to = from + displacement;
     let mut rest = rest_of::<F>(launch, from, displacement, to);
     if comptime!(launch.features.walk.is_on) {
@@ -119,6 +129,48 @@ pub(super) fn rk_step<F: Float>(
     }
     let slow = dot::<F>(mean_velocity, mean_velocity) < launch.float(STAGNANT);
     StepResult::<F> { to, rest, slow, error }
+}
+
+/// What displacements of stages are added to: on a sphere, they make a change of position in the end.
+#[cube]
+fn start_of_sum<F: Float>(launch: &Launch<F>, from: Vec4<F>) -> Vec4<F> {
+    if comptime!(launch.features.sphere) { Vec4::<F>::new(F::new(0.0_f32)) } else { from }
+}
+
+/// The place of a position on a sphere; in a flat space, nothing that is computed.
+#[cube]
+pub(super) fn place_of<F: Float>(launch: &Launch<F>, from: Vec4<F>) -> Place<F> {
+    if comptime!(launch.features.sphere) {
+        place::<F>(launch, from)
+    } else {
+        Place::<F> { east: from, north: from, up: from, radius: F::new(0.0_f32) }
+    }
+}
+
+/// The drift in the components of a velocity: on a sphere, only upwards.
+#[cube]
+fn drift<F: Float>(launch: &Launch<F>) -> Vec4<F> {
+    if comptime!(launch.features.sphere) {
+        let mut up = Vec4::<F>::new(F::new(0.0_f32));
+        up.insert(3usize, launch.float(DRIFT + 2));
+        up
+    } else {
+        launch.vec3(DRIFT)
+    }
+}
+
+/// The change of position on a sphere by a displacement in space, whose fourth component is upwards.
+#[cube]
+fn change_by<F: Float>(here: &Place<F>, by: Vec4<F>) -> Vec4<F> {
+    change::<F>(here, local::<F>(here, by), by.extract(3usize))
+}
+
+/// The components of a velocity on a sphere towards the east, the north, and upwards.
+#[cube]
+pub(super) fn along_axes<F: Float>(here: &Place<F>, v: Vec4<F>) -> Vec4<F> {
+    let mut axes = local::<F>(here, v);
+    axes.insert(2usize, v.extract(3usize));
+    axes
 }
 
 /// What the sum of a position `from` and a displacement loses by being rounded to `to` (Dekker's

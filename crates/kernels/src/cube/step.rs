@@ -1,14 +1,14 @@
 //! The kernels: a thread takes one particle through all steps of a segment.
 
 use super::{
-    cubecl,
+    Vec4, cubecl,
     frame_pair::{frame_pair, from_value},
     launch::{EndLog, Launch, Rows},
     particle::{load, store},
     progress::{StepProgress, begin, follow, move_on, start},
     sampler::{Hint, forget, image, recall, sample},
     settle::settle,
-    stages::{Part, StepResult, rk_step},
+    stages::{Part, StepResult, along_axes, place_of, rk_step},
     vec4,
 };
 use crate::physics::particle::device::Particle;
@@ -21,7 +21,7 @@ use crate::{
         step_size::device::{TrialStep, control, judge, length, slack},
         tables::{
             CONTROL_MAX, FIRST_SLOT, FIRST_STEP, FRAME_INTERVALS, FRAME_SIZE, GROUP_SIZE,
-            INTERVAL_COUNT, STEPS,
+            INTERVAL_COUNT, RADIUS, STEPS,
         },
     },
     record::{LOCATION, RECORD, STATUS},
@@ -146,7 +146,13 @@ fn accepts<F: Float>(
         slack: slack::<F>(part.full_dt),
     };
     let control = control::<F>(launch);
-    let verdict = judge::<F>(&control, particle.position, result.to, result.error, &trial);
+    let mut from = particle.position;
+    let mut to = result.to;
+    if comptime!(launch.features.sphere) {
+        from = Vec4::<F>::new(launch.float(RADIUS));
+        to = from;
+    }
+    let verdict = judge::<F>(&control, from, to, result.error, &trial);
     let is_accepted = verdict.is_accepted;
     progress.next_dt = verdict.next_dt;
     if verdict.is_hopeless {
@@ -185,7 +191,10 @@ pub(super) fn sample_kernel<F: Float>(
     let groups = launch.int(FRAME_SIZE) as usize / size;
     for group in first..groups {
         let pair = from_value::<F>(&at, group * size);
-        let v = sample::<F>(launch, p, &pair, &mut hint);
+        let mut v = sample::<F>(launch, p, &pair, &mut hint);
+        if comptime!(launch.features.sphere) && group == 0 {
+            v = along_axes::<F>(&place_of::<F>(launch, p), v);
+        }
         #[unroll]
         for d in 0..4usize {
             output[4 * ((groups - first) * i + group - first) + d] = v.extract(d);

@@ -8,11 +8,12 @@ use super::{
 };
 use crate::physics::{
     diffusion::device::{Address, Spread, displacement},
+    sphere::device::{change, place},
     tables::{DIFFUSIVITY, REACHES},
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// The displacement of a random walk in a step of length `h` from `from`.
+/// The change of position by a random walk in a step of length `h` from `from`.
 #[cube]
 pub(super) fn diffuse<F: Float>(
     launch: &Launch<F>,
@@ -42,7 +43,14 @@ pub(super) fn diffuse<F: Float>(
             }
         }
     }
-    displacement::<F>(launch, address, &Spread::<F> { here, gradient }, h)
+    let by = displacement::<F>(launch, address, &Spread::<F> { here, gradient }, h);
+    if comptime!(launch.features.sphere) {
+        let mut level = by;
+        level.insert(2usize, zero);
+        change::<F>(&place::<F>(launch, from), level, by.extract(2usize))
+    } else {
+        by
+    }
 }
 
 /// The field's diffusivity at a position.

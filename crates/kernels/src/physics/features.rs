@@ -15,6 +15,8 @@ pub(crate) struct Features {
     pub mesh: bool,
     /// Whether a walk from cell to cell may lead around a part of a straight path that is outside the mesh.
     pub reentrant: bool,
+    /// Whether the first two axes are longitude and latitude on a sphere.
+    pub sphere: bool,
     /// Whether the field is a formula.
     pub formula: bool,
     /// Whether the field has a single frame.
@@ -46,6 +48,7 @@ impl Features {
         Features {
             mesh: matches!(shape, FieldShape::Mesh(_)),
             reentrant: matches!(shape, FieldShape::Mesh(mesh) if mesh.near_reentrant > 0),
+            sphere: shape.radius().is_some(),
             formula: matches!(shape, FieldShape::Formula(_)),
             steady: segment.clock.frame_intervals.is_empty(),
             outside: segment.clock.outside,

@@ -24,6 +24,7 @@ pub(crate) mod prelude;
 pub(crate) mod region;
 pub(crate) mod settle;
 pub(crate) mod slots;
+pub(crate) mod sphere;
 pub(crate) mod step_size;
 pub(crate) mod tables;
 pub(crate) mod vector;

@@ -31,10 +31,12 @@ pub(crate) const CONTROL_MIN: usize = CONTROL + 2;
 pub(crate) const CONTROL_MAX: usize = CONTROL + 3;
 /// Less than any number of a run.
 pub(crate) const LOWEST: usize = CONTROL + 4;
+/// Radius of the sphere whose longitudes and latitudes the first two axes are.
+pub(crate) const RADIUS: usize = LOWEST + 1;
 /// The frame intervals, then two numbers per step: time since the frame, length. For a formula, which has no
 /// intervals, the time of each step in single precision, its length, what those times lack, and the numbers of its
 /// [`FormulaStart`](crate::FormulaStart), with the time in two.
-pub(crate) const FRAME_INTERVALS: usize = LOWEST + 1;
+pub(crate) const FRAME_INTERVALS: usize = RADIUS + 1;
 
 /// Offsets in the integer buffer.
 pub(crate) const STEPS: usize = 0;
@@ -315,6 +317,7 @@ impl Tables {
         floats[LOWEST] = f64::from(f32::MIN);
         floats[ORIGIN..PER_LENGTH].copy_from_slice(&layout.origin);
         floats[PER_LENGTH..STAGNANT].copy_from_slice(&layout.per_length);
+        floats[RADIUS] = shape.radius().unwrap_or_default();
         floats[REACH] = layout.reach;
         floats[HALF_POWER] = layout.half_power;
         let mut put = |at: usize, numbers: &[usize]| {

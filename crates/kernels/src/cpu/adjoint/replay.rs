@@ -265,6 +265,8 @@ where
     L: Lanes<F>,
     E: StepField<F, L, G>,
 {
+    type Chart = crate::cpu::chart::Flat;
+
     #[inline(always)]
     fn of(&mut self, stage: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
         let Sloped { shared, from, field, stages } = self;

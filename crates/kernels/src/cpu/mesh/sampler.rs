@@ -184,6 +184,7 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
 
 impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
     type Hint = MeshHint<F>;
+    type Chart = crate::cpu::chart::Flat;
     const ENDS: bool = true;
 
     #[inline(always)]

@@ -73,6 +73,7 @@ impl<F: Real> Sampler<F> for InverseDistance<'_, F> {
     const IS_FAST: bool = false;
 
     type Hint = List<F>;
+    type Chart = crate::cpu::chart::Flat;
 
     #[inline(always)]
     fn sample<L: Lanes<F>>(

@@ -43,6 +43,7 @@ impl<'a, F: Real> Nearest<'a, F> {
 
 impl<F: Real> Sampler<F> for Nearest<'_, F> {
     type Hint = List<F>;
+    type Chart = crate::cpu::chart::Flat;
 
     #[inline(always)]
     fn sample<L: Lanes<F>>(

@@ -90,6 +90,7 @@ fn compute<F: Real>(
     let number_arg = || buffer(bytemuck::cast_slice(&numbers), numbers.len());
     let values = || buffer(bytemuck::cast_slice(&[F::zero(); 4]), 1);
     let shape = FieldShape::Grid(GridShape {
+        radius: None,
         nodes: [1; 3],
         first: [0; 3],
         origin: [0.0; 3],

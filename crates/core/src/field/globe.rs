@@ -1,0 +1,152 @@
+//! Grids on a sphere: velocities as vectors in space, and rows of nodes at the poles.
+
+use super::{layout::Ordered, sampled::Sampled};
+use crate::{Error, Result};
+use burn::tensor::Tensor;
+use burntrace_kernels::Placement;
+use std::sync::Arc;
+
+/// The mean radius of the earth in metres (Moritz 2000, Geodetic Reference System 1980).
+pub const EARTH_RADIUS: f64 = 6_371_008.8;
+
+/// Part of a degree that is rounding.
+const SLACK: f64 = 1e-6;
+
+/// A grid of longitudes and latitudes in degrees on a sphere.
+#[derive(Debug)]
+pub(crate) struct Globe {
+    /// The axes, with the rows at poles that are added.
+    pub axes: [Vec<f64>; 3],
+    /// The row of the source of each latitude.
+    rows: Vec<usize>,
+    /// Sines and cosines of the longitudes, and of the latitudes of the source.
+    lon: Vec<[f64; 2]>,
+    lat: Vec<[f64; 2]>,
+    /// Whether the last longitude is the first one again.
+    is_closed: bool,
+}
+
+impl Globe {
+    /// # Errors
+    ///
+    /// [`Error::Sphere`] for axes that are no longitudes and latitudes, velocities in cells, and a radius that is not
+    /// positive.
+    pub fn new(radius: f64, axes: &[Vec<f64>; 3], placement: Placement) -> Result<Self> {
+        let fail = |text: String| Err(Error::Sphere(text));
+        if !(radius.is_finite() && radius > 0.0) {
+            return fail(format!("its radius is {radius}; give metres, such as {EARTH_RADIUS}"));
+        }
+        if placement == Placement::Cells {
+            return fail("velocities are in cells; give them at the nodes".into());
+        }
+        let [([west, .., east], [south, .., north])] = [(&axes[0][..], &axes[1][..])] else {
+            return fail("a grid has at least two longitudes and two latitudes".into());
+        };
+        if south.min(-north) < -90.0 - SLACK {
+            return fail(format!("latitudes are from {south} to {north}; give -90 to 90 degrees"));
+        }
+        if east - west > 360.0 + SLACK {
+            return fail(format!("longitudes are from {west} to {east}; give 360 degrees at most"));
+        }
+        let is_closed = east - west >= 360.0 - SLACK;
+        let turns = |axis: &[f64]| axis.iter().map(|x| x.to_radians().sin_cos().into()).collect();
+        let mut globe = Globe {
+            axes: axes.clone(),
+            rows: (0..axes[1].len()).collect(),
+            lon: turns(&axes[0]),
+            lat: turns(&axes[1]),
+            is_closed,
+        };
+        if is_closed {
+            globe.reach_poles();
+        }
+        Ok(globe)
+    }
+
+    /// Adds a row at a pole that is at most as far from the last row as this is from the row before.
+    fn reach_poles(&mut self) {
+        let lat = &mut self.axes[1];
+        let last = lat.len() - 1;
+        let is_near = |gap: f64, spacing: f64| gap > SLACK && gap <= spacing + SLACK;
+        let (south, north) = (lat[0] + 90.0, 90.0 - lat[last]);
+        let spacings = [lat[1] - lat[0], lat[last] - lat[last - 1]];
+        if is_near(north, spacings[1]) {
+            lat.push(90.0);
+            self.rows.push(last);
+        }
+        if is_near(south, spacings[0]) {
+            lat.insert(0, -90.0);
+            self.rows.insert(0, 0);
+        }
+    }
+
+    /// The index in the source of each value, if rows are added.
+    pub fn order(&self) -> Option<Arc<dyn Ordered>> {
+        let [nx, ny, nz] = self.axes.each_ref().map(Vec::len);
+        let of_source = self.lat.len();
+        if ny == of_source {
+            return None;
+        }
+        let index = |value: usize| {
+            let (i, j, k) = (value % nx, value / nx % ny, value / (nx * ny));
+            i + nx * (self.rows[j] + of_source * k)
+        };
+        Some(Arc::new((0..nx * ny * nz).map(index).collect::<Vec<usize>>()))
+    }
+
+    /// A velocity towards the east, the north, and upwards at a value, as a vector in space and the part upwards.
+    pub fn in_space(&self, value: usize, [east, north, up]: [f64; 3]) -> [f64; 4] {
+        let (nx, ny) = (self.axes[0].len(), self.axes[1].len());
+        let ([sin_lon, cos_lon], [sin_lat, cos_lat]) =
+            (self.lon[value % nx], self.lat[self.rows[value / nx % ny]]);
+        // Along the meridian, away from the axis.
+        let away = -sin_lat * north;
+        let [x, y] = [away * cos_lon - east * sin_lon, away * sin_lon + east * cos_lon];
+        [x, y, cos_lat * north, up]
+    }
+
+    /// Gives all values of an added row the mean of the row beside it, as they are at one point.
+    pub fn join_poles<T: Copy + Into<f64>>(&self, rows: &mut [[T; 4]], cast: impl Fn(f64) -> T) {
+        let [nx, ny, nz] = self.axes.each_ref().map(Vec::len);
+        let is_added = |j: &usize| {
+            [j.checked_sub(1), Some(j + 1)].iter().flatten().any(|other| {
+                self.rows.get(*other) == Some(&self.rows[*j]) && self.axes[1][*j].abs() == 90.0
+            })
+        };
+        let distinct = nx - usize::from(self.is_closed);
+        for j in (0..ny).filter(is_added) {
+            for k in 0..nz {
+                let row = &mut rows[nx * (j + ny * k)..][..nx];
+                let mut mean = [0.0; 4];
+                for value in &row[..distinct] {
+                    (0..4).for_each(|d| mean[d] += value[d].into() / distinct as f64);
+                }
+                row.fill(mean.map(&cast));
+            }
+        }
+    }
+}
+
+impl Sampled {
+    /// The radius of the sphere that it is on.
+    pub fn radius(&self) -> Option<f64> {
+        self.tensors.shape.radius()
+    }
+
+    /// Velocities `[n, 4]` on a sphere at positions `[n, 3]`, towards the east, the north, and upwards; in a flat space,
+    /// unchanged.
+    pub(crate) fn along_axes(&self, position: &Tensor<2>, velocity: Tensor<2>) -> Tensor<2> {
+        if self.radius().is_none() {
+            return velocity;
+        }
+        let angle =
+            |axis: usize| position.clone().narrow(1, axis, 1).mul_scalar(1_f64.to_radians());
+        let part = |axis: usize| velocity.clone().narrow(1, axis, 1);
+        let (lon, lat) = (angle(0), angle(1));
+        let away = part(0) * lon.clone().cos() + part(1) * lon.clone().sin();
+        let east = part(1) * lon.clone().cos() - part(0) * lon.sin();
+        let north = part(2) * lat.clone().cos() - away * lat.sin();
+        let (up, none) = (part(3), part(3).zeros_like());
+        Tensor::cat(vec![east, north, up, none], 1)
+    }
+}

@@ -1,0 +1,149 @@
+//! Displacements on a sphere, whose positions are a longitude and a latitude in degrees and a height in metres.
+//!
+//! Velocities are horizontal vectors in space (x towards longitude 0 on the equator, y towards 90 degrees east, z
+//! towards the north pole) and a fourth component, upwards. So a step is one in space: there is no pole in it.
+
+use burntrace_macros::host_device;
+
+#[host_device]
+pub(crate) mod sphere {
+    use crate::physics::{
+        tables::RADIUS,
+        vector::both::{dot, vec3},
+    };
+
+    /// Where a step starts.
+    pub(crate) struct Place<F: Float> {
+        /// Unit vectors towards the east, the north, and upwards.
+        pub east: Vec3<F>,
+        pub north: Vec3<F>,
+        pub up: Vec3<F>,
+        /// The distance from the centre of the sphere.
+        pub radius: F,
+    }
+
+    /// The place of a position.
+    #[inline(always)]
+    pub(crate) fn place<F: Float>(launch: &Launch<F>, position: Vec3<F>) -> Place<F> {
+        let lon = turn::<F>(position.extract(0usize));
+        let lat = turn::<F>(position.extract(1usize));
+        let zero = F::new(0.0_f32);
+        Place::<F> {
+            east: vec3::<F>(-lon.sin, lon.cos, zero),
+            north: vec3::<F>(-lat.sin * lon.cos, -lat.sin * lon.sin, lat.cos),
+            up: vec3::<F>(lat.cos * lon.cos, lat.cos * lon.sin, lat.sin),
+            radius: launch.float(RADIUS) + position.extract(2usize),
+        }
+    }
+
+    /// A vector in space by its components towards the east, the north, and upwards.
+    #[inline(always)]
+    pub(crate) fn local<F: Float>(place: &Place<F>, v: Vec3<F>) -> Vec3<F> {
+        vec3::<F>(dot::<F>(place.east, v), dot::<F>(place.north, v), dot::<F>(place.up, v))
+    }
+
+    /// The changes of longitude, latitude and height by a displacement in metres: its components of [`local`], whose
+    /// last one says how far the point is below or above the horizon of the place, and a change of height.
+    ///
+    /// They are differences, not differences of angles, so that they lose nothing by rounding.
+    #[inline(always)]
+    pub(crate) fn change<F: Float>(place: &Place<F>, by: Vec3<F>, height: F) -> Vec3<F> {
+        let east = by.extract(0usize);
+        let north = by.extract(1usize);
+        let sin = place.up.extract(2usize);
+        let cos = place.north.extract(2usize);
+        let upwards = place.radius + by.extract(2usize);
+        // The distance from the axis along the meridian, and how much more it is in all.
+        let along = upwards * cos - north * sin;
+        let axis = (along * along + east * east).sqrt();
+        let square = east * east;
+        let more = select(along > F::new(0.0_f32), square / (axis + along), axis - along);
+        let lon = angle::<F>(east, along);
+        let lat = angle::<F>(north - sin * more, upwards + cos * more);
+        vec3::<F>(lon, lat, height)
+    }
+
+    /// The sine and the cosine of an angle.
+    struct Turn<F: Float> {
+        sin: F,
+        cos: F,
+    }
+
+    /// The sine and the cosine of an angle in degrees, by their series within an eighth of a turn.
+    #[inline(always)]
+    fn turn<F: Float>(degrees: F) -> Turn<F> {
+        let quarters = (degrees / F::new(90.0_f32) + F::new(0.5_f32)).floor();
+        let x =
+            (degrees - quarters * F::new(90.0_f32)) * constant::<F>(std::f64::consts::PI / 180.0);
+        let square = x * x;
+        let mut sin = F::new(0.0_f32);
+        let mut cos = F::new(0.0_f32);
+        // In single precision, further terms are 0.
+        let terms = comptime!(if size_bits::<F>() <= 32 { 5u32 } else { 9u32 });
+        #[unroll]
+        for i in 0..terms {
+            let n = comptime!((2 * (terms - i)) as f64);
+            sin =
+                (F::new(1.0_f32) + sin) * square * constant::<F>(comptime!(-1.0 / (n * (n + 1.0))));
+            cos =
+                (F::new(1.0_f32) + cos) * square * constant::<F>(comptime!(-1.0 / (n * (n - 1.0))));
+        }
+        let one = F::new(1.0_f32);
+        let sin = x + x * sin;
+        let cos = one + cos;
+        let quarter = quarters - F::new(4.0_f32) * (quarters / F::new(4.0_f32)).floor();
+        let is_odd = quarter == F::new(1.0_f32) || quarter == F::new(3.0_f32);
+        let first = select(is_odd, cos, sin);
+        let second = select(is_odd, sin, cos);
+        let sin_sign = select(quarter >= F::new(2.0_f32), -one, one);
+        let is_left = quarter == F::new(1.0_f32) || quarter == F::new(2.0_f32);
+        let cos_sign = select(is_left, -one, one);
+        Turn::<F> { sin: sin_sign * first, cos: cos_sign * second }
+    }
+
+    /// The angle of a direction in degrees, between -180 and 180.
+    #[inline(always)]
+    fn angle<F: Float>(y: F, x: F) -> F {
+        let degrees = constant::<F>(180.0 / std::f64::consts::PI);
+        if y.abs() < F::new(0.125_f32) * x {
+            small_angle::<F>(y / x) * degrees
+        } else {
+            any_angle::<F>(y, x) * degrees
+        }
+    }
+
+    /// The angle whose tangent is at most 1/8, in radians.
+    #[inline(always)]
+    fn small_angle<F: Float>(tangent: F) -> F {
+        let square = tangent * tangent;
+        let mut sum = F::new(0.0_f32);
+        let terms = comptime!(if size_bits::<F>() <= 32 { 4u32 } else { 8u32 });
+        #[unroll]
+        for i in 0..terms {
+            let n = comptime!((2 * (terms - i) + 1) as f64);
+            let sign = comptime!(if (terms - i) % 2 == 0 { 1.0 } else { -1.0 });
+            sum = sum * square + constant::<F>(comptime!(sign / n));
+        }
+        tangent + tangent * square * sum
+    }
+
+    /// The angle of a direction in radians, by halves.
+    #[inline]
+    fn any_angle<F: Float>(y: F, x: F) -> F {
+        let mut along = x.abs();
+        let across = y.abs();
+        let mut times = F::new(1.0_f32);
+        #[unroll]
+        for _ in 0..4u32 {
+            along += (along * along + across * across).sqrt();
+            times *= F::new(2.0_f32);
+        }
+        let half = constant::<F>(std::f64::consts::PI);
+        // At a pole, any direction is right.
+        let zero = F::new(0.0_f32);
+        let tangent = select(across == zero, zero, across / along);
+        let angle = times * small_angle::<F>(tangent);
+        let angle = select(x < zero, half - angle, angle);
+        select(y < zero, -angle, angle)
+    }
+}
