@@ -115,14 +115,16 @@ fn in_degrees(
     let name = &coordinate.name;
     let fail = |reason: String| Error::variable(store.path(), name, reason);
     if coordinate.text("units").is_none_or(str::is_empty) {
-        units.notes.push(format!("`{name}` has no `units`, and is in degrees by its `standard_name`"));
+        units
+            .notes
+            .push(format!("`{name}` has no `units`, and is in degrees by its `standard_name`"));
     }
     let packing = Packing::of(store, coordinate).map_err(fail)?;
     let decoded = packing.decode(store.read_all(coordinate)?, None).map_err(fail)?;
     let mut nodes = decoded.values.into_f64();
     if axis == 1 {
         degrees::check_latitudes(&mut nodes).map_err(fail)?;
-    } else if let Some([from, to]) = degrees::make_continuous(&mut nodes).map_err(fail)? {
+    } else if let Some([from, to]) = degrees::make_continuous(&mut nodes) {
         let [first, last] = [nodes[0], nodes[nodes.len() - 1]];
         units.notes.push(format!(
             "`{name}` jumps from {from} to {to}, and is continued: it is read as {first} to {last}"

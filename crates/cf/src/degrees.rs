@@ -71,7 +71,8 @@ fn axis_of(coordinate: &Variable) -> std::result::Result<Option<usize>, String> 
         (Some(_), _) => Err(format!(
             "its units are {units}{}; longitudes must have `units = \"{}\"`, and latitudes `units = \"{}\"`: correct \
              them, and multiply radians by 180/pi first",
-            by_standard.map_or(String::new(), |_| format!(", and its `standard_name` is {standard}")),
+            by_standard
+                .map_or(String::new(), |_| format!(", and its `standard_name` is {standard}")),
             UNITS[0],
             UNITS[1]
         )),
@@ -137,7 +138,7 @@ pub(crate) fn are_axes(store: &dyn Store, axes: [Option<&Variable>; 2]) -> Resul
 
 /// Makes longitudes continuous: after a jump of more than 180 they continue at 360 more, or less if they decrease.
 /// Returns the first jump.
-pub(crate) fn make_continuous(longitudes: &mut [f64]) -> std::result::Result<Option<[f64; 2]>, String> {
+pub(crate) fn make_continuous(longitudes: &mut [f64]) -> Option<[f64; 2]> {
     let (mut turn, mut jump, mut before) = (0.0, None, f64::NAN);
     for longitude in longitudes.iter_mut() {
         let step = *longitude - before;
@@ -148,14 +149,7 @@ pub(crate) fn make_continuous(longitudes: &mut [f64]) -> std::result::Result<Opt
         before = *longitude;
         *longitude += turn;
     }
-    let (Some(first), Some(last)) = (longitudes.first(), longitudes.last()) else { return Ok(jump) };
-    if (last - first).abs() > 360.0 + ROUNDING {
-        return Err(format!(
-            "it covers {} degrees, more than 360; select the columns of one turn first (in xarray: `ds.isel`)",
-            (last - first).abs()
-        ));
-    }
-    Ok(jump)
+    jump
 }
 
 /// Refuses latitudes beyond the poles; those that are only rounded become 90.

@@ -1,8 +1,8 @@
 //! Files of grids without axes, by the conventions of the models that write them.
 
 use crate::Error;
-use crate::store::{Store, Variable};
 use crate::degrees::Angle;
+use crate::store::{Store, Variable};
 
 /// What tells a kind of files: names of dimensions or variables, all of which a file has.
 struct Kind {

@@ -1,7 +1,7 @@
 //! The meaning of the dimensions of a variable.
 
-use crate::store::{Attribute, Store, Variable};
 use crate::degrees::Angle;
+use crate::store::{Attribute, Store, Variable};
 use crate::units::is_pressure;
 use crate::{Error, Result};
 

@@ -14,8 +14,8 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, NotFinite, PeriodicAxis,
-    Precision, Strategy, device::OpenDevice, program::ReadTotals,
+    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, NotFinite,
+    PeriodicAxis, Precision, Strategy, device::OpenDevice, program::ReadTotals,
 };
 use burntrace_io as io;
 use burntrace_io::series::Association;

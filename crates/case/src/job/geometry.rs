@@ -78,7 +78,9 @@ pub(super) fn faces(case: &Case, series: Option<&io::SeriesInfo>) -> [[Condition
 
 /// Whether the domain is one turn of longitudes.
 fn is_around(case: &Case, series: &io::SeriesInfo) -> bool {
-    let (Some(_), Some([first, _])) = (series.geometry.global(), series.bounds) else { return false };
+    let (Some(_), Some([first, _])) = (series.geometry.global(), series.bounds) else {
+        return false;
+    };
     let low = case.domain.low.map_or(first[0], |low| low[0]);
     let high = case.domain.high.map_or(first[0] + CIRCLE, |high| high[0]);
     (high - low - CIRCLE).abs() < 1e-6
@@ -101,7 +103,8 @@ pub(super) fn check_sampled(
         Err(Misuse::error(format!("save.fields: {file}: {reason}")))
     };
     if of_traced.is_in_degrees() != sampled.geometry.is_in_degrees() {
-        let name = |geometry: Geometry| if geometry.is_in_degrees() { "degrees" } else { "lengths" };
+        let name =
+            |geometry: Geometry| if geometry.is_in_degrees() { "degrees" } else { "lengths" };
         return fail(format!(
             "its positions are {}, and those of the velocity {}; give files in the same coordinates",
             name(sampled.geometry),
@@ -115,9 +118,9 @@ pub(super) fn check_sampled(
         return Ok(());
     };
     let step = (own[1] - own[0]) / axis.nodes.saturating_sub(1).max(1) as f64;
-    let is_shifted = [-CIRCLE, CIRCLE].iter().any(|shift| {
-        (own[1] + shift).min(other[1]) - (own[0] + shift).max(other[0]) > step
-    });
+    let is_shifted = [-CIRCLE, CIRCLE]
+        .iter()
+        .any(|shift| (own[1] + shift).min(other[1]) - (own[0] + shift).max(other[0]) > step);
     match is_shifted {
         false => Ok(()),
         true => fail(format!(
@@ -130,4 +133,118 @@ pub(super) fn check_sampled(
 
 fn longitudes(bounds: Option<[[f64; 3]; 2]>) -> Option<[f64; 2]> {
     bounds.map(|corners| corners.map(|corner| corner[0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::from_text;
+
+    fn series(geometry: Geometry, longitudes: [f64; 2]) -> io::SeriesInfo {
+        let [low, high] = longitudes;
+        let axis = io::series::AxisInfo {
+            name: 'x',
+            nodes: 361,
+            low,
+            high,
+            spacing: None,
+            is_uniform: true,
+            is_flipped: false,
+        };
+        let bounds = Some([[low, -80.0, 0.0], [high, 80.0, 0.0]]);
+        io::SeriesInfo { geometry, bounds, axes: vec![axis], ..io::SeriesInfo::default() }
+    }
+
+    fn case(more: &str) -> Case {
+        from_text(&format!("[field]\nfiles = \"a.nc\"\n{more}"), &[]).unwrap()
+    }
+
+    fn global(closure: Closure) -> Geometry {
+        Geometry::Degrees { global: Some(closure) }
+    }
+
+    #[test]
+    fn longitudes_around_the_earth_are_periodic_by_default() {
+        use BoundaryCondition::{Exit, Periodic, Reflect};
+        let x = |case: &Case, geometry, longitudes| {
+            let [x, y, _] = faces(case, Some(&series(geometry, longitudes)));
+            assert_eq!(y, [Condition::default(); 2]);
+            x.map(BoundaryCondition::from)
+        };
+        let (bare, omitted) = (case(""), global(Closure::Omitted));
+        assert_eq!(x(&bare, omitted, [0.0, 359.0]), [Periodic; 2]);
+        assert_eq!(x(&bare, global(Closure::Repeated), [-180.0, 180.0]), [Periodic; 2]);
+        assert_eq!(x(&bare, Geometry::Degrees { global: None }, [0.0, 20.0]), [Exit; 2]);
+        assert_eq!(x(&bare, Geometry::Flat, [0.0, 360.0]), [Exit; 2]);
+        let given = case("[boundary]\nx = \"reflect\"\n");
+        assert_eq!(x(&given, omitted, [0.0, 359.0]), [Reflect; 2]);
+        let domain =
+            |low, high| case(&format!("[domain]\nlow = [{low}, -60, 0]\nhigh = [{high}, 60, 0]\n"));
+        assert_eq!(x(&domain(0, 360), omitted, [0.0, 359.0]), [Periodic; 2]);
+        assert_eq!(x(&domain(0, 180), omitted, [0.0, 359.0]), [Exit; 2]);
+        let low = case("[domain]\nlow = [0, -60, 0]\n");
+        assert_eq!(x(&low, omitted, [0.0, 359.0]), [Periodic; 2]);
+        assert_eq!(closed_longitudes(omitted), Some(PeriodicAxis::Closed { period: Some(360.0) }));
+        assert_eq!(closed_longitudes(global(Closure::Repeated)), None);
+    }
+
+    #[test]
+    fn the_radius_belongs_to_files_in_degrees() {
+        let (flat, degrees) =
+            (series(Geometry::Flat, [0.0; 2]), series(global(Closure::Omitted), [0.0; 2]));
+        assert_eq!(geometry(&case(""), Some(&degrees)), Some(6_371_008.8));
+        assert_eq!([geometry(&case(""), Some(&flat)), geometry(&case(""), None)], [None; 2]);
+        let mars = case("radius = 3389500.0\n");
+        assert_eq!(geometry(&mars, Some(&degrees)), Some(3_389_500.0));
+        assert!(check_radius(&mars, &degrees).is_ok() && check_radius(&case(""), &flat).is_ok());
+        let message = |case: &Case, series| check_radius(case, series).unwrap_err().to_string();
+        assert!(message(&mars, &flat).contains("these axes are lengths; omit it"));
+        assert!(message(&case("radius = -1.0\n"), &degrees).contains("field.radius is -1; give"));
+        assert!(
+            check_traced(&mars, Some(&degrees)).is_err()
+                && check_traced(&mars, Some(&flat)).is_ok()
+        );
+    }
+
+    #[test]
+    fn tracks_in_degrees_have_units_by_default() {
+        let degrees = series(global(Closure::Omitted), [0.0; 2]);
+        let units_of = |more: &str| units(&case(more), Some(&degrees));
+        let found = units_of("");
+        assert_eq!(
+            (found.length.as_str(), found.time.as_str(), found.in_degrees),
+            ("m", "s", true)
+        );
+        assert_eq!(units_of("[units]\ntime = \"seconds\"\n").time, "seconds");
+        assert_eq!(units(&case(""), None), io::tracks::Units::default());
+    }
+
+    #[test]
+    fn arrays_are_sampled_in_the_coordinates_of_the_velocity() {
+        let omitted = global(Closure::Omitted);
+        let check = |traced: [f64; 2], sampled: [f64; 2]| {
+            let [traced, sampled] = [traced, sampled].map(|of| series(omitted, of));
+            check_sampled(Some(&traced), &sampled).map_err(|error| error.to_string())
+        };
+        for (traced, sampled) in [
+            ([0.0, 359.0], [0.5, 359.5]),
+            ([0.0, 360.0], [0.0, 360.0]),
+            ([10.0, 20.0], [0.0, 359.0]),
+            ([-20.0, 20.0], [-180.0, 179.0]),
+        ] {
+            assert_eq!(check(traced, sampled), Ok(()), "{traced:?} {sampled:?}");
+        }
+        for (traced, sampled) in [([0.0, 359.0], [-180.0, 179.0]), ([-20.0, 20.0], [0.0, 359.0])] {
+            assert!(check(traced, sampled).unwrap_err().contains("write both in one range"));
+        }
+        let flat = series(Geometry::Flat, [0.0, 359.0]);
+        assert!(check_sampled(Some(&flat), &flat).is_ok() && check_sampled(None, &flat).is_ok());
+        let degrees = series(omitted, [0.0, 359.0]);
+        for traced in [Some(&flat), None] {
+            let message = check_sampled(traced, &degrees).unwrap_err().to_string();
+            assert!(
+                message.contains("its positions are degrees, and those of the velocity lengths")
+            );
+        }
+    }
 }

@@ -164,11 +164,7 @@ pub fn tracer<'a>(
 }
 
 /// What surrounds the particles of a case.
-fn surroundings(
-    case: &Case,
-    loaded: &LoadedField,
-    console: &dyn Console,
-) -> Result<Surroundings> {
+fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Result<Surroundings> {
     let faces = geometry::faces(case, loaded.description.series());
     let mut surroundings = Surroundings {
         domain: Some(patches::traced_domain(case, &*loaded.field)?),

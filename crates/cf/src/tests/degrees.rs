@@ -57,7 +57,9 @@ fn axes_in_degrees_are_known_by_units_standard_names_or_names() {
     let lengths = on_axes([("lon", "units=m"), ("lat", "units=km")]).unwrap();
     assert!(!lengths.is_in_degrees());
     let fixture = CfGrid::open(fixture("degrees.nc"), &Request::default()).unwrap();
-    assert!(fixture.is_in_degrees() && fixture.axes()[0] == super::X && fixture.axes()[1] == super::Y);
+    assert!(
+        fixture.is_in_degrees() && fixture.axes()[0] == super::X && fixture.axes()[1] == super::Y
+    );
 }
 
 #[test]
@@ -70,7 +72,10 @@ fn other_angles_are_refused_with_a_remedy() {
             [("lon", "units=degrees_north, standard_name=longitude"), lat],
             ["its `standard_name` is longitude", "correct"],
         ),
-        ([("y", "units=m, axis=X"), ("lon", "units=degrees_east, axis=Y")], ["`axis`", "the y axis"]),
+        (
+            [("y", "units=m, axis=X"), ("lon", "units=degrees_east, axis=Y")],
+            ["`axis`", "the y axis"],
+        ),
         (
             [
                 ("rlon", "standard_name=grid_longitude, units=degrees"),
@@ -107,13 +112,11 @@ fn longitudes_are_continued_across_their_jump() {
         let (jump, longitudes) = continued(&given);
         assert_eq!(longitudes, expected);
         let at = given.iter().zip(&expected).position(|(a, b)| a != b).unwrap();
-        assert_eq!(jump, Ok(Some([given[at - 1], given[at]])));
+        assert_eq!(jump, Some([given[at - 1], given[at]]));
     }
     for steady in [vec![-180.0, 0.0, 180.0], vec![0.0, 120.0, 240.0, 360.0], vec![7.0], vec![]] {
-        assert_eq!(continued(&steady), (Ok(None), steady));
+        assert_eq!(continued(&steady), (None, steady));
     }
-    let (twice, _) = continued(&[0.0, 120.0, 240.0, 0.0, 120.0]);
-    assert!(twice.unwrap_err().contains("480 degrees, more than 360"));
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesIn
     };
     survey.describe(&mut info, &survey.grid);
     let Survey { timeline, grid, velocity, .. } = survey;
+    let turn = grid.check_turn(&timeline.paths[0]);
+    info.problems.extend(turn.err().map(|problem| problem.to_string()));
     let FrameFiles { path, step, .. } = &timeline.frames[0];
     match CfFiles::default().read(path, *step, &velocity, (&grid, None), !options.ignore_hidden) {
         Ok(frame) => info.add_frame(&frame),

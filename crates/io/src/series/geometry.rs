@@ -56,6 +56,20 @@ impl Geometry {
     }
 }
 
+/// Refuses longitudes that overlap after a full turn.
+pub(super) fn check_turn(longitudes: &[f64]) -> std::result::Result<(), String> {
+    let [first, .., last] = *longitudes else { return Ok(()) };
+    let tolerance = (TOLERANCE * (last - first) / (longitudes.len() - 1) as f64).max(ROUNDING);
+    match last - first > CIRCLE + tolerance {
+        false => Ok(()),
+        true => Err(format!(
+            "its longitudes are from {first} to {last}, more than a full turn; read one turn, from {first} to {}, by \
+             `crop`",
+            first + CIRCLE
+        )),
+    }
+}
+
 fn closure(longitudes: &[f64]) -> Option<Closure> {
     let [first, .., last] = *longitudes else { return None };
     let count = longitudes.len() as f64;
@@ -64,9 +78,10 @@ fn closure(longitudes: &[f64]) -> Option<Closure> {
     if (last - first - CIRCLE).abs() <= tolerance {
         return Some(Closure::Repeated);
     }
-    let is_even = longitudes.iter().enumerate().all(|(i, longitude)| {
-        (longitude - (first + i as f64 * step)).abs() <= tolerance
-    });
+    let is_even = longitudes
+        .iter()
+        .enumerate()
+        .all(|(i, longitude)| (longitude - (first + i as f64 * step)).abs() <= tolerance);
     (is_even && (count * step - CIRCLE).abs() <= tolerance).then_some(Closure::Omitted)
 }
 
@@ -80,7 +95,9 @@ mod tests {
 
     #[test]
     fn longitudes_around_the_earth_omit_or_repeat_their_first_column() {
-        for (step, count) in [(0.25, 1440), (1.0, 360), (1.0 / 12.0, 4320), (0.08, 4500), (120.0, 3)] {
+        for (step, count) in
+            [(0.25, 1440), (1.0, 360), (1.0 / 12.0, 4320), (0.08, 4500), (120.0, 3)]
+        {
             for first in [0.0, -180.0, 74.16] {
                 let longitudes = even(first, step, count);
                 assert_eq!(closure(&longitudes), Some(Closure::Omitted), "{step}");
@@ -97,5 +114,7 @@ mod tests {
         uneven.push(360.0);
         assert_eq!(closure(&uneven), Some(Closure::Repeated));
         assert_eq!([closure(&[]), closure(&[3.0])], [None; 2]);
+        assert_eq!(check_turn(&uneven), Ok(()));
+        assert!(check_turn(&even(20.0, 10.0, 41)).unwrap_err().contains("from 20 to 380"));
     }
 }

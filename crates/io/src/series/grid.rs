@@ -1,6 +1,6 @@
 //! The grid of a file: its axes, and the reversal of decreasing axes.
 
-use super::geometry::Geometry;
+use super::geometry::{Geometry, check_turn};
 use crate::{Error, Result};
 use burntrace_vtk::{Geometry as OfFile, VtkFile};
 use std::path::Path;
@@ -67,6 +67,12 @@ impl Grid {
         }
     }
 
+    /// Refuses longitudes of more than a full turn.
+    pub fn check_turn(&self, path: &Path) -> Result<()> {
+        let checked = if self.is_in_degrees { check_turn(&self.axes[0]) } else { Ok(()) };
+        checked.map_err(|reason| Error::Part { path: path.into(), reason })
+    }
+
     /// Nodes along each axis.
     pub fn nodes(&self) -> [usize; 3] {
         self.axes.each_ref().map(Vec::len)
@@ -80,7 +86,11 @@ impl Grid {
     /// How another grid differs from this one, if it does.
     pub fn difference(&self, other: &Grid) -> Option<String> {
         if self.is_in_degrees != other.is_in_degrees {
-            let units = if other.is_in_degrees { "in degrees, not lengths" } else { "lengths, not in degrees" };
+            let units = if other.is_in_degrees {
+                "in degrees, not lengths"
+            } else {
+                "lengths, not in degrees"
+            };
             return Some(format!("its axes are {units}"));
         }
         let (nodes, others) = (self.nodes(), other.nodes());

@@ -151,6 +151,7 @@ impl Series {
         let path = &survey.timeline.paths[0];
         let part = GridPart::of(&survey.grid, options, Association::Point, path)?;
         let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
+        grid.check_turn(path)?;
         survey.describe(&mut info, &grid);
         let Survey { timeline, velocity, .. } = survey;
         let hides = !options.ignore_hidden;

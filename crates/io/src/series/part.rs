@@ -159,7 +159,8 @@ fn crop_across_ends(grid: &Grid, crop: Crop) -> Option<String> {
     grid.geometry().global()?;
     let (first, end) = (grid.axes[0][0], grid.axes[0][0] + CIRCLE);
     let is_outside = |x: f64| x.is_finite() && !(first..=end).contains(&x);
-    let outside = [crop.low, crop.high].into_iter().flatten().find(|corner| is_outside(corner[0]))?;
+    let outside =
+        [crop.low, crop.high].into_iter().flatten().find(|corner| is_outside(corner[0]))?;
     Some(format!(
         "`crop` has the longitude {}, and the grid is from {first} to {end}; give longitudes inside it, or let the \
          longitudes of the file begin elsewhere (in xarray: `ds.assign_coords(lon=(ds.lon + 180) % 360 - \

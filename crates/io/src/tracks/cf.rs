@@ -296,7 +296,10 @@ mod tests {
         assert_eq!(of.attributes(&layout::VELOCITY)["units"], "m/s");
         let [x, y, z] = ['x', 'y', 'z'].map(|axis| of.of_node_axis(axis)["units"].clone());
         assert_eq!([x, y, z], ["degrees_east", "degrees_north", "m"]);
-        assert_eq!(component_files(&of.units)[1].1, *b"\x03\0\0\0\x03\0\0\0lon\x03\0\0\0lat\x01\0\0\0z");
+        assert_eq!(
+            component_files(&of.units)[1].1,
+            *b"\x03\0\0\0\x03\0\0\0lon\x03\0\0\0lat\x01\0\0\0z"
+        );
     }
 
     #[test]

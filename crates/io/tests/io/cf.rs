@@ -119,7 +119,10 @@ fn a_density_is_read_as_it_was_stored() {
 fn attributes_follow_the_cf_conventions() {
     let folder = tempfile::tempdir().unwrap();
     let tracks = store(folder.path());
-    assert_eq!(tracks.units(), Units { length: "mm".into(), time: "hours".into(), ..Units::default() });
+    assert_eq!(
+        tracks.units(),
+        Units { length: "mm".into(), time: "hours".into(), ..Units::default() }
+    );
     let of = |name: &str| read(&folder.path().join(name).join("zarr.json"))["attributes"].clone();
     let expected = json!({
         "long_name": "time of the save", "standard_name": "time", "axis": "T", "units": "h",
