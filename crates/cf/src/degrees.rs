@@ -43,6 +43,7 @@ impl Angle {
 const NAMES: [&str; 2] = ["longitude", "latitude"];
 const SHORT_NAMES: [&str; 2] = ["lon", "lat"];
 const UNITS: [&str; 2] = ["degrees_east", "degrees_north"];
+const AXES: [char; 2] = ['x', 'y'];
 
 /// The axis of a longitude or a latitude in degrees; `None` for a length.
 fn axis_of(coordinate: &Variable) -> std::result::Result<Option<usize>, String> {
@@ -103,24 +104,19 @@ fn is_on_the_sphere(coordinate: &Variable) -> bool {
 ///
 /// If one is in degrees and the other is not, or an axis is an angle of another kind.
 pub(crate) fn are_axes(store: &dyn Store, axes: [Option<&Variable>; 2]) -> Result<bool> {
-    let fail = |axis: &Variable, reason| Error::variable(store.path(), &axis.name, reason);
-    let mut found = [None; 2];
-    for (d, axis) in axes.into_iter().enumerate() {
-        let Some(axis) = axis else { continue };
-        match axis_of(axis).map_err(|reason| fail(axis, reason))? {
-            Some(other) if other != d => {
-                let reason = format!(
-                    "it is a {} by its units or `standard_name`, and the {} axis by its attribute `axis` or its \
-                     name; correct one of them",
-                    NAMES[other],
-                    ['x', 'y'][d]
-                );
-                return Err(fail(axis, reason));
-            }
-            of => found[d] = of.map(|_| axis),
+    let of = |d: usize| -> Result<Option<&Variable>> {
+        let Some(axis) = axes[d] else { return Ok(None) };
+        let fail = |reason| Error::variable(store.path(), &axis.name, reason);
+        match axis_of(axis).map_err(fail)? {
+            Some(other) if other != d => Err(fail(format!(
+                "it is a {} by its units or `standard_name`, and the {} axis by its attribute `axis` or its name; \
+                 correct one of them",
+                NAMES[other], AXES[d]
+            ))),
+            found => Ok(found.map(|_| axis)),
         }
-    }
-    let (d, axis) = match found {
+    };
+    let (d, axis) = match [of(0)?, of(1)?] {
         [None, None] => return Ok(false),
         [Some(_), Some(_)] => return Ok(true),
         [Some(axis), None] => (0, axis),
@@ -131,9 +127,9 @@ pub(crate) fn are_axes(store: &dyn Store, axes: [Option<&Variable>; 2]) -> Resul
         "it is a {} in degrees, and the {} axis is {other}; give longitude and latitude in degrees, of which one may \
          be a scalar coordinate, or both axes as lengths",
         NAMES[d],
-        ['x', 'y'][1 - d]
+        AXES[1 - d]
     );
-    Err(fail(axis, reason))
+    Err(Error::variable(store.path(), &axis.name, reason))
 }
 
 /// Makes longitudes continuous: after a jump of more than 180 they continue at 360 more, or less if they decrease.

@@ -51,18 +51,15 @@ pub(super) fn check_traced(case: &Case, series: Option<&io::SeriesInfo>) -> Resu
 
 /// The units of the tracks: those of the case, by default those of files in degrees.
 pub fn units(case: &Case, series: Option<&io::SeriesInfo>) -> io::tracks::Units {
-    let given = io::tracks::Units::from(&case.units);
-    let or = |given: String, unit: &str| if given.is_empty() { unit.into() } else { given };
-    let origin = series.and_then(|series| series.time_origin.clone());
-    match geometry(case, series) {
-        None => io::tracks::Units { origin, ..given },
-        Some(_) => io::tracks::Units {
-            length: or(given.length, "m"),
-            time: or(given.time, "s"),
-            origin,
-            in_degrees: true,
-        },
+    let mut units = io::tracks::Units::from(&case.units);
+    units.origin = series.and_then(|series| series.time_origin.clone());
+    units.in_degrees = geometry(case, series).is_some();
+    for (unit, default) in [(&mut units.length, "m"), (&mut units.time, "s")] {
+        if units.in_degrees && unit.is_empty() {
+            *unit = default.into();
+        }
     }
+    units
 }
 
 /// The conditions at the faces of the box: by default exits, and periodic where a domain reaches around the earth.
@@ -111,28 +108,21 @@ pub(super) fn check_sampled(
             name(of_traced)
         ));
     }
-    let (Some(traced), true) = (traced, of_traced.is_in_degrees()) else { return Ok(()) };
-    let ([Some(own), Some(other)], Some(axis)) =
-        ([sampled.bounds, traced.bounds].map(longitudes), sampled.axes.first())
+    let (Some(own), Some(other)) = (sampled.axes.first(), traced.and_then(|of| of.axes.first()))
     else {
         return Ok(());
     };
-    let step = (own[1] - own[0]) / axis.nodes.saturating_sub(1).max(1) as f64;
-    let is_shifted = [-CIRCLE, CIRCLE]
-        .iter()
-        .any(|shift| (own[1] + shift).min(other[1]) - (own[0] + shift).max(other[0]) > step);
-    match is_shifted {
+    let step = (own.high - own.low) / own.nodes.saturating_sub(1).max(1) as f64;
+    let overlap =
+        |shift: f64| (own.high + shift).min(other.high) - (own.low + shift).max(other.low);
+    match of_traced.is_in_degrees() && overlap(CIRCLE).max(overlap(-CIRCLE)) > step {
         false => Ok(()),
         true => fail(format!(
             "its longitudes are from {} to {}, and those of the velocity from {} to {}: the same places have other \
              longitudes; write both in one range (in xarray: `ds.assign_coords(lon=ds.lon % 360).sortby(\"lon\")`)",
-            own[0], own[1], other[0], other[1]
+            own.low, own.high, other.low, other.high
         )),
     }
-}
-
-fn longitudes(bounds: Option<[[f64; 3]; 2]>) -> Option<[f64; 2]> {
-    bounds.map(|corners| corners.map(|corner| corner[0]))
 }
 
 #[cfg(test)]
