@@ -25,9 +25,11 @@ fn generated() -> Option<(TempDir, String)> {
     Some((folder, lines))
 }
 
-/// The node of an axis at a coordinate, of longitudes up to full turns.
+/// The node of an axis at a coordinate, or a full turn from it.
 fn node(axis: &[f64], at: f64, turn: f64) -> Option<usize> {
-    axis.iter().position(|x| [-turn, 0.0, turn].iter().any(|shift| (x - at - shift).abs() < 1e-9))
+    [0.0, turn, -turn]
+        .iter()
+        .find_map(|shift| axis.iter().position(|x| (x - at - shift).abs() < 1e-9))
 }
 
 /// Compares nodes of a file, and returns how many were compared.
