@@ -1,10 +1,11 @@
-//! Axes of a grid: coordinates in metres.
+//! Axes of a grid: coordinates in metres, or in degrees of longitude and latitude.
 
 use crate::calendar::Reference;
-use crate::layout::{Layout, axis_of, dimensionless, is_depth, is_on_the_sphere};
+use crate::degrees;
+use crate::layout::{Layout, axis_of, dimensionless, is_depth};
 use crate::packing::Packing;
 use crate::store::{Store, Variable};
-use crate::units::{Quantity, Unit, is_angle};
+use crate::units::{Quantity, Unit};
 use crate::{Error, Result};
 
 /// Units of variables, and of those that have none.
@@ -30,18 +31,9 @@ impl UnitCheck {
     ) -> Result<Option<Unit>> {
         let fail = |reason: String| Error::variable(store.path(), &variable.name, reason);
         let Some(text) = variable.text("units").filter(|text| !text.is_empty()) else {
-            if quantity == Quantity::Length && is_on_the_sphere(variable) {
-                return Err(fail(format!(
-                    "{}; if its positions are lengths, add its attribute `units`, as in `units = \"m\"`",
-                    on_the_sphere("degrees by its name, without `units`")
-                )));
-            }
             self.missing.push((variable.name.clone(), quantity));
             return Ok(None);
         };
-        if quantity == Quantity::Length && is_angle(text) {
-            return Err(fail(on_the_sphere(text)));
-        }
         let unit = quantity.unit(text).map_err(fail)?;
         if !unit.is_si() {
             self.notes.push(format!(
@@ -88,30 +80,57 @@ impl UnitCheck {
     }
 }
 
-fn on_the_sphere(units: &str) -> String {
-    format!(
-        "it is an axis in {units}, and fields on the sphere are not supported yet; project the field onto axes \
-         in metres first, for example by `rioxarray` (`ds.rio.reproject(\"EPSG:32632\")`), `cdo remapbil` or \
-         `gdalwarp`, and turn the velocity along the new axes"
-    )
-}
-
-/// The nodes of the x, y and z axes in metres, in the order of the file. A flat axis has one node.
+/// The nodes of the x, y and z axes in the order of the file, and whether x and y are in degrees. Others are in
+/// metres. A flat axis has one node.
 pub(crate) fn read(
     store: &dyn Store,
     variable: &Variable,
     layout: &Layout,
     units: &mut UnitCheck,
-) -> Result<[Vec<f64>; 3]> {
+) -> Result<([Vec<f64>; 3], bool)> {
+    let coordinates = [0, 1, 2].map(|d| {
+        let named = layout.coordinates[d].as_deref().and_then(|name| store.find(name));
+        named.or_else(|| scalar_coordinate(store, variable, d))
+    });
+    let [x, y, _] = coordinates;
+    let is_in_degrees = degrees::are_axes(store, [x, y])?;
     let mut axes = [const { Vec::new() }; 3];
     for (d, axis) in axes.iter_mut().enumerate() {
-        let named = layout.coordinates[d].as_deref().and_then(|name| store.find(name));
-        *axis = match named.or_else(|| scalar_coordinate(store, variable, d)) {
+        *axis = match coordinates[d] {
+            Some(coordinate) if d < 2 && is_in_degrees => in_degrees(store, coordinate, d, units)?,
             Some(coordinate) => nodes(store, coordinate, d, units)?,
             None => vec![0.0],
         };
     }
-    Ok(axes)
+    Ok((axes, is_in_degrees))
+}
+
+/// Continuous longitudes, or latitudes.
+fn in_degrees(
+    store: &dyn Store,
+    coordinate: &Variable,
+    axis: usize,
+    units: &mut UnitCheck,
+) -> Result<Vec<f64>> {
+    let name = &coordinate.name;
+    let fail = |reason: String| Error::variable(store.path(), name, reason);
+    if coordinate.text("units").is_none_or(str::is_empty) {
+        units
+            .notes
+            .push(format!("`{name}` has no `units`, and is in degrees by its `standard_name`"));
+    }
+    let packing = Packing::of(store, coordinate).map_err(fail)?;
+    let decoded = packing.decode(store.read_all(coordinate)?, None).map_err(fail)?;
+    let mut nodes = decoded.values.into_f64();
+    if axis == 1 {
+        degrees::check_latitudes(&mut nodes).map_err(fail)?;
+    } else if let Some([from, to]) = degrees::make_continuous(&mut nodes) {
+        let [first, last] = [nodes[0], nodes[nodes.len() - 1]];
+        units.notes.push(format!(
+            "`{name}` jumps from {from} to {to}, and is continued: it is read as {first} to {last}"
+        ));
+    }
+    Ok(nodes)
 }
 
 /// The nodes of a coordinate variable in metres; z points upward.

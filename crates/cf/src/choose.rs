@@ -6,13 +6,15 @@ use crate::store::{Store, Variable};
 use crate::{Error, Result};
 
 /// Names of three components, or of two, in order of preference; in lower case.
-const NAMES: [[&str; 3]; 6] = [
+const NAMES: [[&str; 3]; 8] = [
     ["u", "v", "w"],
     ["ux", "uy", "uz"],
     ["u_x", "u_y", "u_z"],
     ["vx", "vy", "vz"],
     ["velocity_x", "velocity_y", "velocity_z"],
     ["uo", "vo", "wo"],
+    ["water_u", "water_v", "water_w"],
+    ["u10", "v10", "w10"],
 ];
 
 /// Other names of vertical velocities, in lower case.

@@ -56,6 +56,7 @@ struct Part {
 pub struct CfGrid {
     store: Box<dyn Store>,
     axes: [Vec<f64>; 3],
+    is_in_degrees: bool,
     time: Option<TimeAxis>,
     velocity: Vec<Part>,
     diffusivity: Option<Part>,
@@ -69,7 +70,7 @@ impl CfGrid {
     /// # Errors
     ///
     /// If the file cannot be read, a variable is missing or ambiguous, the variables are not on one grid, its
-    /// axes are not lengths, or units are unknown.
+    /// axes are neither lengths nor longitude and latitude, or units are unknown.
     pub fn open(path: impl AsRef<Path>, request: &Request) -> Result<CfGrid> {
         CfGrid::of(crate::open(path)?, request)
     }
@@ -106,12 +107,12 @@ impl CfGrid {
         if let Some(error) = kinds::counted(file, horizontal) {
             return Err(error);
         }
-        let axes = axis::read(file, &first.variable, &first.layout, &mut units)?;
+        let (axes, is_in_degrees) = axis::read(file, &first.variable, &first.layout, &mut units)?;
         let time = TimeAxis::read(file, &first.variable, &first.layout, &mut units)?;
         let variables: Vec<&Variable> = velocity.iter().map(|part| &part.variable).collect();
         directions::check(file, &variables, (&first.layout, &axes), &mut units)?;
         units.check(file)?;
-        Ok(CfGrid { axes, time, velocity, diffusivity, arrays, units, store })
+        Ok(CfGrid { axes, is_in_degrees, time, velocity, diffusivity, arrays, units, store })
     }
 
     /// Refuses another file of the series in which a variable would be converted otherwise: without units, or with
@@ -143,10 +144,15 @@ impl CfGrid {
         &*self.store
     }
 
-    /// The nodes of the x, y and z axes in metres, in the order of the file; one node on a flat axis, at 0
-    /// unless the file tells its position.
+    /// The nodes of the x, y and z axes in the order of the file, in metres, or x and y in degrees of longitude,
+    /// continuous, and latitude; one node on a flat axis, at 0 unless the file tells its position.
     pub fn axes(&self) -> &[Vec<f64>; 3] {
         &self.axes
+    }
+
+    /// Whether x is the longitude and y the latitude in degrees.
+    pub fn is_in_degrees(&self) -> bool {
+        self.is_in_degrees
     }
 
     /// The times; `None` if the variables do not depend on time.

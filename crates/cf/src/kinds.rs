@@ -1,8 +1,8 @@
 //! Files of grids without axes, by the conventions of the models that write them.
 
 use crate::Error;
+use crate::degrees::Angle;
 use crate::store::{Store, Variable};
-use crate::units::is_angle;
 
 /// What tells a kind of files: names of dimensions or variables, all of which a file has.
 struct Kind {
@@ -106,10 +106,7 @@ fn curvilinear(store: &dyn Store) -> Option<String> {
 fn is_position(variable: &Variable) -> bool {
     let standard = variable.text("standard_name").unwrap_or_default();
     let standards = ["longitude", "latitude", "projection_x_coordinate", "projection_y_coordinate"];
-    let is_east_or_north = |units: &str| {
-        let ends = ["east", "north", "_e", "_n", "E", "N"];
-        is_angle(units) && ends.iter().any(|end| units.ends_with(end))
-    };
+    let is_east_or_north = |units: &str| matches!(Angle::of(units), Some(Angle::Axis(_)));
     let names = ["lon", "lat", "longitude", "latitude", "x", "y", "xc", "yc"];
     let is_named = || names.contains(&variable.name.to_ascii_lowercase().as_str());
     let by_units = || variable.text("units").is_some_and(is_east_or_north);
@@ -120,7 +117,7 @@ fn is_position(variable: &Variable) -> bool {
 fn mesh(name: &str) -> String {
     format!(
         "it is {name}, on an unstructured grid, which has no axes; interpolate the velocity to a grid with axes \
-         in metres first (`uxarray`, `cdo remapdis`), or write the mesh as VTK (.vtu), for \
+         in degrees or metres first (`uxarray`, `cdo remapdis`), or write the mesh as VTK (.vtu), for \
          `interpolation = \"mesh\"`"
     )
 }
@@ -129,7 +126,7 @@ fn staggered(name: &str, store: &dyn Store) -> String {
     let on_curves = if curvilinear(store).is_some() { ", and on a curvilinear one" } else { "" };
     format!(
         "it is {name}, with the components of the velocity on a staggered C-grid{on_curves}; interpolate them to \
-         the nodes of one grid with axes in metres first (`xgcm`, `cdo remapbil`), and turn the velocity along \
+         the nodes of one grid with axes in degrees or metres first (`xgcm`, `cdo remapbil`), and turn the velocity along \
          the axes"
     )
 }
@@ -137,6 +134,6 @@ fn staggered(name: &str, store: &dyn Store) -> String {
 fn on_curves(positions: &str) -> String {
     format!(
         "its grid is curvilinear: {positions} holds the positions of its points; interpolate the velocity to a \
-         grid with axes in metres first (`xesmf`, `cdo remapbil`), and turn it along the axes"
+         grid with axes in degrees or metres first (`xesmf`, `cdo remapbil`), and turn it along the axes"
     )
 }

@@ -1,7 +1,8 @@
 //! The meaning of the dimensions of a variable.
 
+use crate::degrees::Angle;
 use crate::store::{Attribute, Store, Variable};
-use crate::units::is_angle;
+use crate::units::is_pressure;
 use crate::{Error, Result};
 
 /// What a dimension of a variable is.
@@ -66,6 +67,9 @@ impl Layout {
                 }
                 Some(Role::Time) => layout.time = Some((dimension.name.clone(), name)),
                 _ if dimension.len == 1 => {}
+                _ if coordinate.is_some_and(is_of_pressure) => {
+                    return Err(fail(on_pressures(&dimension.name, dimension.len)));
+                }
                 // A dimension of components has no positions.
                 _ => unknown.push((d, coordinate.is_none())),
             }
@@ -123,6 +127,13 @@ impl Layout {
         let mut roles = self.roles.iter().zip(&variable.dimensions);
         roles.find(|(role, _)| **role == Role::Component).map_or(1, |(_, dimension)| dimension.len)
     }
+}
+
+fn on_pressures(dimension: &str, levels: usize) -> String {
+    format!(
+        "its vertical axis `{dimension}` of {levels} levels is a pressure, and heights are needed; select one level \
+         (in xarray: `ds.isel({dimension}=[0])`), or interpolate the variables to heights first"
+    )
 }
 
 fn no_coordinate(dimension: &str) -> String {
@@ -186,6 +197,9 @@ fn role_by_standard_name(coordinate: &Variable) -> Option<Role> {
 
 /// The role of a coordinate variable by its attributes and its name.
 fn role_of(coordinate: &Variable) -> Option<Role> {
+    if is_of_pressure(coordinate) {
+        return None;
+    }
     let by_mark = role_by_axis(coordinate).or_else(|| role_by_standard_name(coordinate));
     if by_mark.is_some() {
         return by_mark;
@@ -197,9 +211,10 @@ fn role_of(coordinate: &Variable) -> Option<Role> {
     if units.to_ascii_lowercase().contains(" since ") {
         return Some(Role::Time);
     }
-    if is_angle(units) {
-        let is_north = units.to_ascii_lowercase().contains('n');
-        return Some(role_of_name(&coordinate.name).unwrap_or(Role::Space(usize::from(is_north))));
+    match Angle::of(units) {
+        Some(Angle::Axis(axis)) => return Some(Role::Space(axis)),
+        Some(_) => return role_of_name(&coordinate.name).or(Some(Role::Space(0))),
+        None => {}
     }
     if matches!(coordinate.attribute("positive"), Some(Attribute::Text(_))) {
         return Some(Role::Space(2));
@@ -238,16 +253,12 @@ pub(crate) fn is_depth(coordinate: &Variable) -> bool {
     }
 }
 
-/// Whether a coordinate is a longitude or a latitude by its standard name or its name.
-pub(crate) fn is_on_the_sphere(coordinate: &Variable) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        text.to_ascii_lowercase().split(|c: char| !c.is_alphabetic()).map(str::to_owned).collect()
-    };
-    let known = ["lon", "lat", "lons", "lats", "longitude", "latitude"];
-    let is_known = |text: &str| words(text).iter().any(|word| known.contains(&word.as_str()));
-    match coordinate.text("standard_name") {
-        Some(standard) if !standard.is_empty() => is_known(standard),
-        _ => is_known(&coordinate.name),
+/// Whether a vertical coordinate is a pressure by its units, or by its standard name if it has none.
+fn is_of_pressure(coordinate: &Variable) -> bool {
+    let text = |name| coordinate.text(name).unwrap_or_default();
+    match text("units") {
+        "" => text("standard_name").ends_with("_pressure"),
+        units => is_pressure(units),
     }
 }
 

@@ -7,6 +7,7 @@
 mod axis;
 mod calendar;
 mod choose;
+mod degrees;
 mod directions;
 mod error;
 mod grid;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 mod attributes;
 mod axes;
 mod damaged;
+mod degrees;
 
 const NODES: [usize; 3] = [5, 4, 3];
 const TIMES: usize = 3;
@@ -204,9 +205,6 @@ fn chunks_and_shards_without_values_have_the_fill_value() {
 
 #[test]
 fn problems_name_the_variable_and_a_remedy() {
-    let sphere = error("degrees.nc", &Request::default());
-    assert!(sphere.contains("variable `lon`") && sphere.contains("degrees_east"), "{sphere}");
-    assert!(sphere.contains("project"), "{sphere}");
     let named = |names: &[&str]| Request {
         velocity: names.iter().map(|name| (*name).into()).collect(),
         ..Request::default()
@@ -283,7 +281,10 @@ fn a_level_is_neither_a_component_nor_an_axis() {
     ];
     let message = in_memory(&on_levels).unwrap_err().to_string();
     assert!(message.contains("variable `u`") && message.contains("`level` of 3"), "{message}");
-    assert!(message.contains("isel"), "{message}");
+    assert!(message.contains("a pressure") && message.contains("isel"), "{message}");
+    let one = on_levels.map(|(name, of, with)| (name, of.replace("level 3", "level 1"), with));
+    let one = one.each_ref().map(|(name, of, with)| (*name, of.as_str(), *with));
+    assert_eq!(in_memory(&one).unwrap().axes()[2], [0.0], "one level is flat");
     let none = in_memory(&[("T", "y 4 x 5", "units=K")]).unwrap_err().to_string();
     assert!(none.contains("no variables that are known as a velocity"), "{none}");
     let one = [("velocity", "component 2 y 4 x 5", "units=m s-1")];

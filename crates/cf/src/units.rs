@@ -68,10 +68,10 @@ impl Quantity {
 const LENGTHS: &str = "m, km, dm, cm, mm, um, nm, ft";
 const TIMES: &str = "seconds, minutes, hours, days";
 
-/// Whether a unit is an angle, such as `degrees_east`.
-pub(crate) fn is_angle(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.starts_with("degree") || ["deg", "°", "radian", "radians", "rad"].contains(&text.as_str())
+/// Whether a unit is a pressure, such as `hPa`.
+pub(crate) fn is_pressure(text: &str) -> bool {
+    let known = ["pa", "hpa", "kpa", "mb", "mbar", "millibar", "bar", "dbar", "decibar"];
+    known.contains(&text.to_ascii_lowercase().trim_end_matches('s'))
 }
 
 impl Unit {
@@ -225,6 +225,6 @@ mod tests {
             let error = Quantity::Length.unit(text).unwrap_err();
             assert!(error.contains(&format!("`{text}`")) && error.contains("km"), "{error}");
         }
-        assert!(is_angle("degrees_north") && is_angle("Degrees") && !is_angle("m"));
+        assert!(is_pressure("millibars") && is_pressure("Pa") && !is_pressure("m"));
     }
 }

@@ -11,7 +11,9 @@ use crate::{
 use anyhow::Result;
 use burntrace::io::{
     self, SeriesInfo,
-    series::{ArrayEntry, BoundaryInfo, MeshInfo, NamedFaces, TimesFrom},
+    series::{
+        ArrayEntry, AxisInfo, BoundaryInfo, Closure, Geometry, MeshInfo, NamedFaces, TimesFrom,
+    },
 };
 use std::path::Path;
 
@@ -87,15 +89,8 @@ fn text(info: &SeriesInfo) -> String {
     );
     lines.add("encoding", &info.encoding);
     for axis in &info.axes {
-        let spacing = match axis.spacing {
-            Some(spacing) => format!("every {spacing}"),
-            None if axis.nodes == 1 => "flat".into(),
-            None => "unevenly spaced".into(),
-        };
-        lines.add(
-            &format!("{} axis", axis.name),
-            format!("{} to {}, {spacing}", axis.low, axis.high),
-        );
+        let (name, text) = describe_axis(axis, info.geometry);
+        lines.add(&name, text);
     }
     if let (Some(distinct), Some([low, high])) = (info.distinct_points, info.bounds) {
         for (d, name) in ["x", "y", "z"].into_iter().enumerate() {
@@ -147,6 +142,31 @@ fn text(info: &SeriesInfo) -> String {
         lines.add("problem", problem);
     }
     lines.0
+}
+
+/// The name of an axis, and its coordinates.
+fn describe_axis(axis: &AxisInfo, geometry: Geometry) -> (String, String) {
+    let spacing = match axis.spacing {
+        Some(spacing) => format!("every {spacing}"),
+        None if axis.nodes == 1 => "flat".into(),
+        None => "unevenly spaced".into(),
+    };
+    let (name, more) = match (axis.name, geometry) {
+        ('x', Geometry::Degrees { global }) => ("longitude".into(), global.map_or("", closure)),
+        ('y', Geometry::Degrees { .. }) => ("latitude".into(), ""),
+        (name, _) => {
+            return (format!("{name} axis"), format!("{} to {}, {spacing}", axis.low, axis.high));
+        }
+    };
+    (name, format!("{} to {} degrees, {spacing}{more}", axis.low, axis.high))
+}
+
+/// How longitudes around the earth close.
+fn closure(closure: Closure) -> &'static str {
+    match closure {
+        Closure::Omitted => ", global",
+        Closure::Repeated => ", global, the last column repeats the first one",
+    }
 }
 
 /// An array with its size, or the dimensions and the unit of a variable.

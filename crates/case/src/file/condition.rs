@@ -68,6 +68,13 @@ pub fn both_faces<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[Conditi
     deserializer.deserialize_tuple(2, BothFaces)
 }
 
+/// The same, of a key whose default depends on the field.
+pub fn given_faces<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<[Condition; 2]>, D::Error> {
+    both_faces(deserializer).map(Some)
+}
+
 struct BothFaces;
 
 impl<'de> Visitor<'de> for BothFaces {

@@ -23,7 +23,10 @@ pub struct Field {
     pub in_time: TimeInterpolation,
     #[serde(flatten, serialize_with = "kinds::by_outside_time")]
     pub outside_time: OutsideTime,
-    pub not_finite: NotFinite,
+    /// An error if omitted, or land where positions are in degrees.
+    pub not_finite: Option<NotFinite>,
+    /// Radius of the earth in metres, of files in degrees.
+    pub radius: Option<f64>,
 }
 
 /// An axis.
@@ -107,7 +110,8 @@ section!(Field {
     interpolation: kind("interpolation", Some("grid")),
     in_time: by("in_time", names::TimeInterpolation::deserialize, Some(TimeInterpolation::Linear)),
     outside_time: kind("outside_time", Some("error")),
-    not_finite: or_default("not_finite"),
+    not_finite: option("not_finite"),
+    radius: option("radius"),
 });
 
 impl Field {
@@ -120,13 +124,14 @@ impl Field {
             interpolation: Interpolation::Grid,
             in_time: TimeInterpolation::default(),
             outside_time: OutsideTime::default(),
-            not_finite: NotFinite::default(),
+            not_finite: None,
+            radius: None,
         }
     }
 
     /// The keys that belong to files and have no effect with a formula.
     pub fn keys_of_files() -> Vec<&'static str> {
         let options = keys_of_part::<io::SeriesOptions>().iter().copied();
-        options.filter(|key| *key != "diffusivity").chain(["periodic_axes"]).collect()
+        options.filter(|key| *key != "diffusivity").chain(["periodic_axes", "radius"]).collect()
     }
 }

@@ -163,8 +163,9 @@ pub struct Domain {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Boundary {
-    #[serde(deserialize_with = "condition::both_faces")]
-    pub x: [Condition; 2],
+    /// Exits if omitted, or periodic where the longitudes of the field are all around the earth.
+    #[serde(deserialize_with = "condition::given_faces", skip_serializing_if = "Option::is_none")]
+    pub x: Option<[Condition; 2]>,
     #[serde(deserialize_with = "condition::both_faces")]
     pub y: [Condition; 2],
     #[serde(deserialize_with = "condition::both_faces")]

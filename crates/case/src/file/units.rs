@@ -40,7 +40,8 @@ impl Units {
 
 impl From<&Units> for io::tracks::Units {
     fn from(units: &Units) -> Self {
-        Self { length: units.length.clone(), time: units.time.clone(), origin: None }
+        let (length, time) = (units.length.clone(), units.time.clone());
+        Self { length, time, ..Self::default() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
-    flow,
+    flow, geometry,
     input::{FieldFiles, FieldInput},
     interpolation, memory, motion, patches,
     sampled::{self, SampledField, SampledInput},
@@ -14,8 +14,8 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, PeriodicAxis,
-    Precision, Strategy, device::OpenDevice, program::ReadTotals,
+    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, NotFinite,
+    PeriodicAxis, Precision, Strategy, device::OpenDevice, program::ReadTotals,
 };
 use burntrace_io as io;
 use burntrace_io::series::Association;
@@ -155,17 +155,17 @@ impl TracedInput {
 
     fn load(
         self,
-        (case, frames): (&Case, Frames),
+        options: &FieldOptions,
         device: &OpenDevice,
     ) -> burntrace_core::Result<(Option<FieldCounts>, Box<dyn Field>)> {
         match self {
             TracedInput::Frames(input) => {
-                let (counts, field) = input.load(&device.device, &options(case, frames))?;
+                let (counts, field) = input.load(&device.device, options)?;
                 Ok((Some(counts), field))
             }
             TracedInput::Formula(flow, domain) => {
                 let field =
-                    Analytic::new(flow, &device.device, case.run.precision).with_domain(domain);
+                    Analytic::new(flow, &device.device, options.precision).with_domain(domain);
                 Ok((None, Box::new(field)))
             }
         }
@@ -193,10 +193,11 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
     let open_seconds = start.elapsed().as_secs_f64();
     let OpenFields { traced, origin, sampled } = fields;
     traced.check(case, device, console)?;
-    let loaded = traced.load((case, frames.traced), device);
+    let options_of = |frames| options(case, frames, origin.series());
+    let loaded = traced.load(&options_of(frames.traced), device);
     let loaded = loaded.map_err(|error| named(error, origin.files()));
     let (counts, field) = loaded.map_err(|error| without_blocks(case, error))?;
-    let other_options = options(case, frames.sampled);
+    let other_options = options_of(frames.sampled);
     let load = |other: SampledInput| other.load(&device.device, &other_options);
     let sampled = sampled.into_iter().map(load).collect::<Result<_>>()?;
     let read_seconds = open_seconds + ReadTotals::now().seconds - before.seconds;
@@ -245,7 +246,8 @@ fn open_files(case: &Case, files: io::Files) -> Result<(FieldInput, FieldOrigin)
     let (options, interpolation) = (series_options(case), case.field.interpolation.clone());
     let files = FieldFiles { files, options, interpolation };
     let own = |velocity: &_, arrays: &[_]| sampled::own(case, velocity, arrays);
-    let (input, info) = files.open(own, |_| periodic_axes(case))?;
+    let (input, info) = files.open(own, |grid| periodic_axes(case, Some(grid.info())))?;
+    geometry::check_radius(case, &info)?;
     if let FieldInput::Mesh(mesh, _) = &input {
         motion::check_cells(case, mesh.placement())?;
     }
@@ -287,11 +289,13 @@ fn check_keys(case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// The periodic axes of a grid of files: closed by the case, or with periodic faces, which need a last
-/// layer that repeats the first one. A period is the extent of the domain, if the case gives it.
-pub(super) fn periodic_axes(case: &Case) -> Result<[PeriodicAxis; 3]> {
-    let faces = [case.boundary.x, case.boundary.y, case.boundary.z];
-    let mut axes = faces.map(|of_axis| match of_axis.map(Into::into) {
+/// The periodic axes of a grid of files: longitudes around the earth, closed by the case, or with periodic faces,
+/// which need a last layer that repeats the first one. A period is the extent of the domain, if the case gives it.
+pub(super) fn periodic_axes(
+    case: &Case,
+    series: Option<&io::SeriesInfo>,
+) -> Result<[PeriodicAxis; 3]> {
+    let mut axes = geometry::faces(case, series).map(|of_axis| match of_axis.map(Into::into) {
         [BoundaryCondition::Periodic, BoundaryCondition::Periodic] => PeriodicAxis::Repeated,
         _ => PeriodicAxis::Open,
     });
@@ -306,6 +310,9 @@ pub(super) fn periodic_axes(case: &Case) -> Result<[PeriodicAxis; 3]> {
         }
         let corners = case.domain.low.zip(case.domain.high);
         axes[d] = PeriodicAxis::Closed { period: corners.map(|(low, high)| high[d] - low[d]) };
+    }
+    if let Some(closed) = series.and_then(|series| geometry::closed_longitudes(series.geometry)) {
+        axes[0] = closed;
     }
     Ok(axes)
 }
@@ -334,14 +341,16 @@ fn series_options(case: &Case) -> io::SeriesOptions {
     }
 }
 
-fn options(case: &Case, frames: Frames) -> FieldOptions {
+fn options(case: &Case, frames: Frames, series: Option<&io::SeriesInfo>) -> FieldOptions {
     let field = &case.field;
+    let radius = geometry::geometry(case, series);
+    let not_finite = if radius.is_some() { NotFinite::Outside } else { NotFinite::Error };
     FieldOptions {
         precision: case.run.precision,
         outside_time: field.outside_time,
         in_time: field.in_time,
-        not_finite: field.not_finite,
-        radius: None,
+        not_finite: field.not_finite.unwrap_or(not_finite),
+        radius,
         frames,
         memory: Some(memory::available(case)),
     }

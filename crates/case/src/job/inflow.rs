@@ -1,6 +1,6 @@
 //! The outlets, inlets and sources of a case.
 
-use super::{obstacles, patches};
+use super::{geometry, obstacles, patches};
 use crate::file::{self, Case, Misuse, SourceRate};
 use anyhow::Result;
 use burntrace_core::{
@@ -48,7 +48,7 @@ fn check_inlet_patches(case: &Case) -> Result<()> {
 
 /// The faces that are outlets.
 fn outlets(case: &Case) -> impl Iterator<Item = Face> {
-    let conditions = [case.boundary.x, case.boundary.y, case.boundary.z].into_iter().flatten();
+    let conditions = geometry::faces(case, None).into_iter().flatten();
     let faces = Face::ALL.into_iter().zip(conditions);
     faces.filter(|(_, condition)| *condition == file::Condition::Outlet).map(|(face, _)| face)
 }

@@ -3,6 +3,7 @@
 use super::{
     description::{CellCounts, FieldCounts, NodeCount},
     field::named,
+    geometry::closed_longitudes,
     interpolation,
 };
 use crate::file::{Interpolation, Misuse};
@@ -59,7 +60,11 @@ impl FieldFiles {
 
     /// Loads the arrays of the options onto a device.
     pub fn load(self, device: &Device, options: &FieldOptions) -> anyhow::Result<Box<dyn Field>> {
-        let (input, info) = self.open(|_, _| Vec::new(), |_| Ok([PeriodicAxis::Open; 3]))?;
+        let axes = |grid: &io::Series| {
+            let x = closed_longitudes(grid.geometry()).unwrap_or(PeriodicAxis::Open);
+            Ok([x, PeriodicAxis::Open, PeriodicAxis::Open])
+        };
+        let (input, info) = self.open(|_, _| Vec::new(), axes)?;
         let loaded = input.load(device, options);
         Ok(loaded.map_err(|error| named(error, &info.files))?.1)
     }

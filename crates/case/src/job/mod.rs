@@ -3,6 +3,7 @@
 mod description;
 mod field;
 mod flow;
+mod geometry;
 mod inflow;
 mod input;
 mod interpolation;
@@ -16,6 +17,7 @@ mod words;
 
 pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
+pub use geometry::{geometry, units};
 pub use input::FieldFiles;
 pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
 pub use sampled::{has as has_array, interpolation_of};
@@ -146,7 +148,7 @@ pub fn tracer<'a>(
         .motion(motion::motion(case))
         .solver(case.trace.solver)
         .span(case.trace.span)
-        .surroundings(surroundings(case, field, console)?)
+        .surroundings(surroundings(case, loaded, console)?)
         .save_request(SaveRequest {
             at: case.save.at.clone(),
             velocity: case.save.velocity,
@@ -162,12 +164,12 @@ pub fn tracer<'a>(
 }
 
 /// What surrounds the particles of a case.
-fn surroundings(case: &Case, field: &dyn Field, console: &dyn Console) -> Result<Surroundings> {
-    let boundary = &case.boundary;
+fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Result<Surroundings> {
+    let faces = geometry::faces(case, loaded.description.series());
     let mut surroundings = Surroundings {
-        domain: Some(patches::traced_domain(case, field)?),
-        faces: [boundary.x, boundary.y, boundary.z].map(|faces| faces.map(Into::into)),
-        mesh_wall: boundary.mesh.into(),
+        domain: Some(patches::traced_domain(case, &*loaded.field)?),
+        faces: faces.map(|faces| faces.map(Into::into)),
+        mesh_wall: case.boundary.mesh.into(),
         obstacles: obstacles::obstacles(case, console)?,
         stagnant_speed: case.trace.stagnant_speed,
         seeds_outside: seeds::outside(case),

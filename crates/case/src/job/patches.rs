@@ -1,6 +1,6 @@
 //! Patches of the boundary of a mesh: by name, and on the outside of the domain.
 
-use super::domain;
+use super::{domain, geometry};
 use crate::file::{self, Case, Condition, Misuse};
 use crate::format::{counted, is_or_are};
 use anyhow::Result;
@@ -47,8 +47,7 @@ pub fn traced_domain(case: &Case, field: &dyn Field) -> Result<Domain> {
     if faces(case).is_empty() {
         return Ok(traced);
     }
-    let conditions = [case.boundary.x, case.boundary.y, case.boundary.z];
-    for (d, [at_low, at_high]) in conditions.into_iter().enumerate() {
+    for (d, [at_low, at_high]) in geometry::faces(case, None).into_iter().enumerate() {
         if traced.is_flat(d) {
             continue;
         }

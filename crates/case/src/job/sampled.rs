@@ -2,6 +2,7 @@
 
 use super::{
     field::{self, LoadedField, named},
+    geometry,
     input::{FieldFiles, FieldInput},
 };
 use crate::file::{Case, FieldSource, Interpolation, Misuse, SampledArray};
@@ -103,10 +104,10 @@ pub fn open(
             None => groups.push(new),
         }
     }
-    let closed = closed_axes(case, traced)?;
+    let closed = closed_axes(case, (traced, series))?;
     let mut clock = SharedClock::default();
     series.map_or(Ok(()), |series| clock.add(series))?;
-    groups.into_iter().map(|group| group.open(case, closed, &mut clock)).collect()
+    groups.into_iter().map(|group| group.open(case, (series, closed), &mut clock)).collect()
 }
 
 /// The date of time 0, which all files of a case share.
@@ -172,7 +173,7 @@ impl Group {
     fn open(
         self,
         case: &Case,
-        closed: [Option<ClosedAxis>; 3],
+        (traced, closed): (Option<&io::SeriesInfo>, [Option<ClosedAxis>; 3]),
         clock: &mut SharedClock,
     ) -> Result<SampledInput> {
         let is_on_files = matches!(case.field.source, FieldSource::Files { .. });
@@ -184,6 +185,7 @@ impl Group {
         };
         let (input, info) =
             files.open(|_, _| Vec::new(), |grid| Ok(missing_layers(grid, closed)))?;
+        geometry::check_sampled(traced, &info)?;
         clock.add(&info)?;
         let names = self.arrays.into_iter().map(|array| array.name).collect();
         Ok(SampledInput { names, files: info.files, notes: info.notes, input })
@@ -222,12 +224,15 @@ pub struct ClosedAxis {
 }
 
 /// The axes that the traced field closes.
-fn closed_axes(case: &Case, traced: Option<&FieldInput>) -> Result<[Option<ClosedAxis>; 3]> {
+fn closed_axes(
+    case: &Case,
+    (traced, series): (Option<&FieldInput>, Option<&io::SeriesInfo>),
+) -> Result<[Option<ClosedAxis>; 3]> {
     let (FieldSource::Files { .. }, Some(FieldInput::Grid(grid))) = (&case.field.source, traced)
     else {
         return Ok([None; 3]);
     };
-    let axes = field::periodic_axes(case)?;
+    let axes = field::periodic_axes(case, series)?;
     Ok([0, 1, 2].map(|d| match (axes[d], &grid.axes()[d][..]) {
         (axis @ PeriodicAxis::Closed { .. }, [first, .., last]) => {
             Some(ClosedAxis { axis, ends: [*first, *last] })
@@ -254,6 +259,7 @@ fn missing_layers(grid: &io::Series, closed: [Option<ClosedAxis>; 3]) -> [Period
         {
             closed.axis
         }
+        _ if d == 0 => geometry::closed_longitudes(grid.geometry()).unwrap_or(PeriodicAxis::Open),
         _ => PeriodicAxis::Open,
     })
 }

@@ -158,8 +158,7 @@ impl CaseRun<'_> {
             0 => io::TrackWriter::new(store),
             _ => io::TrackWriter::resume(store, watch.checkpoint.durable()),
         };
-        let origin = self.loaded.description.series().and_then(|series| series.time_origin.clone());
-        let writer = writer.units(io::tracks::Units { origin, ..(&self.case.units).into() });
+        let writer = writer.units(job::units(self.case, self.loaded.description.series()));
         let writer = writer.compress(self.case.save.compress);
         let state = watch.checkpoint.take_state();
         let mut sink = CountingSink::new(writer, watch.shared);

@@ -52,6 +52,9 @@ fn combinations(
 fn expected_heights(axis: &Axis) -> Result<[f64; 3], &'static str> {
     let Axis { name, standard, units, positive, .. } = axis;
     let is_known_name = ["z", "depth", "height"].contains(name);
+    if *units == "hPa" {
+        return Err("is a pressure");
+    }
     if *standard == "ocean_s_coordinate" {
         return Err("which has no unit of length");
     }
@@ -65,7 +68,6 @@ fn expected_heights(axis: &Axis) -> Result<[f64; 3], &'static str> {
         _ => 1.0,
     };
     let scale = match *units {
-        "hPa" => return Err("are not those of a length"),
         "cm" => 0.01,
         _ => 1.0,
     };
@@ -119,13 +121,14 @@ fn horizontal_axes_are_right_or_refused_for_all_combinations_of_marks() {
         ];
         let found = CfGrid::of(Box::new(Memory(all.to_vec())), &Request::default());
         let is_known = axis.axis || !axis.standard.is_empty() || axis.name != "columns";
-        let named = if axis.standard.is_empty() { axis.name } else { axis.standard };
-        let is_sphere = axis.units.is_empty() && named.contains("lon");
-        let expected = match axis.units {
-            "degrees_east" => Err("fields on the sphere"),
+        let is_named = axis.standard.is_empty() && axis.name.starts_with("lon");
+        let expected = match (axis.units, axis.standard) {
+            ("degrees_east", "projection_x_coordinate" | "grid_longitude") => Err("rotated"),
+            ("", "grid_longitude") => Err("rotated"),
+            ("degrees_east", _) | ("", "longitude") => Err("and the y axis is `y`, a length"),
             _ if !is_known => Err("is neither an axis"),
-            "" if is_sphere => Err("degrees by its name"),
-            "km" => Ok(1000.0),
+            ("", _) if is_named => Err("a longitude or a latitude by its name"),
+            ("km", _) => Ok(1000.0),
             _ => Ok(1.0),
         };
         let what = format!("{} {attributes}", axis.name);

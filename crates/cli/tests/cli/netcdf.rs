@@ -93,11 +93,23 @@ fn info_lists_variables_dimensions_and_units() {
 }
 
 #[test]
-fn axes_in_degrees_are_refused_with_a_remedy() {
+fn axes_in_degrees_are_described_and_not_traced() {
     let folder = tempfile::tempdir().unwrap();
     write_case(folder.path(), "degrees.nc");
     let output = burntrace(folder.path(), &["run", "case.toml"]);
-    assert_refused(&output, 2, &["degrees.nc", "degrees_east", "project"]);
+    assert_refused(&output, 2, &["longitude and latitude", "cannot be traced yet", "project"]);
+    let path = fixture("cf").join("degrees.nc").display().to_string();
+    let said = text(&burntrace(folder.path(), &["info", &path]).stdout);
+    for part in
+        ["longitude  0 to 2 degrees, every 0.5", "latitude   -1 to 2 degrees, unevenly", "z axis"]
+    {
+        assert!(said.contains(part), "`{part}` is not in:\n{said}");
+    }
+    let radius = ["run", "case.toml", "--set", "field.radius=-1"];
+    assert_refused(&burntrace(folder.path(), &radius), 2, &["field.radius is -1"]);
+    write_case(folder.path(), "nc4.nc");
+    let radius = ["run", "case.toml", "--set", "field.radius=6371000"];
+    assert_refused(&burntrace(folder.path(), &radius), 2, &["field.radius", "lengths", "omit it"]);
 }
 
 /// The particles stay in the box, and the same nodes give the same tracks.

@@ -43,6 +43,8 @@ pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesIn
     };
     survey.describe(&mut info, &survey.grid);
     let Survey { timeline, grid, velocity, .. } = survey;
+    let turn = grid.check_turn(&timeline.paths[0]);
+    info.problems.extend(turn.err().map(|problem| problem.to_string()));
     let FrameFiles { path, step, .. } = &timeline.frames[0];
     match CfFiles::default().read(path, *step, &velocity, (&grid, None), !options.ignore_hidden) {
         Ok(frame) => info.add_frame(&frame),
@@ -80,7 +82,7 @@ impl Survey {
         }
         let first = CfGrid::open(&paths[0], &requested(options))?;
         let velocity = VelocityInfo::of_cf(&first, options);
-        let grid = Grid::of(first.axes().clone(), &paths[0])?;
+        let grid = Grid::of_cf(&first)?;
         let request = request_of(&velocity);
         let mut times = vec![first.time().cloned()];
         for (index, path) in paths.iter().enumerate().skip(1) {
@@ -143,7 +145,14 @@ fn difference(first: &CfGrid, grid: &Grid, other: &CfGrid) -> Result<Option<Stri
     if own != others {
         return Ok(Some("its variables have other components".into()));
     }
-    Ok(grid.difference(&Grid::of(other.axes().clone(), other.store().path())?))
+    Ok(grid.difference(&Grid::of_cf(other)?))
+}
+
+impl Grid {
+    fn of_cf(file: &CfGrid) -> Result<Grid> {
+        let grid = Grid::of(file.axes().clone(), file.store().path())?;
+        Ok(Grid { is_in_degrees: file.is_in_degrees(), ..grid })
+    }
 }
 
 /// The variables that options name.

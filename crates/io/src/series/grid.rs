@@ -1,7 +1,8 @@
 //! The grid of a file: its axes, and the reversal of decreasing axes.
 
+use super::geometry::{Geometry, check_turn};
 use crate::{Error, Result};
-use burntrace_vtk::{Geometry, VtkFile};
+use burntrace_vtk::{Geometry as OfFile, VtkFile};
 use std::path::Path;
 
 pub(super) const AXES: [char; 3] = ['x', 'y', 'z'];
@@ -16,6 +17,8 @@ pub(super) struct Grid {
     pub axes: [Vec<f64>; 3],
     /// Whether each axis decreases in the file.
     pub flipped: [bool; 3],
+    /// Whether x and y are longitude and latitude in degrees.
+    pub is_in_degrees: bool,
 }
 
 impl Grid {
@@ -26,9 +29,9 @@ impl Grid {
     /// If the data set has no axes along x, y and z, or an axis is not strictly monotonic.
     pub fn read(file: &VtkFile) -> Result<Grid> {
         let axes = match file.geometry() {
-            Geometry::Image { .. } | Geometry::Rectilinear { .. } => file.coordinates()?,
-            Geometry::Structured { dims, .. } => structured_axes(file, *dims)?,
-            Geometry::Unstructured { .. } | Geometry::PolyData { .. } => {
+            OfFile::Image { .. } | OfFile::Rectilinear { .. } => file.coordinates()?,
+            OfFile::Structured { dims, .. } => structured_axes(file, *dims)?,
+            OfFile::Unstructured { .. } | OfFile::PolyData { .. } => {
                 // The note of an image whose axes are tilted.
                 let note = file.notes().iter().find(|note| note.contains("`Direction`"));
                 let detail = note.map_or(String::new(), |note| format!(": {note}"));
@@ -54,7 +57,20 @@ impl Grid {
                 return Err(Error::Axis { path: path.into(), axis: AXES[d], reason });
             }
         }
-        Ok(Grid { axes, flipped })
+        Ok(Grid { axes, flipped, is_in_degrees: false })
+    }
+
+    pub fn geometry(&self) -> Geometry {
+        match self.is_in_degrees {
+            true => Geometry::of_degrees(&self.axes[0]),
+            false => Geometry::Flat,
+        }
+    }
+
+    /// Refuses longitudes of more than a full turn.
+    pub fn check_turn(&self, path: &Path) -> Result<()> {
+        let checked = if self.is_in_degrees { check_turn(&self.axes[0]) } else { Ok(()) };
+        checked.map_err(|reason| Error::Part { path: path.into(), reason })
     }
 
     /// Nodes along each axis.
@@ -69,6 +85,14 @@ impl Grid {
 
     /// How another grid differs from this one, if it does.
     pub fn difference(&self, other: &Grid) -> Option<String> {
+        if self.is_in_degrees != other.is_in_degrees {
+            let units = if other.is_in_degrees {
+                "in degrees, not lengths"
+            } else {
+                "lengths, not in degrees"
+            };
+            return Some(format!("its axes are {units}"));
+        }
         let (nodes, others) = (self.nodes(), other.nodes());
         if nodes != others {
             let count = |[x, y, z]: [usize; 3]| format!("{x} x {y} x {z} nodes");
@@ -164,7 +188,8 @@ mod tests {
     use super::*;
 
     fn grid(x: &[f64]) -> Grid {
-        Grid { axes: [x.into(), vec![0.0, 1.0], vec![0.0]], flipped: [false; 3] }
+        let axes = [x.into(), vec![0.0, 1.0], vec![0.0]];
+        Grid { axes, flipped: [false; 3], is_in_degrees: false }
     }
 
     #[test]
@@ -178,6 +203,8 @@ mod tests {
         let reversed = Grid { flipped: [false, true, false], ..first.clone() };
         let difference = first.difference(&reversed).unwrap();
         assert_eq!(difference, "its y axis has the opposite direction");
+        let sphere = Grid { is_in_degrees: true, ..first.clone() };
+        assert_eq!(first.difference(&sphere).unwrap(), "its axes are in degrees, not lengths");
         assert_eq!(first.cells(), [2, 1, 1]);
     }
 

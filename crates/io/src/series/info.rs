@@ -1,6 +1,7 @@
 //! Description of a series before its frames are read.
 
 use super::distinct_points::{DistinctPoints, bounds};
+use super::geometry::Geometry;
 use super::grid::Grid;
 use super::mesh::{cells::MeshCells, info::MeshInfo};
 use super::options::Crop;
@@ -59,6 +60,8 @@ pub struct SeriesInfo {
     pub cells: usize,
     /// Nodes along each axis, for kinds of data sets with axes.
     pub dims: Option<[usize; 3]>,
+    /// Whether positions are lengths, or longitude and latitude.
+    pub geometry: Geometry,
     /// The x, y and z axes; empty without a grid with axes.
     pub axes: Vec<AxisInfo>,
     /// Minimum and maximum corner of the bounding box of the points, in the data's unit of length.
@@ -219,6 +222,7 @@ impl SeriesInfo {
         velocity: Option<&VelocityInfo>,
         on_points: bool,
     ) {
+        self.geometry = grid.geometry();
         self.axes = axes(grid);
         self.bounds = Some([
             grid.axes.each_ref().map(|axis| axis[0]),

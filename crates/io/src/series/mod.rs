@@ -10,6 +10,7 @@ mod file_series;
 mod find;
 mod frame_source;
 mod frames;
+mod geometry;
 mod ghosts;
 mod grid;
 mod info;
@@ -29,6 +30,7 @@ mod velocity;
 pub use burntrace_cf::{Calendar, Clock};
 pub use burntrace_vtk::Kind;
 pub use frames::{At, Frames};
+pub use geometry::{Closure, Geometry};
 pub use info::{ArrayEntry, AxisInfo, FileContents, SeriesInfo};
 pub use inspect::{contents, inspect};
 pub use mesh::{BoundaryInfo, CellCount, MeshCounts, MeshInfo, MeshSeries};
@@ -86,8 +88,9 @@ impl Series {
     /// Opens a series: one VTK file, NetCDF file or Zarr group, a pattern, a list, or a `.pvd` or `.series` file.
     ///
     /// Reads image data, rectilinear grids, and structured grids with nodes aligned along axes, and the
-    /// grids of NetCDF files and Zarr groups, whose units are converted to metres and seconds. Decreasing
-    /// axes are reversed together with their data.
+    /// grids of NetCDF files and Zarr groups, whose units are converted to metres and seconds, or whose
+    /// [positions](Series::geometry) are longitude and latitude. Decreasing axes are reversed together with their
+    /// data.
     ///
     /// # Errors
     ///
@@ -137,12 +140,18 @@ impl Series {
         }
     }
 
+    /// Whether positions are lengths, or longitude and latitude.
+    pub fn geometry(&self) -> Geometry {
+        self.grid.geometry()
+    }
+
     fn open_cf(files: &Files, options: &SeriesOptions) -> Result<Series> {
         let survey = Survey::of(files, options)?;
         let mut info = SeriesInfo::of_cf(survey.first.store());
         let path = &survey.timeline.paths[0];
         let part = GridPart::of(&survey.grid, options, Association::Point, path)?;
         let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
+        grid.check_turn(path)?;
         survey.describe(&mut info, &grid);
         let Survey { timeline, velocity, .. } = survey;
         let hides = !options.ignore_hidden;

@@ -1,5 +1,6 @@
 //! A part of a grid: a box of its nodes, or every n-th of them.
 
+use super::geometry::CIRCLE;
 use super::grid::{AXES, Grid};
 use super::options::{Crop, SeriesOptions};
 use super::values::{Selection, select};
@@ -42,6 +43,9 @@ impl GridPart {
                  nodes (in ParaView: Cell Data to Point Data), or omit `every`"
             )));
         }
+        if let Some(reason) = crop_across_ends(grid, crop) {
+            return Err(fail(reason));
+        }
         let mut nodes = [Span::all(1); 3];
         for (d, span) in nodes.iter_mut().enumerate() {
             let low = crop.low.map_or(f64::NEG_INFINITY, |low| low[d]);
@@ -83,7 +87,7 @@ impl GridPart {
     /// The grid of the nodes.
     pub fn grid(&self, whole: &Grid) -> Grid {
         let axis = |d: usize| indices(self.nodes[d]).map(|node| whole.axes[d][node]).collect();
-        Grid { axes: [axis(0), axis(1), axis(2)], flipped: whole.flipped }
+        Grid { axes: [axis(0), axis(1), axis(2)], ..*whole }
     }
 
     /// Where the part ends before the box, because the last nodes are left out.
@@ -148,6 +152,21 @@ impl GridPart {
         let rows = indices(z).flat_map(|k| indices(y).map(move |j| (k * whole[1] + j) * whole[0]));
         rows.flat_map(|row| indices(x).map(move |i| row + i)).collect()
     }
+}
+
+/// Why longitudes around the earth cannot be cropped: the box goes on at their other end.
+fn crop_across_ends(grid: &Grid, crop: Crop) -> Option<String> {
+    grid.geometry().global()?;
+    let (first, end) = (grid.axes[0][0], grid.axes[0][0] + CIRCLE);
+    let is_outside = |x: f64| x.is_finite() && !(first..=end).contains(&x);
+    let outside =
+        [crop.low, crop.high].into_iter().flatten().find(|corner| is_outside(corner[0]))?;
+    Some(format!(
+        "`crop` has the longitude {}, and the grid is from {first} to {end}; give longitudes inside it, or let the \
+         longitudes of the file begin elsewhere (in xarray: `ds.assign_coords(lon=(ds.lon + 180) % 360 - \
+         180).sortby(\"lon\")`)",
+        outside[0]
+    ))
 }
 
 fn indices(span: Span) -> impl Iterator<Item = usize> {

@@ -25,6 +25,8 @@ pub struct Units {
     pub time: String,
     /// The date of time 0, of times in seconds.
     pub origin: Option<TimeOrigin>,
+    /// Whether x and y of positions are longitude and latitude in degrees; `length` is the unit of z then.
+    pub in_degrees: bool,
 }
 
 /// The date of time 0, of times in seconds.
@@ -95,6 +97,7 @@ impl Units {
     fn of(&self, quantity: Quantity) -> Option<String> {
         let text = match quantity {
             Quantity::Time => self.time_symbol().into(),
+            Quantity::Length if self.in_degrees => String::new(),
             Quantity::Length => self.length.clone(),
             Quantity::Speed if self.length.is_empty() || self.time.is_empty() => String::new(),
             Quantity::Speed => format!("{}/{}", self.length, self.time_symbol()),
@@ -103,7 +106,16 @@ impl Units {
         };
         (!text.is_empty()).then_some(text)
     }
+
+    /// The names of the components of vectors, by which xarray selects them.
+    pub(super) fn components(&self) -> [&'static str; 3] {
+        if self.in_degrees { ["lon", "lat", "z"] } else { ["x", "y", "z"] }
+    }
 }
+
+/// The standard names and the units of longitude, latitude and height.
+const STANDARD_NAMES: [&str; 3] = ["longitude", "latitude", "height"];
+const DEGREES: [&str; 2] = ["degrees_east", "degrees_north"];
 
 impl Cf {
     /// The attributes of an array.
@@ -127,6 +139,11 @@ impl Cf {
         }
         if let Some(units) = self.units.of(quantity) {
             set("units", units.into());
+        }
+        if self.units.in_degrees && quantity == Quantity::Length {
+            let [lon, lat] = DEGREES;
+            set("component_standard_names", STANDARD_NAMES.join(" ").into());
+            set("component_units", format!("{lon} {lat} {}", self.units.length).trim_end().into());
         }
         match (spec.value_type, spec.dims) {
             (ValueType::U8, _) => {
@@ -156,8 +173,12 @@ impl Cf {
     pub fn of_node_axis(&self, axis: char) -> Value {
         let name = format!("{axis} coordinate of the nodes");
         let mut attributes = json!({ "long_name": name, "axis": axis.to_uppercase().to_string() });
-        if let Some(units) = self.units.of(Quantity::Length) {
-            attributes["units"] = units.into();
+        let of_degrees = ['x', 'y'].iter().position(|name| *name == axis && self.units.in_degrees);
+        if let Some(d) = of_degrees {
+            attributes["standard_name"] = STANDARD_NAMES[d].into();
+            attributes["units"] = DEGREES[d].into();
+        } else if !self.units.length.is_empty() {
+            attributes["units"] = self.units.length.as_str().into();
         }
         attributes
     }
@@ -216,26 +237,25 @@ pub(super) fn component_metadata() -> Value {
 }
 
 /// The chunk of the coordinate `component`: the number of texts, and each with its length.
-fn component_chunk() -> Vec<u8> {
-    let texts = ["x", "y", "z"];
+fn component_chunk(texts: [&str; 3]) -> Vec<u8> {
     let text = |text: &str| [&(text.len() as u32).to_le_bytes(), text.as_bytes()].concat();
     let count = texts.len() as u32;
     count.to_le_bytes().into_iter().chain(texts.into_iter().flat_map(text)).collect()
 }
 
 /// The files of the coordinate `component`: their names in the store, and their content.
-pub(super) fn component_files() -> [(String, Vec<u8>); 2] {
+pub(super) fn component_files(units: &Units) -> [(String, Vec<u8>); 2] {
     let metadata = zarr::text(&component_metadata()).into_bytes();
     let name = |file: &str| format!("{COMPONENT}/{file}");
-    [(name(METADATA), metadata), (name(&KEYS.name(&[0])), component_chunk())]
+    [(name(METADATA), metadata), (name(&KEYS.name(&[0])), component_chunk(units.components()))]
 }
 
 /// Writes the coordinate `component`.
-pub(super) fn write_component(store: &Path) -> Result<()> {
+pub(super) fn write_component(store: &Path, units: &Units) -> Result<()> {
     let folder = store.join(COMPONENT);
     remove_folder(&folder)?;
     std::fs::create_dir_all(&folder).map_err(Error::system("create", &folder))?;
-    let mut files = component_files().into_iter();
+    let mut files = component_files(units).into_iter();
     files.try_for_each(|(name, content)| write_content(&store.join(name), content))
 }
 
@@ -245,7 +265,7 @@ mod tests {
     use super::*;
 
     fn cf(length: &str, time: &str) -> Cf {
-        let units = Units { length: length.into(), time: time.into(), origin: None };
+        let units = Units { length: length.into(), time: time.into(), ..Units::default() };
         Cf { units, reuses_slots: false }
     }
 
@@ -263,6 +283,23 @@ mod tests {
         assert_eq!(units(&layout::VELOCITY, cf("m", "")), Value::Null);
         assert_eq!(units(&layout::STATUS, cf("m", "s")), Value::Null);
         assert_eq!(cf("m", "").of_node_axis('z')["axis"], "Z");
+    }
+
+    #[test]
+    fn positions_in_degrees_name_their_components() {
+        let mut of = cf("m", "s");
+        of.units.in_degrees = true;
+        let attributes = of.attributes(&layout::RELEASE_POSITION);
+        assert_eq!(attributes["units"], Value::Null);
+        assert_eq!(attributes["component_units"], "degrees_east degrees_north m");
+        assert_eq!(attributes["component_standard_names"], "longitude latitude height");
+        assert_eq!(of.attributes(&layout::VELOCITY)["units"], "m/s");
+        let [x, y, z] = ['x', 'y', 'z'].map(|axis| of.of_node_axis(axis)["units"].clone());
+        assert_eq!([x, y, z], ["degrees_east", "degrees_north", "m"]);
+        assert_eq!(
+            component_files(&of.units)[1].1,
+            *b"\x03\0\0\0\x03\0\0\0lon\x03\0\0\0lat\x01\0\0\0z"
+        );
     }
 
     #[test]

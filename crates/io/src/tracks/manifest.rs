@@ -22,6 +22,9 @@ const VERSION: u32 = 3;
 /// The first version that is read.
 const FIRST_VERSION: u32 = 2;
 
+/// The geometry of positions in degrees.
+const DEGREES: &str = "degrees";
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub format: String,
@@ -72,6 +75,9 @@ pub(super) struct Manifest {
     /// Calendar of that date.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub calendar: String,
+    /// `degrees` if positions are longitude, latitude and height; empty if they are lengths.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub geometry: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -132,6 +138,7 @@ impl Manifest {
             time_unit: units.time.clone(),
             time_origin: units.origin.as_ref().map_or(String::new(), |origin| origin.date.clone()),
             calendar: units.origin.as_ref().map_or(String::new(), |origin| origin.calendar.clone()),
+            geometry: if units.in_degrees { DEGREES.into() } else { String::new() },
         }
     }
 
@@ -183,7 +190,8 @@ impl Manifest {
     pub fn units(&self) -> Units {
         let (date, calendar) = (self.time_origin.clone(), self.calendar.clone());
         let origin = (!date.is_empty()).then_some(TimeOrigin { date, calendar });
-        Units { length: self.length_unit.clone(), time: self.time_unit.clone(), origin }
+        let in_degrees = self.geometry == DEGREES;
+        Units { length: self.length_unit.clone(), time: self.time_unit.clone(), origin, in_degrees }
     }
 
     /// The first property in which two runs differ: its name and both values.

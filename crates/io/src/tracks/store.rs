@@ -98,7 +98,7 @@ impl StoreWriter {
         store.write_checksums(&Checksums::default())?;
         remove_ends(folder)?;
         store.each(ArrayWriter::prepare)?;
-        cf::write_component(folder)?;
+        cf::write_component(folder, &store.manifest.units())?;
         store.manifest.write(folder)?;
         Ok(store)
     }
@@ -257,7 +257,7 @@ impl StoreWriter {
         self.each(|array| array.describe(counts))?;
         self.each(ArrayWriter::sync_metadata)?;
         let mut checksums = write_ends(&mut self)?;
-        for (name, content) in cf::component_files() {
+        for (name, content) in cf::component_files(&self.manifest.units()) {
             checksums.add(name, Entry::of(&content));
         }
         sync_folder(&self.folder)?;

@@ -17,7 +17,7 @@ fn read(path: &Path) -> Value {
 /// A run with units.
 fn store(folder: &Path) -> Tracks {
     let plan = support::plan(Precision::F32, true, [1.0, 0.0, 0.0]);
-    let units = Units { length: "mm".into(), time: "hours".into(), origin: None };
+    let units = Units { length: "mm".into(), time: "hours".into(), ..Units::default() };
     let mut writer = TrackWriter::new(folder).units(units);
     writer.begin(&plan).unwrap();
     (0..5).for_each(|index| writer.save(support::save(&plan, index)).unwrap());
@@ -119,7 +119,10 @@ fn a_density_is_read_as_it_was_stored() {
 fn attributes_follow_the_cf_conventions() {
     let folder = tempfile::tempdir().unwrap();
     let tracks = store(folder.path());
-    assert_eq!(tracks.units(), Units { length: "mm".into(), time: "hours".into(), origin: None });
+    assert_eq!(
+        tracks.units(),
+        Units { length: "mm".into(), time: "hours".into(), ..Units::default() }
+    );
     let of = |name: &str| read(&folder.path().join(name).join("zarr.json"))["attributes"].clone();
     let expected = json!({
         "long_name": "time of the save", "standard_name": "time", "axis": "T", "units": "h",

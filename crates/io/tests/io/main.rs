@@ -9,6 +9,7 @@ mod checksums;
 mod composite;
 mod compressed;
 mod damaged;
+mod degrees;
 mod diffusivity;
 mod export;
 mod instances;

@@ -521,7 +521,7 @@ pub fn write_stores_for_peers(folder: &Path) {
         arrays: sampled_arrays(),
         ..support::plan(Precision::F32, true, [1.0, 0.0, 0.0])
     };
-    let units = Units { length: "mm".into(), time: "hours".into(), origin: None };
+    let units = Units { length: "mm".into(), time: "hours".into(), ..Units::default() };
     let mut writer = TrackWriter::new(folder.join("plain")).overwrite(true).units(units);
     writer.begin(&plan).unwrap();
     for index in 0..5 {

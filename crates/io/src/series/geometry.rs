@@ -1,0 +1,120 @@
+//! The coordinates of a grid: lengths, or longitude and latitude.
+
+use serde::Serialize;
+
+/// A full circle in degrees.
+pub(super) const CIRCLE: f64 = 360.0;
+
+/// Rounding of longitudes relative to their step.
+const TOLERANCE: f64 = 1e-3;
+
+/// Rounding of longitudes in single precision, in degrees.
+const ROUNDING: f64 = 5e-5;
+
+/// The coordinates of positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Geometry {
+    /// x, y and z are lengths.
+    #[default]
+    Flat,
+    /// x is the longitude and y the latitude in degrees, z the height in metres; velocities are eastward, northward
+    /// and upward in m/s.
+    Degrees {
+        /// How the longitudes close, if they are all around the earth.
+        global: Option<Closure>,
+    },
+}
+
+/// The last column of longitudes that are all around the earth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Closure {
+    /// The last column is one step before the first one, as in 0, 1, ..., 359.
+    Omitted,
+    /// The last column repeats the first one at 360 degrees more.
+    Repeated,
+}
+
+impl Geometry {
+    /// The geometry of a grid with these increasing longitudes.
+    pub(super) fn of_degrees(longitudes: &[f64]) -> Geometry {
+        Geometry::Degrees { global: closure(longitudes) }
+    }
+
+    /// Whether positions are longitude and latitude.
+    pub fn is_in_degrees(self) -> bool {
+        matches!(self, Geometry::Degrees { .. })
+    }
+
+    /// How the longitudes close, if they are all around the earth.
+    pub fn global(self) -> Option<Closure> {
+        match self {
+            Geometry::Degrees { global } => global,
+            Geometry::Flat => None,
+        }
+    }
+}
+
+/// Refuses longitudes that overlap after a full turn.
+pub(super) fn check_turn(longitudes: &[f64]) -> std::result::Result<(), String> {
+    let [first, .., last] = *longitudes else { return Ok(()) };
+    let tolerance = (TOLERANCE * (last - first) / (longitudes.len() - 1) as f64).max(ROUNDING);
+    match last - first > CIRCLE + tolerance {
+        false => Ok(()),
+        true => Err(format!(
+            "its longitudes are from {first} to {last}, more than a full turn; read one turn, from {first} to {}, by \
+             `crop`",
+            first + CIRCLE
+        )),
+    }
+}
+
+fn closure(longitudes: &[f64]) -> Option<Closure> {
+    let [first, .., last] = *longitudes else { return None };
+    let count = longitudes.len() as f64;
+    let step = (last - first) / (count - 1.0);
+    let tolerance = (TOLERANCE * step).max(ROUNDING);
+    if (last - first - CIRCLE).abs() <= tolerance {
+        return Some(Closure::Repeated);
+    }
+    let is_even = longitudes
+        .iter()
+        .enumerate()
+        .all(|(i, longitude)| (longitude - (first + i as f64 * step)).abs() <= tolerance);
+    (is_even && (count * step - CIRCLE).abs() <= tolerance).then_some(Closure::Omitted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn even(first: f64, step: f64, count: usize) -> Vec<f64> {
+        (0..count).map(|i| first + step * i as f64).collect()
+    }
+
+    #[test]
+    fn longitudes_around_the_earth_omit_or_repeat_their_first_column() {
+        for (step, count) in
+            [(0.25, 1440), (1.0, 360), (1.0 / 12.0, 4320), (0.08, 4500), (120.0, 3)]
+        {
+            for first in [0.0, -180.0, 74.16] {
+                let longitudes = even(first, step, count);
+                assert_eq!(closure(&longitudes), Some(Closure::Omitted), "{step}");
+                let single: Vec<f64> = longitudes.iter().map(|x| f64::from(*x as f32)).collect();
+                assert_eq!(closure(&single), Some(Closure::Omitted), "{step} in single precision");
+                let repeated = even(first, step, count + 1);
+                assert_eq!(closure(&repeated), Some(Closure::Repeated), "{step}");
+                assert_eq!(closure(&even(first, step, count - 1)), None, "{step}");
+            }
+        }
+        let mut uneven = even(0.0, 10.0, 36);
+        uneven[7] += 1.0;
+        assert_eq!(closure(&uneven), None);
+        uneven.push(360.0);
+        assert_eq!(closure(&uneven), Some(Closure::Repeated));
+        assert_eq!([closure(&[]), closure(&[3.0])], [None; 2]);
+        assert_eq!(check_turn(&uneven), Ok(()));
+        assert!(check_turn(&even(20.0, 10.0, 41)).unwrap_err().contains("from 20 to 380"));
+    }
+}
