@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 pub fn execute(args: &FtleArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
+    results.refuse_sphere("the exponent of tracks")?;
     let save = results.save(&args.save)?;
     let device = results.device(args.device.as_deref())?;
     let (ftle, gradient) = exponents(&results, save, &device)?;

@@ -167,6 +167,7 @@ struct SavesWithParticles {
 
 impl SavesWithParticles {
     fn read(results: &Results) -> Result<SavesWithParticles> {
+        results.refuse_sphere("the density")?;
         let active = |save| -> Result<usize> {
             let status = results.tracks.status(save)?;
             Ok(status.into_iter().filter(|status| *status == Status::Active).count())

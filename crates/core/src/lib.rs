@@ -40,6 +40,7 @@ pub use burntrace_kernels::{
 use control_group::ControlGroup;
 pub use error::{Error, Result};
 pub use execution::{Adjoint, Execution};
+pub use field::sphere;
 pub use field::{
     Analytic, CellVelocity, Domain, EARTH_RADIUS, Expression, Field, FieldArray, FieldFn,
     FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField,

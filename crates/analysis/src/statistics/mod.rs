@@ -26,7 +26,7 @@ pub use result::{
 };
 
 use crate::{Error, Result};
-use burntrace_core::{Ends, ParticleInstance, Save, SavePlan, SinkError, TrackSink};
+use burntrace_core::{Ends, ParticleInstance, Save, SavePlan, SinkError, TrackSink, sphere};
 use recording::Recording;
 
 /// Accumulates statistics of tracks during a run.
@@ -83,6 +83,7 @@ struct Options {
     residence_bins: Option<Vec<f64>>,
     quantiles: Vec<f64>,
     particles: Option<bool>,
+    radius: Option<f64>,
 }
 
 impl Default for Options {
@@ -95,7 +96,20 @@ impl Default for Options {
             residence_bins: None,
             quantiles: vec![0.05, 0.25, 0.5, 0.75, 0.95],
             particles: None,
+            radius: None,
         }
+    }
+}
+
+impl Options {
+    /// The point in space of a position, if it is on a sphere.
+    fn in_space(&self, position: [f64; 3]) -> [f64; 3] {
+        self.radius.map_or(position, |radius| sphere::in_space(radius, position))
+    }
+
+    /// The position of a point in space, if it is on a sphere.
+    fn of_space(&self, point: [f64; 3]) -> [f64; 3] {
+        self.radius.map_or(point, |radius| sphere::of_space(radius, point))
     }
 }
 
@@ -103,6 +117,14 @@ impl Statistics {
     /// Statistics of all particles together, and of pairs of consecutive slots.
     pub fn new() -> Self {
         Statistics::default()
+    }
+
+    /// Takes positions as longitudes and latitudes in degrees and heights in metres on a sphere of this radius in metres:
+    /// displacements and distances are straight ones in space, in metres (so within 1 part in 1,000 of those along the
+    /// sphere up to 1,000 km of the earth). Centroids are longitude, latitude and height.
+    pub fn on_sphere(mut self, radius: f64) -> Self {
+        self.options.radius = Some(radius);
+        self
     }
 
     /// Adds statistics of each group. Memory grows with saves times groups.

@@ -54,10 +54,15 @@ type ChunkResult = (PartialSums<Moments>, Vec<(usize, SlotTrajectory)>);
 impl Recording {
     pub fn begin(plan: &SavePlan, options: &Options) -> Self {
         let groups = options.count_groups();
+        let mut plan = plan.clone();
+        if options.radius.is_some() {
+            // In space, a turn around the sphere ends where it starts.
+            plan.periods = [0.0; 3];
+        }
         Recording {
-            plan: plan.clone(),
-            times: Vec::new(),
             trajectories: vec![SlotTrajectory::default(); plan.particles],
+            plan,
+            times: Vec::new(),
             saves: vec![Vec::new(); groups + 1],
             tally: EndTally::default(),
             rows: Vec::new(),
@@ -92,7 +97,7 @@ impl Recording {
             )));
         };
         for (trajectory, position) in part.iter_mut().zip(positions) {
-            *trajectory = SlotTrajectory::placed(*position);
+            *trajectory = SlotTrajectory::placed(self.options.in_space(*position));
         }
         Ok(())
     }
@@ -110,7 +115,10 @@ impl Recording {
             )));
         }
         let dt = self.times.last().map_or(0.0, |last| (time - last).abs());
-        let block = SaveBlock::read(save, self.plan.periods != [0.0; 3])?;
+        let mut block = SaveBlock::read(save, self.plan.periods != [0.0; 3])?;
+        for position in block.position.as_chunks_mut().0 {
+            *position = self.options.in_space(*position);
+        }
         for start in (first..end).step_by(BATCH) {
             self.update(&block, start - first..end.min(start + BATCH) - first, first, dt);
         }
@@ -161,6 +169,7 @@ impl Recording {
         for ((saves, moments), pairs) in self.saves.iter_mut().zip(totals.iter()).zip(pairs.iter())
         {
             let mut save = moments.to_statistics(&self.plan.arrays);
+            save.centroid = save.centroid.map(|centroid| self.options.of_space(centroid));
             pairs.write_to(&mut save);
             saves.push(save);
         }
@@ -192,7 +201,12 @@ impl Recording {
         let outcome = Outcome { group, status: instance.status, times };
         self.tally.add(outcome, &self.times, &self.options);
         if self.options.has_rows(true) {
-            let row = rows::of_instance(instance, trajectory.as_ref(), &self.row_context());
+            let instance = ParticleInstance {
+                release_position: self.options.in_space(instance.release_position),
+                end_position: self.options.in_space(instance.end_position),
+                ..*instance
+            };
+            let row = rows::of_instance(&instance, trajectory.as_ref(), &self.row_context());
             self.rows.push(row);
         }
         Ok(())

@@ -87,7 +87,10 @@ pub fn seeds(case: &Case, domain: Domain, field: &dyn Field) -> Result<(Seeds, V
         blocks = blocks.into_iter().map(start).collect::<Result<_>>()?;
     }
     let all = blocks.into_iter().try_fold(Seeds::none(), |all, next| all.join(next));
-    let all = all.map_err(Misuse::of)?;
+    let mut all = all.map_err(Misuse::of)?;
+    if field.sampled().is_some_and(|sampled| sampled.radius().is_some()) {
+        all = all.within_longitudes(domain.low[0], domain.high[0]);
+    }
     if all.release().is_some() {
         warnings.extend(late_warning(&all, span()?));
     }

@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 
 pub fn execute(args: &DensityArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
+    results.refuse_sphere("the density")?;
     let mut request = DensityRequest::of(args, &results)?;
     let saves = saves(args, &results)?;
     if args.gif && saves.len() < 2 {

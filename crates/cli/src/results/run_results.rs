@@ -10,6 +10,7 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{
+    EARTH_RADIUS,
     device::OpenDevice,
     io,
     trajectories::{self, SampledTrajectories},
@@ -66,6 +67,23 @@ impl Results {
             ));
         }
         Ok(Results { folder, tracks, case, case_problem, summary, domain, knows_domain })
+    }
+
+    /// Radius of the sphere whose longitudes and latitudes positions are.
+    pub fn radius(&self) -> Option<f64> {
+        let given = self.case.as_ref().and_then(|case| case.field.radius);
+        self.tracks.units().in_degrees.then(|| given.unwrap_or(EARTH_RADIUS))
+    }
+
+    /// Refuses what is known for positions that are lengths only.
+    pub fn refuse_sphere(&self, what: &str) -> Result<()> {
+        match self.radius() {
+            None => Ok(()),
+            Some(_) => Err(Misuse::error(format!(
+                "{what} is not known for positions in degrees yet, whose areas differ by latitude; project the tracks \
+                 first (`burntrace export`)"
+            ))),
+        }
     }
 
     /// Prints a note on standard error if the run is unfinished.

@@ -30,6 +30,9 @@ impl Results {
         let ranges: Vec<Range<usize>> = groups.iter().map(|group| group.slots.clone()).collect();
         let groups = Groups::ranges(self.tracks.num_particles(), &ranges).map_err(Misuse::of)?;
         let mut statistics = Statistics::new().groups(groups).particles(particles);
+        if let Some(radius) = self.radius() {
+            statistics = statistics.on_sphere(radius);
+        }
         self.tracks.play(&mut statistics)?;
         Ok(statistics.result()?)
     }

@@ -9,6 +9,19 @@ use std::sync::Arc;
 /// The mean radius of the earth in metres (Moritz 2000, Geodetic Reference System 1980).
 pub const EARTH_RADIUS: f64 = 6_371_008.8;
 
+/// The point in space, in metres from the centre of a sphere, at a longitude and a latitude in degrees and a height in metres.
+pub fn in_space(radius: f64, [lon, lat, height]: [f64; 3]) -> [f64; 3] {
+    let ((sin_lon, cos_lon), (sin_lat, cos_lat)) =
+        (lon.to_radians().sin_cos(), lat.to_radians().sin_cos());
+    [cos_lat * cos_lon, cos_lat * sin_lon, sin_lat].map(|x| (radius + height) * x)
+}
+
+/// The longitude between -180 and 180 and the latitude in degrees, and the height in metres, of a point in space.
+pub fn of_space(radius: f64, [x, y, z]: [f64; 3]) -> [f64; 3] {
+    let axis = x.hypot(y);
+    [y.atan2(x).to_degrees(), z.atan2(axis).to_degrees(), axis.hypot(z) - radius]
+}
+
 /// Part of a degree that is rounding.
 const SLACK: f64 = 1e-6;
 

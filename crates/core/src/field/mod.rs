@@ -40,6 +40,11 @@ pub use formula::{Expression, Formula};
 pub use frames::{Frames, OutsideTime};
 pub use function::FieldFn;
 pub use globe::EARTH_RADIUS;
+
+/// Longitudes and latitudes on a sphere.
+pub mod sphere {
+    pub use super::globe::{in_space, of_space};
+}
 pub use grid::GridField;
 pub(crate) use interface::Sealed;
 pub(crate) use interface::origin;

@@ -82,6 +82,17 @@ impl Seeds {
         Ok(Seeds { position, tensor, release: Some(rows.iter().map(|(_, time)| *time).collect()) })
     }
 
+    /// Moves longitudes in degrees by whole turns into a range, where they fit into it.
+    pub fn within_longitudes(mut self, low: f64, high: f64) -> Self {
+        for [lon, ..] in &mut self.position {
+            let moved = low + (*lon - low).rem_euclid(360.0);
+            if !(low..=high).contains(lon) && moved <= high {
+                *lon = moved;
+            }
+        }
+        self
+    }
+
     /// These seeds, followed by others. If positions of one are tracked, the others become constants in
     /// the same tensor.
     ///

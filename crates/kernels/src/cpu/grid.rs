@@ -147,9 +147,6 @@ impl<F: Real, C: Chart<F>> Sampler<F> for GridSampler<'_, F, Nodes, C> {
     type Hint = Cell;
     type Chart = C;
 
-    /// What a step costs on a sphere hides what a scheme known when compiling saves.
-    const IS_FAST: bool = C::IS_FLAT;
-
     /// Interpolates in time first, then along y and z; x comes last.
     #[inline(always)]
     fn sample<L: Lanes<F>>(&self, p: L::Four, pair: &FramePair<F>, last: &mut Cell) -> L::Four {

@@ -223,6 +223,9 @@ where
     /// Where stage `n` of particle `g` samples the field.
     #[inline(always)]
     fn stage_position(&self, n: usize, g: usize) -> L::Four {
+        if n == 0 {
+            return self.context.walls.wrap::<L>(self.from.at[g]);
+        }
         let mut stage = self.charts[g].start::<L>(self.from.at[g]);
         for r in 0..n {
             let a = M::tableau(self.context.tableau).a[n][r];

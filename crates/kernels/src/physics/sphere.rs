@@ -55,12 +55,34 @@ pub(crate) mod sphere {
         let upwards = place.radius + by.extract(2usize);
         // The distance from the axis along the meridian, and how much more it is in all.
         let along = upwards * cos - north * sin;
-        let axis = (along * along + east * east).sqrt();
-        let square = east * east;
-        let more = select(along > F::new(0.0_f32), square / (axis + along), axis - along);
-        let lon = angle::<F>(east, along);
-        let lat = angle::<F>(north - sin * more, upwards + cos * more);
-        vec3::<F>(lon, lat, height)
+        let degrees = constant::<F>(180.0 / std::f64::consts::PI);
+        if max(east.abs(), north.abs()) < F::new(0.0625_f32) * along {
+            let tangent = east / along;
+            let more = along * excess::<F>(tangent * tangent);
+            let slope = (north - sin * more) / (upwards + cos * more);
+            let lon = degrees * small_angle::<F>(tangent);
+            vec3::<F>(lon, degrees * small_angle::<F>(slope), height)
+        } else {
+            let axis = (along * along + east * east).sqrt();
+            let more = axis - along;
+            let lon = degrees * angle::<F>(east, along);
+            let lat = degrees * angle::<F>(north - sin * more, upwards + cos * more);
+            vec3::<F>(lon, lat, height)
+        }
+    }
+
+    /// The square root of 1 + `x`, less 1, for a small `x`: its series.
+    #[inline(always)]
+    fn excess<F: Float>(x: F) -> F {
+        let mut sum = F::new(0.0_f32);
+        let terms = comptime!(if size_bits::<F>() <= 32 { 3u32 } else { 7u32 });
+        #[unroll]
+        for i in 0..terms {
+            let n = comptime!((terms - i) as f64);
+            // The quotient of a coefficient and the one before: (3/2 - n) / n.
+            sum = (F::new(1.0_f32) + sum) * x * constant::<F>(comptime!((1.5 - n) / n));
+        }
+        sum
     }
 
     /// The sine and the cosine of an angle.
@@ -101,17 +123,6 @@ pub(crate) mod sphere {
         Turn::<F> { sin: sin_sign * first, cos: cos_sign * second }
     }
 
-    /// The angle of a direction in degrees, between -180 and 180.
-    #[inline(always)]
-    fn angle<F: Float>(y: F, x: F) -> F {
-        let degrees = constant::<F>(180.0 / std::f64::consts::PI);
-        if y.abs() < F::new(0.125_f32) * x {
-            small_angle::<F>(y / x) * degrees
-        } else {
-            any_angle::<F>(y, x) * degrees
-        }
-    }
-
     /// The angle whose tangent is at most 1/8, in radians.
     #[inline(always)]
     fn small_angle<F: Float>(tangent: F) -> F {
@@ -127,9 +138,9 @@ pub(crate) mod sphere {
         tangent + tangent * square * sum
     }
 
-    /// The angle of a direction in radians, by halves.
+    /// The angle of a direction in radians, between -pi and pi, by halves.
     #[inline]
-    fn any_angle<F: Float>(y: F, x: F) -> F {
+    fn angle<F: Float>(y: F, x: F) -> F {
         let mut along = x.abs();
         let across = y.abs();
         let mut times = F::new(1.0_f32);
