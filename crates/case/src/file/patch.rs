@@ -14,6 +14,7 @@ pub struct Patch {
     /// A name that no other patch has.
     pub name: String,
     /// The faces that a file names; default: all faces in the box.
+    // The schema accepts `block` beside `array`, which the reader refuses.
     #[serde(
         flatten,
         skip_serializing_if = "Option::is_none",
