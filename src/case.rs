@@ -31,8 +31,8 @@ pub use burntrace_case::{
     Completed, Error,
     console::{Console, Hint, Interrupts, Silent},
     file::{
-        Boundary, Case, Condition, Definition, DeviceNames, Diffusivity, Domain, Field,
-        FieldSource, GivenFlow, Inlet, InletShape, Interpolation, Obstacle, ObstacleShape,
+        AxisName, Boundary, Burst, Case, Condition, Definition, DeviceNames, Diffusivity, Domain,
+        Field, FieldSource, GivenFlow, Inlet, InletShape, Interpolation, Obstacle, ObstacleShape,
         OwnFormula, Patch, PatchDensity, Repeat, Reporting, Run, Sample, SampledArray, Save,
         SeedShape, Seeds, Source, SourceRate, Trace, Units, VtkOutput, Walk,
     },

@@ -1,7 +1,7 @@
 //! Requirements of tests. `BURNTRACE_REQUIRE` lists devices (`flex`, `ndarray`, `vulkan`, ...) and
 //! other requirements: `data`, the folder of measured and simulated flows beside the repository;
-//! `ffmpeg`; `browser`, Chromium and its driver; `mpirun`; `python`, with packages that read tracks; `netcdf4` and
-//! `vtk`, the packages of Python. A test whose requirement is missing is skipped with a
+//! `ffmpeg`; `browser`, Chromium and its driver; `mpirun`; `python`, with packages that read tracks; `netcdf4`,
+//! `vtk` and `jsonschema`, the packages of Python. A test whose requirement is missing is skipped with a
 //! note, or fails if it is listed.
 //!
 //! Included by path into the tests of several crates.
@@ -10,8 +10,8 @@
 use std::path::{Path, PathBuf};
 
 /// Entries of `BURNTRACE_REQUIRE` that are not devices.
-pub const OTHER_THAN_DEVICES: [&str; 7] =
-    ["data", "ffmpeg", "browser", "mpirun", "python", "netcdf4", "vtk"];
+pub const OTHER_THAN_DEVICES: [&str; 8] =
+    ["data", "ffmpeg", "browser", "mpirun", "python", "netcdf4", "vtk", "jsonschema"];
 
 /// Whether `BURNTRACE_REQUIRE` lists a name.
 pub fn is_required(name: &str) -> bool {

@@ -25,6 +25,7 @@ pub fn counted(count: usize, noun: &str) -> String {
 pub struct Lines(pub String);
 
 impl Lines {
+    /// Adds a line.
     pub fn add(&mut self, name: &str, value: impl Display) {
         self.0 += &format!("{name:<10} {value}\n");
     }

@@ -1,5 +1,6 @@
 //! The enumerations of the kernels by their names in files, for `#[serde(with = ...)]`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// For each enumeration a namesake that serialises it.
@@ -7,7 +8,7 @@ macro_rules! names {
     ($($name:ident of $path:literal { $($variant:ident),+ })+) => {
         $(
             #[doc = concat!("The names of `", $path, "`.")]
-            #[derive(Deserialize, Serialize)]
+            #[derive(Deserialize, JsonSchema, Serialize)]
             #[serde(remote = $path, rename_all = "kebab-case")]
             pub enum $name {
                 $(#[doc(hidden)] $variant),+

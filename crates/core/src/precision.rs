@@ -2,10 +2,11 @@
 
 use burn::tensor::{DType, TensorData};
 use burntrace_kernels::{POSITION, RECORD};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Precision of positions, velocities and all arithmetic on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Eq, Hash, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// Single precision.

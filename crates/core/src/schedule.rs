@@ -10,6 +10,7 @@ pub(crate) use cursor::Cursor;
 pub use span::{Span, TimeSpan};
 
 use crate::{Error, Result, error::short};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use span::{SLACK, resolution};
 
@@ -20,20 +21,30 @@ const MAX_SAVES: f64 = 10_000_000.0;
 pub(crate) const EVENTS: usize = 1 << 22;
 
 /// Times at which positions are saved.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SaveAt {
     /// At the end only.
     #[default]
+    #[schemars(skip)]
     End,
     /// At the start, after every number of steps, and at the end.
     #[serde(rename = "every")]
-    EverySteps(u64),
+    EverySteps(
+        /// Number of steps from one save to the next; also saves the start and the end.
+        u64,
+    ),
     /// At the start, at every multiple of an interval, and at the end. Steps are split at these
     /// times.
-    EveryTime(f64),
+    EveryTime(
+        /// Time from one save to the next; also saves the start and the end.
+        f64,
+    ),
     /// At these times, in the direction of the run. Steps are split at these times.
-    Times(Vec<f64>),
+    Times(
+        /// Times of the saves, in the direction of the run.
+        Vec<f64>,
+    ),
 }
 
 /// A span with its saves.

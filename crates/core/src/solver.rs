@@ -1,6 +1,7 @@
 //! How a run takes its steps.
 
 use crate::{Scheme, names};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a run takes its steps: with a scheme, in steps of the run's [`Span`](crate::Span), or within them in
@@ -14,13 +15,13 @@ use serde::{Deserialize, Serialize};
 /// let adaptive = Solver::adaptive(Tolerance::new(1e-6, 1e-9));
 /// assert_eq!(adaptive.scheme, Scheme::DormandPrince);
 /// ```
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Solver {
     /// The time integration scheme.
     #[serde(with = "names::Scheme")]
     pub scheme: Scheme,
-    /// Tolerances of adaptive steps, for [`Scheme::DormandPrince`].
+    /// Tolerances of adaptive steps, for the Dormand-Prince scheme.
     pub tolerance: Option<Tolerance>,
 }
 
@@ -38,13 +39,17 @@ impl Solver {
 /// the end of a step of the run's [`Span`](crate::Span) or beyond a save, and particles reach both
 /// exactly: `dt` is the maximum step, such as the time between frames. Without `dt` and `steps` it
 /// is a hundredth of the run, or the period of the field if that is more than 100 periods.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
+    /// Error of a step relative to the coordinate, 0 or more.
     pub(crate) relative: f64,
+    /// Absolute error of a step, a length, 0 or more; one of both errors may be 0.
     pub(crate) absolute: f64,
+    /// Minimum step, a time; steps of this length are accepted whatever their error.
     #[serde(default)]
     pub(crate) min_step: f64,
+    /// Maximum step, a time; `dt` if omitted.
     #[serde(default = "unlimited")]
     pub(crate) max_step: f64,
 }

@@ -1,10 +1,11 @@
 //! The summary of a run.
 
 use crate::{InputSummary, Precision, Status};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The engine that takes the steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// The fused operation: many steps in one launch.

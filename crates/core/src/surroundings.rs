@@ -1,6 +1,7 @@
 //! What surrounds the particles, and where they end.
 
 use crate::{BoundaryCondition, Domain, Face, Inlet, Obstacle, Patch, Status};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What surrounds the particles: the domain box with the conditions of its faces, the boundary of a mesh,
@@ -132,7 +133,7 @@ impl From<Face> for OutletAt {
 }
 
 /// How seeds outside the domain, the mesh or the field are handled.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeedsOutside {
     /// Refuse the run and report their number.

@@ -1,6 +1,7 @@
 //! Conditions at surfaces: those of the library, by name, and outlets.
 
 use burntrace_core::BoundaryCondition;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, IntoDeserializer, SeqAccess, Visitor, value::SeqAccessDeserializer},
@@ -73,6 +74,17 @@ pub fn given_faces<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<[Condition; 2]>, D::Error> {
     both_faces(deserializer).map(Some)
+}
+
+/// The schema of the conditions at both faces of an axis.
+pub fn schema_of_faces(_: &mut SchemaGenerator) -> Schema {
+    let one = json_schema!({ "enum": *NAMES });
+    json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 2, "maxItems": 2 }] })
+}
+
+/// The schema of the condition at the boundary of a mesh, at a patch or at an obstacle.
+pub fn schema_on_surface(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": *SURFACE_NAMES })
 }
 
 struct BothFaces;

@@ -1,14 +1,15 @@
 //! The devices of a run, by their names.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The devices of a run: one by its name (`"cuda:0"`), several (`["cuda:0", "cuda:1"]`, `"cuda:0,cuda:1"`), or all of
 /// a kind (`"cuda:*"`).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(try_from = "Given", into = "Given")]
 pub struct DeviceNames(Vec<String>);
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, JsonSchema, Serialize)]
 #[serde(untagged, expecting = "give the name of a device, such as \"cuda:0\", or a list of names")]
 enum Given {
     One(String),

@@ -16,6 +16,7 @@ pub struct KeyError {
 /// One step of the path to a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
+    /// A key of a section.
     Key(String),
     /// An item of a list, counted from 0.
     Item(usize),
@@ -59,6 +60,7 @@ impl KeyError {
         KeyError::new(Problem::Keys(text.into()))
     }
 
+    /// A missing key of the section, with a hint about its value.
     pub fn missing(key: &'static str, hint: impl Into<String>) -> Self {
         KeyError::new(Problem::Missing { key, with: String::new(), hint: hint.into() })
     }

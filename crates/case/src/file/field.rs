@@ -1,14 +1,17 @@
 //! The velocity field: from files or from a formula.
 
 use super::keys::{Keys, Section, keys_of_part};
-use super::{KeyError, flow::GivenFlow, kinds};
+use super::{KeyError, flow::GivenFlow, kinds, schema};
 use burntrace_core::{CellVelocity, NotFinite, OutsideTime, TimeInterpolation, names};
 use burntrace_io as io;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A velocity field.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(deny_unknown_fields)]
 pub struct Field {
+    /// Files, or a flow.
     #[serde(flatten, serialize_with = "kinds::by_presence")]
     pub source: FieldSource,
     /// How files are read.
@@ -16,51 +19,68 @@ pub struct Field {
     pub options: io::SeriesOptions,
     /// Axes of a grid of files whose last layer of nodes is not repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub periodic_axes: Vec<AxisName>,
+    /// Interpolation in space; default: `"grid"`.
     #[serde(flatten, serialize_with = "kinds::by_interpolation")]
     pub interpolation: Interpolation,
+    /// Interpolation between frames.
     #[serde(with = "names::TimeInterpolation")]
+    #[schemars(default)]
     pub in_time: TimeInterpolation,
+    /// The velocity before the first and after the last frame; default: `"error"`.
     #[serde(flatten, serialize_with = "kinds::by_outside_time")]
     pub outside_time: OutsideTime,
-    /// An error if omitted, or land where positions are in degrees.
+    /// Velocities that are not finite; default: `"error"`, or `"outside"` where positions are in degrees.
     pub not_finite: Option<NotFinite>,
-    /// Radius of the earth in metres, of files in degrees.
+    /// Radius of the earth in metres, for files in degrees; default: 6371008.8.
     pub radius: Option<f64>,
 }
 
 /// An axis.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AxisName {
+    /// The x axis.
     X,
+    /// The y axis.
     Y,
+    /// The z axis.
     Z,
 }
 
 /// Where a field is from.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(untagged, transform = schema::one_of)]
 pub enum FieldSource {
+    /// Files of a simulation or measurement.
     Files {
+        /// A path, a pattern, a list of them, a `.pvd` or a `.series` file; VTK, NetCDF or Zarr.
         files: io::Files,
     },
     /// A formula, which may be sampled onto a grid.
     Flow {
+        /// The name of a built-in flow, or formulas.
         flow: GivenFlow,
+        /// A grid over the domain on which the flow is evaluated; default: evaluate it at each position.
         sample: Option<Sample>,
     },
 }
 
 /// How a flow is sampled onto a grid.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
+    /// Number of nodes along x, y and z; 1 along a flat axis.
     pub nodes: [usize; 3],
+    /// Time of the first frame.
     #[serde(default)]
     pub start: f64,
+    /// Time of the last frame.
     #[serde(default)]
     pub stop: f64,
+    /// Number of frames; 1 for a steady flow.
     #[serde(default = "one")]
     pub frames: usize,
 }
@@ -70,19 +90,29 @@ fn one() -> usize {
 }
 
 /// Interpolation in space between the values of files.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(tag = "interpolation")]
 pub enum Interpolation {
+    /// Linear between the nodes of a grid, constant in its cells.
+    #[schemars(extend("required" = []))]
     Grid,
+    /// The shape functions of the cells of an unstructured or structured grid.
     Mesh {
+        /// Velocities in cells: constant in each cell, or averaged to the points.
         #[serde(default)]
         cell_velocity: CellVelocity,
+        /// Unsupported cells: an error, or skipped.
         #[serde(default)]
         other_cells: io::OtherCells,
     },
+    /// The velocity of the nearest point.
     Nearest,
+    /// The mean of the nearest points, weighted by 1 / distance^power.
     InverseDistance {
+        /// Number of points, 1 to 16; default: 8, or all if there are fewer.
         neighbours: Option<usize>,
+        /// Exponent of the distance, above 0; default: `2.0`.
         power: Option<f64>,
     },
 }

@@ -1,5 +1,7 @@
 //! Flows by name or as formulas.
 
+use burntrace_core::Flow;
+use schemars::JsonSchema;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{MapAccess, Visitor, value::MapAccessDeserializer},
@@ -7,32 +9,39 @@ use serde::{
 use std::{collections::BTreeMap, fmt};
 
 /// A flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum GivenFlow {
-    /// A built-in one.
+    /// The name of a built-in one.
+    #[schemars(extend("enum" = Flow::NAMES))]
     Named(String),
+    /// A velocity as formulas.
     Formula(OwnFormula),
 }
 
 /// A velocity as formulas of x, y, z and t.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnFormula {
+    /// Velocity along x, in length per time.
     pub u: Definition,
+    /// Velocity along y, in length per time.
     pub v: Definition,
+    /// Velocity along z, in length per time; default: 0.
     #[serde(default = "Definition::zero")]
     pub w: Definition,
-    /// Names that the formulas use.
+    /// Names of numbers and formulas that others may use.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub constants: BTreeMap<String, Definition>,
 }
 
 /// A number or a formula.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(untagged, expecting = "give a number, or a formula as text")]
 pub enum Definition {
+    /// A number.
     Number(f64),
+    /// A formula.
     Text(String),
 }
 

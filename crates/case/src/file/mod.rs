@@ -15,6 +15,7 @@ mod patch;
 mod read;
 mod run;
 mod save;
+mod schema;
 mod seeds;
 mod set;
 mod units;
@@ -23,9 +24,9 @@ mod value;
 pub use condition::Condition;
 pub use devices::DeviceNames;
 pub use error::KeyError;
-pub use field::{Field, FieldSource, Interpolation, Sample};
+pub use field::{AxisName, Field, FieldSource, Interpolation, Sample};
 pub use flow::{Definition, GivenFlow, OwnFormula};
-pub use inflow::{Inlet, InletShape, Source, SourceRate};
+pub use inflow::{Burst, Inlet, InletShape, Source, SourceRate};
 pub use kinds::name_of;
 pub use motion::{Diffusivity, Trace, Walk};
 pub use obstacle::{Obstacle, ObstacleShape};
@@ -33,11 +34,13 @@ pub use patch::Patch;
 pub use read::{Misuse, from_text, read};
 pub use run::{AtOnce, Run, or_auto};
 pub use save::{Reporting, SampledArray, Save, VtkOutput};
+pub use schema::json_schema;
 pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds};
 pub use set::Assignment;
 pub use units::Units;
 
 use keys::{Keys, Section};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path as FilePath, PathBuf};
 use toml::Table;
@@ -45,33 +48,51 @@ use toml::Table;
 /// The case that `burntrace init` prints, with comments; its values are the defaults.
 pub const TEMPLATE: &str = include_str!("template.toml");
 
-/// The cases of `burntrace init --for`, with the usual keys for a kind of field.
+/// The cases of `burntrace init --for`, with the usual keys for a kind of field: on a mesh.
 pub const MESH_TEMPLATE: &str = include_str!("template_mesh.toml");
+/// On a grid.
 pub const GRID_TEMPLATE: &str = include_str!("template_grid.toml");
+/// At scattered points.
 pub const POINTS_TEMPLATE: &str = include_str!("template_points.toml");
 
-/// A case.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A case of burntrace.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(deny_unknown_fields, extend("required" = ["field"]))]
 pub struct Case {
+    /// The velocity field.
     pub field: Field,
+    /// The domain box; default: the bounds of the field.
     pub domain: Domain,
+    /// Conditions at the faces of the domain and at the boundary of a mesh.
     pub boundary: Boundary,
+    /// Patches of a mesh boundary, each with a condition of its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "schema::one_or_several::<Patch>")]
     pub patch: Vec<Patch>,
+    /// Solid bodies, and vessels around the particles.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "schema::one_or_several::<Obstacle>")]
     pub obstacle: Vec<Obstacle>,
     /// Re-injection of particles that left through an outlet.
     pub inlet: Option<Inlet>,
+    /// Sources of particles during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "schema::one_or_several::<Source>")]
     pub source: Vec<Source>,
     /// Blocks of seeds, which add up.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "seeds::write")]
+    #[schemars(schema_with = "schema::one_or_several::<Seeds>")]
     pub seeds: Vec<Seeds>,
+    /// The steps of the run.
     pub trace: Trace,
+    /// A random walk, added to the motion with the field.
     pub walk: Option<Walk>,
+    /// What the run saves, and when.
     pub save: Save,
+    /// The units of lengths and times, for labels; nothing is converted.
     #[serde(skip_serializing_if = "is_default")]
     pub units: Units,
+    /// The device, the folder and the memory of the run.
     pub run: Run,
     /// Warnings about keys that were renamed or have no effect.
     #[serde(skip)]
@@ -152,24 +173,35 @@ impl Case {
     }
 }
 
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+/// The domain box.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Domain {
+    /// Minimum corner `[x, y, z]`; default: that of the field.
     pub low: Option<[f64; 3]>,
+    /// Maximum corner `[x, y, z]`; default: that of the field.
     pub high: Option<[f64; 3]>,
 }
 
 /// Conditions at the low and the high face of each axis, and at the boundary of a mesh.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Boundary {
-    /// Exits if omitted, or periodic where the longitudes of the field are all around the earth.
+    /// Conditions at the low and the high face along x, or one for both; default: `"exit"`, or `"periodic"` where the
+    /// longitudes of the field are all around the earth.
     #[serde(deserialize_with = "condition::given_faces", skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "condition::schema_of_faces")]
     pub x: Option<[Condition; 2]>,
+    /// Conditions at the low and the high face along y, or one for both.
     #[serde(deserialize_with = "condition::both_faces")]
+    #[schemars(schema_with = "condition::schema_of_faces")]
     pub y: [Condition; 2],
+    /// Conditions at the low and the high face along z, or one for both.
     #[serde(deserialize_with = "condition::both_faces")]
+    #[schemars(schema_with = "condition::schema_of_faces")]
     pub z: [Condition; 2],
+    /// Condition at the mesh boundary.
     #[serde(deserialize_with = "condition::on_surface")]
+    #[schemars(schema_with = "condition::schema_on_surface")]
     pub mesh: Condition,
 }

@@ -1,20 +1,27 @@
 //! What moves particles, and how steps are taken.
 
 use super::keys::{Keys, Section};
-use super::{KeyError, or_auto};
+use super::{KeyError, or_auto, schema};
 use burntrace_core::{Engine, Solver, Span, WalkScheme, names};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The steps of a run, and what is added to the velocity of the field.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
+#[schemars(default, deny_unknown_fields)]
 pub struct Trace {
+    /// Scheme and tolerances.
     #[serde(flatten)]
     pub solver: Solver,
+    /// Start, end and steps.
     #[serde(flatten)]
     pub span: Span,
+    /// A constant velocity added to the field's, in length per time.
     pub drift: [f64; 3],
-    /// `None` leaves it to burntrace.
+    /// What computes the steps; by default (`None`) `"auto"`: fused where possible.
+    #[schemars(schema_with = "schema::or_auto::<Engine>")]
     pub engine: Option<Engine>,
+    /// Particles that move slower than this in a step end as stagnant; 0 disables it.
     pub stagnant_speed: f64,
 }
 
@@ -27,13 +34,17 @@ section!(Trace {
 });
 
 /// A random walk with a given diffusivity, or with the diffusivity of the files times factors.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
+    /// Diffusivity, in length squared per time, 0 or more; default: `field.diffusivity`.
     pub diffusivity: Option<Diffusivity>,
+    /// With `field.diffusivity`: factors along x, y and z; default: 1.
     pub factors: Option<[f64; 3]>,
+    /// Scheme for a variable diffusivity.
     #[serde(default, with = "names::WalkScheme")]
     pub scheme: WalkScheme,
+    /// Seed of the random numbers.
     #[serde(default = "one")]
     pub seed: u64,
 }
@@ -43,9 +54,11 @@ fn one() -> u64 {
 }
 
 /// One diffusivity, or one for each axis.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(untagged, expecting = "give a number, or [kx, ky, kz]")]
 pub enum Diffusivity {
+    /// The same along all axes.
     Isotropic(f64),
+    /// Along x, y and z.
     PerAxis([f64; 3]),
 }

@@ -1,18 +1,24 @@
 //! Solid bodies and vessels in the domain.
 
 use super::keys::{Keys, Section};
-use super::{Condition, KeyError, condition, kinds};
+use super::{Condition, KeyError, condition, kinds, schema};
 use burntrace_core::{Allowed, BoundaryCondition, names};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// An obstacle.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(deny_unknown_fields, extend("required" = []))]
 pub struct Obstacle {
+    /// Shape.
     #[serde(flatten, serialize_with = "kinds::by_kind")]
     pub shape: ObstacleShape,
+    /// The side of the particles; default: `"outside"`.
     #[serde(with = "names::Allowed")]
     pub allowed: Allowed,
+    /// Condition at the surface; default: `"reflect"`.
+    #[schemars(schema_with = "condition::schema_on_surface")]
     pub surface: Condition,
 }
 
@@ -23,13 +29,46 @@ section!(Obstacle {
 });
 
 /// The shape of an obstacle.
-#[rustfmt::skip] // A kind a line.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(tag = "kind")]
 pub enum ObstacleShape {
-    Sphere { centre: [f64; 3], radius: f64 },
-    Cylinder { radius: f64, base: [f64; 3], axis: [f64; 3], capped: Option<bool> },
-    Box { low: [f64; 3], high: [f64; 3] },
-    /// Triangles from a file, scaled and then shifted, whose points are merged within a distance.
-    Surface { path: PathBuf, scale: Option<f64>, shift: Option<[f64; 3]>, weld: Option<f64> },
+    /// A sphere; a circle in two dimensions.
+    Sphere {
+        /// Centre.
+        centre: [f64; 3],
+        /// Radius, a length.
+        radius: f64,
+    },
+    /// A circular cylinder.
+    Cylinder {
+        /// Radius, a length.
+        radius: f64,
+        /// Centre of the base.
+        base: [f64; 3],
+        /// Axis from the base, a vector as long as the cylinder.
+        axis: [f64; 3],
+        /// Whether it ends at its base and top, or is as long as the domain; default: `true`.
+        capped: Option<bool>,
+    },
+    /// A box along the axes.
+    Box {
+        /// Minimum corner; `-inf` is an open side.
+        #[schemars(with = "schema::Corner")]
+        low: [f64; 3],
+        /// Maximum corner; `inf` is an open side.
+        #[schemars(with = "schema::Corner")]
+        high: [f64; 3],
+    },
+    /// A closed triangulated surface from a file; three dimensions only.
+    Surface {
+        /// An `.stl` or `.vtp` file.
+        path: PathBuf,
+        /// Factor of the points; default: `1.0`.
+        scale: Option<f64>,
+        /// Displacement of the points after scaling; default: none.
+        shift: Option<[f64; 3]>,
+        /// Distance within which points are merged after the shift; default: 0.
+        weld: Option<f64>,
+    },
 }

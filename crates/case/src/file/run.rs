@@ -1,32 +1,44 @@
 //! The device, the output folder and the memory of a run.
 
-use super::{Case, DeviceNames, KeyError};
+use super::{Case, DeviceNames, KeyError, schema};
 use burntrace_core::{Precision, Strategy};
+use schemars::JsonSchema;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{DeserializeOwned, Error, IntoDeserializer},
 };
 use std::path::PathBuf;
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+/// The device, the folder and the memory of a run.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
+    /// The device, or several: a name such as `"cuda:0"`, a list of names, or `"cuda:*"` for all of a kind.
     pub device: DeviceNames,
+    /// Precision of positions and velocities.
     pub precision: Precision,
+    /// Number of CPU threads; 0 for all that the process may use.
     pub threads: usize,
+    /// The run folder, relative to the working directory.
     pub out: PathBuf,
     /// Seconds between two checkpoints; 0 for none.
     pub checkpoint: f64,
+    /// Also write a checkpoint after this many segments, 1 or more; a segment ends at each save.
     pub checkpoint_segments: Option<u64>,
     /// Whether a finished run keeps its last state, from which `--extend` continues it.
     pub keep_state: bool,
+    /// Memory limit of the run: bytes, or text such as `"3GiB"`; default: the available memory.
     #[serde(deserialize_with = "bytes")]
+    #[schemars(with = "Option<Bytes>")]
     pub memory: Option<u64>,
-    /// `None` leaves it to burntrace.
+    /// How the run uses memory; by default (`None`) `"auto"`: the first that fits.
     #[serde(deserialize_with = "or_auto")]
+    #[schemars(schema_with = "schema::or_auto::<Strategy>")]
     pub strategy: Option<Strategy>,
+    /// Maximum number of particles on the device at a time; default: as many as fit.
     pub batch: Option<usize>,
-    /// Number of particles of a piece of a run that several processes share.
+    /// Number of particles of a piece of a run that several processes or devices share; default: from the number of
+    /// particles.
     pub piece: Option<usize>,
     /// Whether the run is traced piece by piece, by several processes or devices.
     #[serde(skip)]
@@ -116,7 +128,7 @@ pub fn or_auto<'de, D: Deserializer<'de>, T: DeserializeOwned>(
 }
 
 /// A number of bytes, given as `3221225472` or `"3GiB"`.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "give a number of bytes, or text such as \"3GiB\"")]
 enum Bytes {
     Number(u64),

@@ -4,19 +4,29 @@ use super::KeyError;
 use super::keys::{Keys, Section};
 use burntrace_core::SaveAt;
 use burntrace_io as io;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// What a run saves, and when.
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
+#[schemars(default, deny_unknown_fields)]
 pub struct Save {
+    /// Times of the saves; default: the end only.
     #[serde(flatten, skip_serializing_if = "super::is_default")]
+    #[schemars(with = "Option<SaveAt>")]
     pub at: SaveAt,
+    /// Whether to save the velocity at each position.
     pub velocity: bool,
+    /// Whether to save the derivatives of each position by its release position.
     pub flow_map_gradient: bool,
     /// Arrays that are sampled along the tracks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<SampledArray>,
+    /// Whether to compress the tracks.
     pub compress: bool,
+    /// Additional files for ParaView.
     pub vtk: Vec<VtkOutput>,
+    /// Whether to write a report and pictures at the end.
     pub report: Reporting,
 }
 
@@ -31,26 +41,30 @@ section!(Save {
 });
 
 /// Whether a run ends with a report and pictures.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reporting {
-    /// If it takes little time compared with the run.
+    /// If the saved positions take less than 256 MiB.
     #[default]
     Auto,
+    /// At the end of each run.
     Always,
+    /// Only `burntrace report` writes them.
     Never,
 }
 
 /// Files for ParaView.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VtkOutput {
+    /// The tracks as lines: `tracks.vtp`.
     Lines,
+    /// The particles of each save: `clouds/clouds.pvd`.
     Clouds,
 }
 
 /// An array that is sampled along the tracks.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(from = "GivenArray")]
 pub struct SampledArray {
     /// Its name in the files.
@@ -71,7 +85,7 @@ impl SampledArray {
 }
 
 /// A sampled array in a case file: its name, or its keys.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "give the name of an array, or { array = \"T\" } with the optional keys name, files and prefer"
@@ -81,12 +95,16 @@ enum GivenArray {
     Keys(ArrayKeys),
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ArrayKeys {
+    /// Its name in the files.
     array: String,
+    /// Its name in the results; default: that in the files.
     name: Option<String>,
+    /// The files; default: those of the velocity.
     files: Option<io::Files>,
+    /// Point or cell array, if both have the name.
     prefer: Option<io::Association>,
 }
 

@@ -3,24 +3,31 @@
 use super::keys::{Keys, Section};
 use super::{KeyError, kinds};
 use burntrace_core::{GridPlacement, SeedsOutside};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::PathBuf;
 
 /// A block of seeds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(deny_unknown_fields)]
 pub struct Seeds {
+    /// Positions.
     #[serde(flatten, serialize_with = "kinds::by_kind")]
     pub shape: SeedShape,
-    /// Release time of all seeds.
+    /// Release time of all seeds; default: the start of the run, or the times in the file.
     pub release: Option<f64>,
+    /// Further releases of the same seeds.
     pub repeat: Option<Repeat>,
+    /// Seeds outside the domain, the mesh or the field, or on the wrong side of an obstacle.
+    #[schemars(default)]
     pub outside: SeedsOutside,
 }
 
 /// The quantity that the number of seeds on a patch is proportional to.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PatchDensity {
+    /// The area (the length in two dimensions).
     #[default]
     Area,
     /// The inward flux at the start of the run.
@@ -28,12 +35,12 @@ pub enum PatchDensity {
 }
 
 /// Further releases of the same seeds.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repeat {
     /// The time from one release to the next.
     pub every: f64,
-    /// The time of the last release.
+    /// The time until which seeds are released, inclusive.
     pub until: f64,
 }
 
@@ -63,41 +70,138 @@ section!(Seeds {
     outside: or_default("outside"),
 });
 
-/// Positions of seeds. `low` and `high` default to the corners of the domain, `seed` to another number in each block.
-#[rustfmt::skip] // A kind a line.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+/// Positions of seeds.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(tag = "kind")]
 pub enum SeedShape {
+    /// A grid in a box, x fastest.
     Grid {
+        /// Number of positions along x, y and z, 1 or more each.
         counts: [usize; 3],
+        /// Whether the outermost positions are on the faces of the box; default: `"centres"`.
         #[serde(default)]
         placement: GridPlacement,
         /// If given, each grid position has two seeds along each axis, at this distance on either
         /// side, instead of one at the position.
         auxiliary: Option<f64>,
+        /// Minimum corner of the box; default: that of the domain.
         low: Option<[f64; 3]>,
+        /// Maximum corner of the box; default: that of the domain.
         high: Option<[f64; 3]>,
     },
-    Uniform { count: usize, low: Option<[f64; 3]>, high: Option<[f64; 3]>, seed: Option<u64> },
-    Sobol { count: usize, low: Option<[f64; 3]>, high: Option<[f64; 3]> },
-    Gaussian { count: usize, seed: Option<u64>, centre: [f64; 3], deviation: [f64; 3] },
-    Line { count: usize, from: [f64; 3], to: [f64; 3] },
-    Plane { counts: [usize; 2], origin: [f64; 3], edge1: [f64; 3], edge2: [f64; 3] },
-    Disc { count: usize, centre: [f64; 3], radius: f64, normal: [f64; 3] },
-    Sphere { count: usize, centre: [f64; 3], radius: f64 },
-    Ball { count: usize, seed: Option<u64>, centre: [f64; 3], radius: f64 },
-    List { points: Vec<[f64; 3]> },
-    Mesh {
+    /// Uniformly random positions in a box.
+    Uniform {
+        /// Number of seeds.
         count: usize,
+        /// Minimum corner of the box; default: that of the domain.
         low: Option<[f64; 3]>,
+        /// Maximum corner of the box; default: that of the domain.
         high: Option<[f64; 3]>,
+        /// Seed of the random numbers; default: 1, and another one in each further block.
+        seed: Option<u64>,
+    },
+    /// Evenly spread positions in a box (Sobol sequence).
+    Sobol {
+        /// Number of seeds.
+        count: usize,
+        /// Minimum corner of the box; default: that of the domain.
+        low: Option<[f64; 3]>,
+        /// Maximum corner of the box; default: that of the domain.
+        high: Option<[f64; 3]>,
+    },
+    /// Normally distributed positions.
+    Gaussian {
+        /// Number of seeds.
+        count: usize,
+        /// Seed of the random numbers; default: 1, and another one in each further block.
+        seed: Option<u64>,
+        /// Mean position.
+        centre: [f64; 3],
+        /// Standard deviations along x, y and z, lengths.
+        deviation: [f64; 3],
+    },
+    /// Evenly spaced positions on a line.
+    Line {
+        /// Number of seeds.
+        count: usize,
+        /// First position.
+        from: [f64; 3],
+        /// Last position.
+        to: [f64; 3],
+    },
+    /// A grid on a parallelogram, sides included.
+    Plane {
+        /// Number of positions along both edges.
+        counts: [usize; 2],
+        /// A corner.
+        origin: [f64; 3],
+        /// Edge from the corner, a vector.
+        edge1: [f64; 3],
+        /// The other edge from the corner, a vector.
+        edge2: [f64; 3],
+    },
+    /// Evenly spread positions on a disc.
+    Disc {
+        /// Number of seeds.
+        count: usize,
+        /// Centre.
+        centre: [f64; 3],
+        /// Radius, a length.
+        radius: f64,
+        /// Normal, of any length.
+        normal: [f64; 3],
+    },
+    /// Evenly spread positions on a sphere.
+    Sphere {
+        /// Number of seeds.
+        count: usize,
+        /// Centre.
+        centre: [f64; 3],
+        /// Radius, a length.
+        radius: f64,
+    },
+    /// Uniformly random positions in a ball.
+    Ball {
+        /// Number of seeds.
+        count: usize,
+        /// Seed of the random numbers; default: 1, and another one in each further block.
+        seed: Option<u64>,
+        /// Centre.
+        centre: [f64; 3],
+        /// Radius, a length.
+        radius: f64,
+    },
+    /// A list of positions.
+    List {
+        /// Positions.
+        points: Vec<[f64; 3]>,
+    },
+    /// Random positions in the cells of the field's mesh, or on a patch of its boundary.
+    Mesh {
+        /// Number of seeds.
+        count: usize,
+        /// Minimum corner of the box; default: that of the domain. Not with `patch`.
+        low: Option<[f64; 3]>,
+        /// Maximum corner of the box; default: that of the domain. Not with `patch`.
+        high: Option<[f64; 3]>,
+        /// Seed of the random numbers; default: 1, and another one in each further block.
         seed: Option<u64>,
         /// The name of a patch of the mesh boundary, whose faces have the seeds instead of the cells.
         patch: Option<String>,
+        /// With `patch`: the quantity that the number of seeds is proportional to; default: `"area"`.
         by: Option<PatchDensity>,
     },
-    File { path: PathBuf },
-    Run { path: PathBuf },
+    /// The points of a file, with its times as release times.
+    File {
+        /// A `.csv` or VTK file.
+        path: PathBuf,
+    },
+    /// The active particles at the end of another run.
+    Run {
+        /// The folder of the run.
+        path: PathBuf,
+    },
 }
 
 impl SeedShape {

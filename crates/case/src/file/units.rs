@@ -1,14 +1,17 @@
 //! The units of the data, for pictures, reports and the attributes of the tracks.
 
 use burntrace_io as io;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The units of lengths and times. Nothing is converted.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Units {
+    /// Name of the unit of length, such as `"m"`; default: unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub length: String,
+    /// Name of the unit of time, such as `"s"`; default: unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub time: String,
 }

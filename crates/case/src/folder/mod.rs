@@ -73,6 +73,7 @@ const FILES: [&str; 15] = [
 
 /// The output folder of a run.
 pub struct Folder {
+    /// Its path.
     pub root: PathBuf,
 }
 
@@ -212,6 +213,7 @@ impl Folder {
         }
     }
 
+    /// The path of a file in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }

@@ -50,8 +50,11 @@ pub struct CellCounts {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(untagged, expecting = "the number of nodes is missing")]
 pub enum NodeCount {
+    /// A formula, without nodes.
     None,
+    /// Along the axes of a grid.
     Grid([usize; 3]),
+    /// Of a mesh, or of scattered points.
     Points(usize),
 }
 

@@ -25,7 +25,9 @@ use std::time::Instant;
 
 /// A field, its description and timings.
 pub struct LoadedField {
+    /// The field.
     pub field: Box<dyn Field>,
+    /// Its description.
     pub description: FieldDescription,
     /// The description as JSON, for the summary and the log.
     pub json: Value,

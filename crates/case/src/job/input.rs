@@ -18,8 +18,11 @@ use burntrace_io::series::{ArrayEntry, VelocityInfo};
 
 /// Files of a field, and how they are read.
 pub struct FieldFiles {
+    /// The files.
     pub files: io::Files,
+    /// How they are read.
     pub options: io::SeriesOptions,
+    /// Interpolation in space.
     pub interpolation: Interpolation,
 }
 

@@ -32,11 +32,13 @@ const INTERVAL: Duration = Duration::from_secs(5);
 
 /// How a process starts to share a run.
 pub struct SharedStart {
+    /// The number of the process, and their count.
     pub rank: Rank,
     /// Whether an earlier run in the folder is replaced.
     pub overwrites: bool,
     /// Whether the run must have started already.
     pub resumes: bool,
+    /// Whether input files may have changed since the run started.
     pub accept_changes: bool,
 }
 

@@ -212,8 +212,11 @@ pub fn device_bytes(prepared: &Prepared) -> Option<u64> {
 
 /// The output of a completed run.
 pub struct Printed {
+    /// Counts, speed and times.
     pub run: Summary,
+    /// The content of `summary.json`.
     pub json: serde_json::Value,
+    /// The same as lines of text.
     pub text: String,
 }
 

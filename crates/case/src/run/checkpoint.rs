@@ -22,7 +22,9 @@ pub struct RunCheckpoint {
     burntrace: String,
     /// The effective case, as in `case.toml`.
     pub case: String,
+    /// Fingerprint of the input data, checked on resume.
     pub fingerprint: Fingerprint,
+    /// The machine that the run started on.
     pub machine: Machine,
     /// How many times the run was resumed.
     pub resumed: u64,
@@ -46,11 +48,14 @@ pub struct RunCheckpoint {
 /// part of its state.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Spent {
+    /// Of opening and reading files.
     pub read: f64,
+    /// Of copying the field to the device.
     pub upload: f64,
     /// Of launches without steps before the run, which compile the kernels of a graphics card.
     #[serde(default)]
     pub compile: f64,
+    /// Of all that the run took.
     pub total: f64,
 }
 
@@ -66,8 +71,11 @@ impl std::ops::AddAssign for Spent {
 /// Number, size and cost of the checkpoints of a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct CheckpointTotals {
+    /// Their number.
     pub count: u64,
+    /// Their size.
     pub bytes: u64,
+    /// Seconds spent writing them.
     pub seconds: f64,
 }
 
@@ -82,6 +90,7 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// This machine, with a device.
     pub fn of(device: &OpenDevice) -> Self {
         Machine {
             device: device.name.clone(),

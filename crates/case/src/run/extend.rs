@@ -28,6 +28,7 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
+    /// Reads the last state of the run in a folder.
     pub fn read(root: &Path) -> Result<FinishedRun> {
         let folder = Folder::at(root);
         let name = root.display();

@@ -5,6 +5,7 @@
 pub struct Stopped {
     /// The exit code of a program.
     pub code: u8,
+    /// How to resume it.
     pub text: String,
 }
 

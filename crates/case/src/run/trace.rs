@@ -20,11 +20,26 @@ use std::time::Instant;
 /// How a run starts.
 pub enum RunStart {
     /// From the beginning, in a new folder.
-    New { overwrite: bool },
+    New {
+        /// Whether an earlier run in the folder is replaced.
+        overwrite: bool,
+    },
     /// From a checkpoint.
-    Resumed { checkpoint: Box<RunCheckpoint>, accept_changes: bool },
+    Resumed {
+        /// The checkpoint.
+        checkpoint: Box<RunCheckpoint>,
+        /// Whether input files may have changed since.
+        accept_changes: bool,
+    },
     /// From the end of a finished run, in a new folder.
-    Extended { finished: Box<FinishedRun>, overwrite: bool, accept_changes: bool },
+    Extended {
+        /// The finished run.
+        finished: Box<FinishedRun>,
+        /// Whether an earlier run in the new folder is replaced.
+        overwrite: bool,
+        /// Whether input files may have changed since.
+        accept_changes: bool,
+    },
 }
 
 /// What a run saves whose case does not say so.
@@ -33,10 +48,13 @@ const ONLY_END: &str =
 
 /// What a run uses beside its case; the runs of a sweep share it.
 pub struct Session<'a> {
+    /// The field.
     pub loaded: &'a LoadedField,
+    /// The device.
     pub device: &'a OpenDevice,
     /// When the run started.
     pub start: Instant,
+    /// Where notes and progress are shown.
     pub console: &'a dyn Console,
 }
 

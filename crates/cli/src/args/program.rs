@@ -11,6 +11,9 @@ pub struct InitArgs {
     /// Field of the case
     #[arg(long = "for", value_enum, value_name = "FIELD", default_value_t = Template::All)]
     pub template: Template,
+    /// Write the JSON Schema of case files instead, with which editors complete and check keys
+    #[arg(long, conflicts_with = "template")]
+    pub schema: bool,
 }
 
 /// Templates of case files.

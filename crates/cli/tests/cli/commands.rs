@@ -34,6 +34,18 @@ fn init_writes_a_file_and_replaces_none() {
     );
 }
 
+#[test]
+fn init_writes_the_schema_of_case_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = burntrace(folder.path(), &["init", "case.schema.json", "--schema"]);
+    assert!(text(&written.stdout).contains("#:schema case.schema.json"), "{written:?}");
+    let schema = std::fs::read_to_string(folder.path().join("case.schema.json")).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    assert_eq!(schema["properties"]["trace"]["properties"]["t1"]["type"][0], "number");
+    let both = burntrace(folder.path(), &["init", "--schema", "--for", "mesh"]);
+    assert_refused(&both, 2, &["--schema", "--for"]);
+}
+
 /// The templates differ from a case that runs by the names of their files only.
 #[test]
 fn templates_run_with_files_of_their_kind() {

@@ -2,15 +2,18 @@
 
 use crate::{Error, Result, error::short};
 use burntrace_kernels::{Clock, Outside, Step, TimeInterpolation};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The velocity before the first frame and after the last one.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(tag = "outside_time")]
 pub enum OutsideTime {
     /// Refuse runs that leave the time range of the frames.
     #[default]
+    #[schemars(extend("required" = []))]
     Error,
     /// Use the nearest frame.
     Hold,

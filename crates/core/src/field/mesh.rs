@@ -22,13 +22,14 @@ use crate::{
 use averaged::Averaged;
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, FieldTensors, Placement};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use weights::CellWeights;
 
 /// Interpolation of velocities that are given in the cells of a mesh. Velocities at the points are
 /// always interpolated by the shape functions of the cells (VTK's).
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellVelocity {
     /// Constant in each cell. On a face, an edge or a vertex, one of the adjacent cells is used,

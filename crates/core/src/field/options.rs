@@ -3,6 +3,7 @@
 use super::frames::{Frames, OutsideTime};
 use crate::Precision;
 use burntrace_kernels::TimeInterpolation;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Options of a sampled field.
@@ -26,7 +27,7 @@ pub struct FieldOptions {
 }
 
 /// Treatment of velocities that are not finite.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotFinite {
     /// Refuse the field, with the position of the first one.
@@ -35,6 +36,6 @@ pub enum NotFinite {
     /// Read them as zero, which is common for land in ocean data. Particles stop there.
     Zero,
     /// Read them as holes of the field: cells with such a value are outside it. Particles that come
-    /// there end as [`LeftField`](crate::Status::LeftField), and seeds there are not located.
+    /// there end as having left the field, and seeds there are not located.
     Outside,
 }

@@ -13,6 +13,7 @@ use burn::tensor::Tensor;
 use patch::Patch;
 pub(crate) use positions::InletPositions;
 use positions::{per_slot, shared};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -54,29 +55,31 @@ pub enum InletShape {
 }
 
 /// The distribution of release positions on an inlet.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(tag = "pattern")]
 pub enum Pattern {
     /// Each slot keeps one position. On a face, the seeds are projected along the normal of the
     /// face, which keeps their pattern. On points, the slots use the points in turn. Elsewhere, and
     /// in runs without seeds, the positions are regular: evenly spaced rows on rectangles and
     /// polygons, with no position on the boundary; a sunflower spiral on discs (H. Vogel, 1979). On
     /// patches of a mesh they are random, by area.
+    #[schemars(extend("required" = []))]
     Lattice,
     /// Uniform over the area, by a Sobol sequence of at least 65,536 positions. Each release from a
     /// slot uses the next position. On points, the points are the sequence; on patches of a mesh, it is
     /// random.
     Uniform,
     /// Normally distributed about the centroid and truncated at the boundary, with as many
-    /// positions as [`Uniform`](Pattern::Uniform).
+    /// positions as uniform ones.
     Gaussian {
         /// Standard deviation in each direction, before truncation.
         deviation: f64,
     },
     /// Proportional to the normal inflow speed at the start of the run, to about one part in a
-    /// thousand, with as many positions as [`Uniform`](Pattern::Uniform). Parts with outflow, with
+    /// thousand, with as many positions as uniform ones. Parts with outflow, with
     /// undefined velocity or outside the domain have no positions. Random on patches of a mesh, as
-    /// [`Seeds::on_patch_by_flux`](crate::Seeds::on_patch_by_flux).
+    /// seeds by flux are.
     Flux,
 }
 

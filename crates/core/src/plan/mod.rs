@@ -10,11 +10,12 @@ pub(crate) use memory::resident;
 pub use needs::{Phase, PlanItem, RunSize};
 
 use crate::{Error, Frames, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 
 /// How a run uses memory.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
     /// All frames and all particles on the device.

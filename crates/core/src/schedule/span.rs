@@ -1,6 +1,7 @@
 //! Time spans: any two of end, step length and number of steps define the third.
 
 use crate::{Error, Result, error::short};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
@@ -11,7 +12,7 @@ pub(super) const SLACK: f64 = 1e-9;
 ///
 /// Omitted values come from the field: `t0` is its first time (the last one if `dt` is negative),
 /// `t1` its last (first) one. Times are in the data's unit.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Span {
     /// Start time.

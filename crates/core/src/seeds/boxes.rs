@@ -3,10 +3,11 @@
 use super::{Seeds, check_finite};
 use crate::field::AXES;
 use crate::{Error, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Placement of seeds in the cells of a box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GridPlacement {
     /// At the corners: the outermost seeds are on the faces of the box. An axis with one seed has

@@ -2,13 +2,14 @@
 
 use crate::listing::counted;
 use crate::{Error, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A frame by its index or its time.
 ///
 /// In a case file an integer is an index and a float a time: `start = 2` is the third frame,
 /// `start = 2.0` the first one at or after time 2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "give the number of a frame, such as 3, or a time, such as 3.0")]
 pub enum At {
     /// Index of the frame, from 0; negative numbers count from the end, -1 is the last frame.
@@ -28,7 +29,7 @@ impl std::fmt::Display for At {
 }
 
 /// A selection of frames.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Frames {
     /// The first frame.

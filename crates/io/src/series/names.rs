@@ -2,6 +2,7 @@
 
 use crate::listing::list;
 use crate::{Error, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A name that contains `*`, `?` or `[` and is not the name of an existing file is a pattern, as
 /// in `run/u_*.vti`. Its matches are sorted in natural order: `u_2` before `u_10`. A list keeps its
 /// order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "give a path, a pattern or a list of them")]
 pub enum Files {
     /// One file, pattern, `.pvd` or `.series` file.

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{Error, Result};
 use burntrace_cf::Clock;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Options for reading a series.
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// The times are taken from the first of these sources that is available: the `.pvd` or `.series` file;
 /// `TimeValue` (or `TIME`) field data in every file, or the times in NetCDF files and Zarr groups; the
 /// number in each file name times `file_dt`; `times`. A single frame without any of them is at time 0.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SeriesOptions {
     /// The velocity array.
@@ -44,13 +45,13 @@ pub struct SeriesOptions {
     /// The date of time 0, of files with times from a date; their first time if omitted.
     #[serde(skip)]
     pub clock: Option<Clock>,
-    /// The box of which a grid is read; the whole grid if omitted. Only for a [`Series`](super::Series).
+    /// The box of which a grid is read; the whole grid if omitted. Only for grids.
     pub crop: Option<Crop>,
     /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node
-    /// on; all if omitted. Only for a [`Series`](super::Series).
+    /// on; all if omitted. Only for grids.
     pub every: Option<[usize; 3]>,
-    /// Whether to use the values of points and cells that `vtkGhostType` hides; not for a
-    /// [`MeshSeries`](super::MeshSeries).
+    /// Whether to use the values of points and cells that `vtkGhostType` hides; not for
+    /// meshes.
     #[serde(skip_serializing_if = "is_default")]
     pub ignore_hidden: bool,
     /// The treatment of cells that cannot be part of a mesh; only for a [`MeshSeries`](super::MeshSeries). Case files
@@ -79,7 +80,7 @@ impl SeriesOptions {
 }
 
 /// A box of which the field is read, in the data's unit of length: the cells of the grid that it touches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, JsonSchema, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Crop {
     /// Minimum corner; unbounded if omitted.
@@ -110,7 +111,7 @@ impl NamedArray {
 /// Treatment of cells that cannot be part of a mesh: kinds that
 /// [`CellKind`](burntrace_core::CellKind) does not include, and two-dimensional cells in a file with
 /// three-dimensional ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, JsonSchema, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OtherCells {
     /// They are an error; the message counts them.
@@ -121,8 +122,9 @@ pub enum OtherCells {
 }
 
 /// Faces of the boundary of a mesh, by the cells that a file has there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(untagged)]
 pub enum NamedFaces {
     /// Those of a block of a `.vtm`, `.vtpd` or `.vtpc` file, or of a part of a `.pvd` file: its name, or
     /// the last part of it (`outlet` for `boundary/outlet`).

@@ -6,12 +6,13 @@ use super::overlaps;
 use crate::listing::counted;
 use crate::{Error, Result};
 use burntrace_vtk::VtkFile;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Which of two files gives the frames from the first to the last time that both have, as where a simulation was
 /// restarted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SameTimes {
     /// The file that starts first; of files that start together, the first one in the list.
@@ -21,7 +22,7 @@ pub enum SameTimes {
 }
 
 /// Times of all files, before the selection of frames, as in a case file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "give a list of times, or { start = 0.0, step = 0.1 }")]
 pub enum CaseTimes {
     /// One time for each file.

@@ -4,12 +4,13 @@ use crate::listing::list;
 use crate::{Error, Result};
 use burntrace_core::{FieldArray, Placement};
 use burntrace_vtk::{ArrayInfo, VtkFile};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The name of the velocity array.
 ///
 /// In a case file: nothing, a name, or a list of two or three names.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
     expecting = "give the name of an array, or of its components: [\"u\", \"v\"] or [\"u\", \"v\", \"w\"]"
@@ -18,6 +19,7 @@ pub enum VelocityName {
     /// The only vector. Floats have priority over integers, three components over two; normals and
     /// texture coordinates are ignored.
     #[default]
+    #[schemars(skip)]
     Auto,
     /// An array of three components, or of two (then w = 0).
     Array(String),
@@ -32,7 +34,7 @@ pub enum VelocityName {
 }
 
 /// Whether the values of an array are at points or in cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Association {
     /// The points (nodes).
