@@ -254,32 +254,3 @@ fn what_has_no_meaning_on_a_sphere_is_refused() {
     assert!(wrong([even_axis(0.0, 400.0, 4), lat, z.clone()], 1.0).contains("0 to 400"));
     assert!(wrong([lon, vec![80.0], z], 1.0).contains("at least two"));
 }
-
-#[test]
-fn tmp_speed() {
-    let machine = machines().into_iter().next().unwrap();
-    let axis = || even_axis(0.0, 1.0, 63);
-    let times = even_axis(0.0, 4.0, 9);
-    let frames = Frames::new([axis(), axis(), axis()], Placement::Nodes, &times, |p, t| {
-        [
-            0.5 * (PI * p[0]).sin() * (PI * p[1]).cos(),
-            -0.5 * (PI * p[0]).cos() * (PI * p[1]).sin(),
-            0.1 * (PI * p[2]).sin() * t.cos(),
-        ]
-    });
-    let seeds = Seeds::list(Dice(7).points([0.02; 3], [0.98; 3], 200_000)).unwrap();
-    for _ in 0..3 {
-        for radius in [None, Some(180.0 / PI)] {
-            let field = machine.load(&frames, FieldOptions { radius, ..FieldOptions::default() });
-            let tracer = Tracer::new(&field).span(steps(0.0, 2.0, 100)).scheme(Scheme::Rk4);
-            let start = std::time::Instant::now();
-            let run = trace(&tracer, &seeds);
-            let t = start.elapsed().as_secs_f64();
-            println!(
-                "{radius:?}: {} {t} {}",
-                run.summary.particle_steps_per_second() / 1e6,
-                run.summary.trace_seconds
-            );
-        }
-    }
-}
