@@ -122,7 +122,7 @@ fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
     if !(results.knows_domain || low.is_some() && high.is_some()) {
         return Err(Misuse::error(format!(
             "the lattice of the seeds is not known: it depends on the domain, and the case gives none; \
-             {} has no `{DOMAIN}`, as an earlier version started its run; resume it with {}",
+             {} has no `{DOMAIN}`; resume the run with {}",
             results.folder.root.display(),
             results.folder.resume_command()
         )));

@@ -73,7 +73,7 @@ pub struct Case {
     #[serde(skip_serializing_if = "is_default")]
     pub units: Units,
     pub run: Run,
-    /// Warnings about keys that were renamed or have no effect.
+    /// Warnings about keys that have no effect.
     #[serde(skip)]
     pub notes: Vec<String>,
 }

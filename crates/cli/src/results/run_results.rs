@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 /// Maximum number of saves in a picture. Longer runs are sampled evenly.
 pub const MAX_SAVES: usize = 500;
 
-/// A run: finished, or the complete saves of an unfinished one. Runs of earlier versions have a track
-/// store, and possibly no other files.
+/// A run: finished, or the complete saves of an unfinished one. Its folder has a track store, and possibly no
+/// other files.
 pub struct Results {
     pub folder: Folder,
     pub tracks: io::Tracks,
@@ -50,7 +50,7 @@ impl Results {
         if !tracks.is_complete() && tracks.num_saves() == 0 {
             return Err(folder.without_saves());
         }
-        // Pictures need no case, and the case of an earlier version may be unreadable.
+        // Pictures need no case.
         let files = RunFiles::read(&folder);
         log::warn(&files.problems());
         let RunFiles { case, case_problem, summary, domain, .. } = files;

@@ -240,7 +240,7 @@ fn a_store_alone_can_be_rendered_and_reported() {
         let folder = bare_run(SADDLE, set);
         let report = assert_all_outputs(folder.path(), "bare");
         assert_eq!(report["summary"], Value::Null);
-        assert_eq!(report["statistics"]["lives"], lives);
+        assert_eq!(report["statistics"]["reuses_slots"], lives);
     }
 }
 

@@ -46,9 +46,6 @@
 //! an empty slot has NaN as position and velocity. `release_time`, `end_time`, `end_status`,
 //! `mesh_cell`, `mesh_face` and `obstacle` describe the last instance in each slot.
 //!
-//! Stores of NumPy files (`tracks.json`, `position.npy`, ...), which earlier versions wrote, are
-//! not read: opening one is an error that says so.
-//!
 //! ```no_run
 //! use burntrace_io::tracks::Tracks;
 //!
@@ -100,5 +97,5 @@ pub use names::{check_names, reserved_names};
 pub use reader::Tracks;
 pub use states::{ParticleState, ParticleTimes, SavedStates};
 pub use track::Track;
-pub use verify::{Verification, has_checksums, verify};
+pub use verify::{Verification, verify};
 pub use writer::TrackWriter;
