@@ -468,13 +468,13 @@ fn values_of(tracks: &Tracks) -> serde_json::Value {
         let generations = saves.map(|save| tracks.generation(save).unwrap());
         values["generation"] = serde_json::json!(generations.collect::<Vec<_>>());
         values["end_generation"] = serde_json::json!(ends.generation);
-        values["life_slot"] = column(|of| of.slot.into());
-        values["life_generation"] = column(|of| of.generation.into());
-        values["life_status"] = column(|of| of.status.code().into());
-        values["life_release_time"] = column(|of| of.release_time.into());
-        values["life_end_time"] = column(|of| of.end_time.into());
-        values["life_release_place"] = column(|of| serde_json::json!(of.release_position));
-        values["life_end_place"] = column(|of| serde_json::json!(of.end_position));
+        values["instance_slot"] = column(|of| of.slot.into());
+        values["instance_generation"] = column(|of| of.generation.into());
+        values["instance_status"] = column(|of| of.status.code().into());
+        values["instance_release_time"] = column(|of| of.release_time.into());
+        values["instance_end_time"] = column(|of| of.end_time.into());
+        values["instance_release_position"] = column(|of| serde_json::json!(of.release_position));
+        values["instance_end_position"] = column(|of| serde_json::json!(of.end_position));
     }
     values
 }
