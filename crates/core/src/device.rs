@@ -6,20 +6,24 @@ pub use details::{DeviceDetails, details};
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device, Tensor, kind::Basic};
+use serde::Serialize;
 pub use burntrace_kernels::{COMPILATION, instructions, log_compilations};
 
 /// A device that this program can use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct OpenDevice {
     /// The name that opens it.
     pub name: String,
     /// The name that its driver reports.
     pub description: String,
     /// Whether it is a software implementation of a graphics interface, which runs on the CPU.
+    #[serde(rename = "software")]
     pub is_software: bool,
     /// Whether it supports double precision.
+    #[serde(rename = "f64")]
     pub has_f64: bool,
     /// The device.
+    #[serde(skip)]
     pub device: Device,
 }
 
@@ -36,7 +40,7 @@ pub(crate) fn plain(device: &Device) -> Device {
 }
 
 /// A kind of device that is not available.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Unusable {
     /// Name of the kind.
     pub name: String,

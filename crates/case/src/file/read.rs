@@ -13,7 +13,8 @@ use toml::{
 };
 
 /// An invalid case or command line; the program exits with code 2.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct Misuse(String);
 
 impl Misuse {
@@ -33,14 +34,6 @@ impl Misuse {
         Misuse::error(errors::joined(causes))
     }
 }
-
-impl std::fmt::Display for Misuse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Misuse {}
 
 /// Reads a case file, and sets or removes keys in it: `trace.dt=0.01`, `source[0].rate=`.
 pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
