@@ -5,9 +5,9 @@ mod details;
 pub use details::{DeviceDetails, details};
 
 use crate::{Error, Precision, Result};
-use burn::tensor::{DType, Device, Tensor, kind::Basic};
-use serde::Serialize;
+use burn::tensor::{DType, Device, Tensor, TensorData, kind::Basic};
 pub use burntrace_kernels::{COMPILATION, instructions, log_compilations};
+use serde::Serialize;
 
 /// A device that this program can use.
 #[derive(Clone, Debug, Serialize)]
@@ -31,6 +31,25 @@ impl OpenDevice {
     /// Whether the device compiles kernels at run time, which all but the CPU devices do.
     pub fn compiles_kernels(&self) -> bool {
         compiles_kernels(&self.device)
+    }
+
+    /// Moves rows of `width` numbers to the device as a tensor `[n, width]`, in f32 where it lacks f64.
+    pub fn rows(&self, numbers: Vec<f64>, width: usize, precision: Precision) -> Tensor<2> {
+        let dtype = if self.has_f64 { precision.dtype() } else { DType::F32 };
+        let count = numbers.len() / width;
+        let data = TensorData::new(numbers, [count, width]);
+        Tensor::from_data(data.convert_dtype(dtype), (&self.device, dtype))
+    }
+
+    /// Moves positions to the device as a tensor `[n, 3]`, measured from an origin, as [`rows`](Self::rows).
+    pub fn positions(
+        &self,
+        positions: &[[f64; 3]],
+        origin: [f64; 3],
+        precision: Precision,
+    ) -> Tensor<2> {
+        let measured = positions.iter().flat_map(|p| [0, 1, 2].map(|d| p[d] - origin[d]));
+        self.rows(measured.collect(), 3, precision)
     }
 }
 

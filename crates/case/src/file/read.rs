@@ -1,10 +1,6 @@
 //! Reading a case: the file, the keys set on the command line, and the position of errors.
 
-use super::{
-    Case, Field, KeyError,
-    error::Step,
-    set::Assignment,
-};
+use super::{Case, Field, KeyError, error::Step, set::Assignment};
 use crate::errors;
 use std::path::Path;
 use toml::{

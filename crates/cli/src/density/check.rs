@@ -1,6 +1,6 @@
 //! Finds requests whose density would be zero everywhere.
 
-use super::request::{DensityRequest, Target};
+use super::request::DensityRequest;
 use crate::{
     args::DensityMethod,
     bounds::bounding_box,
@@ -11,6 +11,7 @@ use crate::{
 use anyhow::Result;
 use burntrace::Precision;
 use burntrace::analysis::density::{Axes, Edge, Estimate, Kernel, Plane};
+use burntrace::densities::Target;
 
 /// Truncation of Gaussians in standard deviations, the default of the library.
 const TRUNCATION: f64 = 6.0;

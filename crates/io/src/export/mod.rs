@@ -159,7 +159,8 @@ fn fill_saves(
     for &save in saves {
         for slots in parts(store.num_particles(), GROUP) {
             let block = SaveBlock::read(store, save, slots)?;
-            let accepts = |&slot: &usize| selection.accepts(&block.states.state(slot), finals.as_ref());
+            let accepts =
+                |&slot: &usize| selection.accepts(&block.states.state(slot), finals.as_ref());
             let slots: Vec<usize> = (0..block.states.position.len()).filter(accepts).collect();
             table.add_rows(&block, &slots);
             write_rest(table, GROUP, write)?;

@@ -38,12 +38,7 @@ impl ArrayWriter {
     }
 
     /// As [`verify`](ArrayWriter::verify), of the first `items` of a chunk that is not complete there.
-    fn verify_growing(
-        &mut self,
-        chunk: usize,
-        items: usize,
-        listed: &Checksums,
-    ) -> Result<Hasher> {
+    fn verify_growing(&mut self, chunk: usize, items: usize, listed: &Checksums) -> Result<Hasher> {
         let (path, kept) = (self.growing_path(chunk), self.bytes_of_items(items));
         let growing = listed.get(&self.listed_growing(chunk));
         if path.exists() || !self.compresses {

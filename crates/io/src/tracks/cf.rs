@@ -189,7 +189,9 @@ fn meaning(name: &str) -> (&'static str, Quantity) {
         "instance_release_time" => ("release time of the particle instance", Time),
         "instance_end_time" => ("end time of the particle instance", Time),
         "instance_release_position" => ("release position of the particle instance", Length),
-        "instance_end_position" => ("end position of the particle instance in the domain box", Length),
+        "instance_end_position" => {
+            ("end position of the particle instance in the domain box", Length)
+        }
         _ => ("", Other),
     }
 }

@@ -196,7 +196,9 @@ mod tests {
     #[test]
     fn lists_are_read_as_written_and_damage_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Checksums::read(folder.path()).is_err_and(|e| e.to_string().contains("was removed")));
+        assert!(
+            Checksums::read(folder.path()).is_err_and(|e| e.to_string().contains("was removed"))
+        );
         let list = list(folder.path());
         assert_eq!(Checksums::read(folder.path()).unwrap(), list);
         let path = path(folder.path());

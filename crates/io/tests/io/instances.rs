@@ -202,7 +202,10 @@ fn overwriting_removes_the_arrays_of_instances() {
     writer.save(plain_save(&plan, 0)).unwrap();
     writer.end(&plain_ends()).unwrap();
     let left = files(folder.path());
-    assert!(!left.iter().any(|name| name.contains("instance") || name.contains("gener")), "{left:?}");
+    assert!(
+        !left.iter().any(|name| name.contains("instance") || name.contains("gener")),
+        "{left:?}"
+    );
     let manifest = std::fs::read_to_string(folder.path().join("zarr.json")).unwrap();
     assert!(!manifest.contains("\"instances\"") && !manifest.contains("generation"), "{manifest}");
     let tracks = Tracks::open(folder.path()).unwrap();
