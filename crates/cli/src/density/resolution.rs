@@ -5,7 +5,6 @@ use super::{
     request::{DensityRequest, NODES},
 };
 use crate::{
-    bounds::bounding_box,
     file::Misuse,
     format::{three_digits, twelve_digits},
     log, notes,
@@ -18,6 +17,7 @@ use burntrace::{
     },
     densities::{SavedParticles, Target},
     device::OpenDevice,
+    mesh::Bounds,
 };
 
 /// Estimates the density. If the nodes are too far apart for the kernels, a given bandwidth is refused. With
@@ -131,7 +131,7 @@ fn around(
     estimate: &Estimate,
 ) -> Lattice {
     let mut around = *nodes;
-    let [low, high] = bounding_box(particles.positions.iter().copied());
+    let Bounds { low, high } = Bounds::of(particles.positions.iter().copied());
     for d in (0..3).filter(|d| request.nodes.axes.active()[*d]) {
         let reach = request.reach * estimate.bandwidth[d];
         around.low[d] = nodes.low[d].max(low[d] - reach);
