@@ -33,6 +33,7 @@
 
 pub mod case;
 pub mod curves;
+pub mod densities;
 pub mod trajectories;
 
 pub use burn;

@@ -116,7 +116,7 @@ struct InstanceEnds {
     /// By slot and generation, of runs that re-use slots.
     instances: HashMap<(usize, i32), [[f64; 3]; 2]>,
     /// By slot, of seeds; NaN in other slots.
-    seeds: Option<Vec<[f64; 3]>>,
+    seeds: Vec<[f64; 3]>,
 }
 
 impl InstanceEnds {
@@ -135,7 +135,7 @@ impl InstanceEnds {
 
     fn release(&self, slot: usize, generation: i32) -> Option<[f64; 3]> {
         let of_instance = self.instances.get(&(slot, generation)).map(|[release, _]| *release);
-        let of_seed = || self.seeds.as_ref().filter(|_| generation == 0)?.get(slot).copied();
+        let of_seed = || self.seeds.get(slot).filter(|_| generation == 0).copied();
         of_instance.or_else(of_seed)
     }
 

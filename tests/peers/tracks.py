@@ -18,12 +18,12 @@ import zarr
 
 # Types of the arrays, except those in the precision of the run.
 TYPES = {
-    "<f8": ["time", "release_time", "end_time", "life_release_time", "life_end_time",
-            "life_release_place", "life_end_place"],
+    "<f8": ["time", "release_time", "end_time", "instance_release_time", "instance_end_time",
+            "instance_release_position", "instance_end_position"],
     "<i8": ["mesh_cell"],
-    "<i4": ["image", "generation", "end_generation", "mesh_face", "obstacle", "life_slot",
-            "life_generation"],
-    "|u1": ["status", "end_status", "life_status"],
+    "<i4": ["image", "generation", "end_generation", "mesh_face", "obstacle", "instance_slot",
+            "instance_generation"],
+    "|u1": ["status", "end_status", "instance_status"],
 }
 
 
@@ -92,7 +92,7 @@ def check_unfinished(store):
     times = 0.25 * np.arange(7.0)
     times[4:] = np.nan
     assert np.array_equal(data["time"].values, times, equal_nan=True)
-    assert data["position"].shape == (7, 5, 3) and data["life_slot"].shape == (0,)
+    assert data["position"].shape == (7, 5, 3) and data["instance_slot"].shape == (0,)
     complete = data.isel(time=data["time"].notnull())
     expected = 0.1 * (np.arange(15) + 1000 * np.arange(4)[:, None]).reshape(4, 5, 3)
     assert np.array_equal(complete["position"].values, expected)

@@ -26,7 +26,8 @@ pub use reference::Reference;
 pub use workload::Workload;
 
 /// The error of shared arrays that cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct InvalidData(String);
 
 impl InvalidData {
@@ -34,11 +35,3 @@ impl InvalidData {
         InvalidData(text.into()).into()
     }
 }
-
-impl std::fmt::Display for InvalidData {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for InvalidData {}

@@ -11,25 +11,19 @@ use burntrace_io::Tracks;
 use std::path::{Path, PathBuf};
 
 /// Why a case could not be read or run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The case or its input is invalid: the text says where, what was given, and what would be right.
+    #[error("{0}")]
     Invalid(String),
     /// The run was stopped before its end; the text says how to resume it.
+    #[error("{0}")]
     Stopped(String),
     /// A file could not be read or written, or a device failed.
+    #[error("{0}")]
     Failed(String),
 }
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Error::Invalid(text) | Error::Stopped(text) | Error::Failed(text)) = self;
-        f.write_str(text)
-    }
-}
-
-impl std::error::Error for Error {}
 
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {

@@ -7,12 +7,13 @@ use crate::{
     folder::DOMAIN,
     format::twelve_digits,
     notes,
-    results::{Layer, Results, layer, tensors},
+    results::Results,
 };
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
 use burntrace::{
-    FLOW_MAP_GRADIENT, FieldArray, GridPlacement, SaveAt, Status, device::OpenDevice, io,
+    FLOW_MAP_GRADIENT, FieldArray, GridPlacement, SaveAt, Status, densities::Layer,
+    device::OpenDevice, io,
 };
 use burntrace_plot::{Raster, picture};
 use serde_json::json;
@@ -24,7 +25,9 @@ pub fn execute(args: &FtleArgs) -> Result<()> {
     let save = results.save(&args.save)?;
     let device = results.device(args.device.as_deref())?;
     let (ftle, gradient) = exponents(&results, save, &device)?;
-    let values = tensors::numbers(ftle.values())?;
+    let values = ftle.values().into_data().convert::<f64>().try_into_vec();
+    let values =
+        values.map_err(|error| anyhow!("cannot read results from the device: {error:?}"))?;
     refuse_undefined(&ftle, &values, save)?;
     let folder = results.out(args.out.as_deref(), "ftle")?;
     let mut figures = FigureDir::at(&folder, false)?;
@@ -63,14 +66,14 @@ fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<(Ftl
         (Stencil::Neighbours, Some(FieldArray { name, components })) => {
             let mut gradients = tracks.array(name, save)?;
             mask_ended(&mut gradients, *components, &tracks.status(save)?);
-            let gradients = tensors::rows(gradients, *components, tracks.precision(), device);
+            let gradients = device.rows(gradients, *components, tracks.precision());
             (FlowMap::of_gradients(&lattice, gradients, time), "carried along the tracks")
         }
         _ => {
             let mut end = tracks.unwrapped(save)?;
             mask_ended(end.as_flattened_mut(), 3, &tracks.status(save)?);
             // The exponents depend on differences only, so the origin does not matter.
-            let end = tensors::positions(&end, results.origin(), tracks.precision(), device);
+            let end = device.positions(&end, results.origin(), tracks.precision());
             let from = match stencil {
                 Stencil::Neighbours => "differences of neighbours",
                 Stencil::Auxiliary(_) => "differences of auxiliary particles",
@@ -123,7 +126,7 @@ fn lattice(results: &Results) -> Result<(Lattice, Stencil)> {
     if !(results.knows_domain || low.is_some() && high.is_some()) {
         return Err(Misuse::error(format!(
             "the lattice of the seeds is not known: it depends on the domain, and the case gives none; \
-             {} has no `{DOMAIN}`, as an earlier version started its run; resume it with {}",
+             {} has no `{DOMAIN}`; resume the run with {}",
             results.folder.root.display(),
             results.folder.resume_command()
         )));
@@ -200,8 +203,8 @@ fn image(ftle: &Ftle, values: &[f64], time: f64) -> io::Image {
 
 /// FTLE on the plane of a flat lattice, or on the middle layer. `None` for a lattice along a line.
 fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> Option<Raster> {
-    let Layer { raster, position } = layer(results, image, values, image.counts[2] / 2)?;
     let units = results.units();
+    let Layer { raster, position } = Layer::of(image, values, image.counts[2] / 2, &units.length)?;
     let time = format!("{} {}", twelve_digits(ftle.time()), units.time);
     Some(Raster {
         name: "FTLE".into(),
@@ -224,8 +227,8 @@ fn print(
             "nodes": ftle.lattice().counts(),
             "time": ftle.time(),
             "gradient": gradient,
-            "least": min,
-            "greatest": max,
+            "min": min,
+            "max": max,
             "missing": ftle.missing(),
             "files": written,
             "notes": notes::take(),

@@ -3,7 +3,6 @@
 mod allocator;
 mod args;
 mod bench;
-mod bounds;
 mod compare;
 mod compilations;
 mod demo;

@@ -2,7 +2,7 @@
 
 use crate::{
     args::StyleArgs,
-    density::{self, DensityRequest, SavedDensity, SavedParticles},
+    density::{self, DensityRequest},
     figure_dir::FigureDir,
     file::Misuse,
     format::count,
@@ -13,6 +13,7 @@ use burntrace::{
     Status,
     analysis::statistics::TrackStatistics,
     curves::{self, NamedCurves, capitalized},
+    densities::{SavedDensity, SavedParticles},
     trajectories::num_located,
 };
 use burntrace_plot::{
@@ -196,14 +197,14 @@ pub struct Densities {
 pub fn densities(results: &Results, max: usize, nodes: usize) -> Result<Densities> {
     let SavesWithParticles { last, shown } = SavesWithParticles::read(results)?;
     let mut request =
-        DensityRequest::default_of(results, &SavedParticles::read(results, shown, false)?)?;
+        DensityRequest::default_of(results, &SavedParticles::read(&results.tracks, shown, false)?)?;
     let height = request.limit_nodes(nodes);
     let mut rasters = Vec::new();
     for i in 0..max.min(last + 1) {
         let save = if max > 1 { i * last / (max.min(last + 1) - 1).max(1) } else { last };
-        let particles = SavedParticles::read(results, save, false)?;
+        let particles = SavedParticles::read(&results.tracks, save, false)?;
         if !particles.positions.is_empty() {
-            rasters.push((particles.time, density_of(results, &request, &particles, save)?));
+            rasters.push((particles.time, density_of(results, &request, &particles)?));
         }
     }
     Ok(Densities { height, rasters })
@@ -211,9 +212,9 @@ pub fn densities(results: &Results, max: usize, nodes: usize) -> Result<Densitie
 
 /// The density of the active particles at a save; in 3D, on the plane normal to z near most particles.
 fn density_at(results: &Results, save: usize) -> Result<Raster> {
-    let particles = SavedParticles::read(results, save, false)?;
+    let particles = SavedParticles::read(&results.tracks, save, false)?;
     let request = DensityRequest::default_of(results, &particles)?;
-    density_of(results, &request, &particles, save)
+    density_of(results, &request, &particles)
 }
 
 /// The density of particles, as a picture shows it.
@@ -221,13 +222,11 @@ pub fn density_of(
     results: &Results,
     request: &DensityRequest,
     particles: &SavedParticles,
-    save: usize,
 ) -> Result<Raster> {
     // The device of the run may be missing here, and a picture needs little work.
     let device = results.device(Some("flex"))?;
     let (estimate, chosen) = density::estimate_or_widen(request, particles, &device)?;
-    let density = SavedDensity::of(estimate, save, particles.time)?;
-    let raster = density::raster(results, request, &density);
+    let raster = request.nodes.raster(&SavedDensity::of(estimate, particles)?);
     let mut raster = raster.context("the domain of the run is a line")?;
     if chosen.is_some() {
         raster.subtitle += ", chosen because the particles have no spread along an axis";

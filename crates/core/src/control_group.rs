@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Limits of the control group of this process (cgroup v1 or v2). `None` where there is no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ControlGroup {
     /// Maximum memory in bytes: the smallest limit of the group and of those that it is in.
     pub memory: Option<u64>,

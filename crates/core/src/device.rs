@@ -5,21 +5,25 @@ mod details;
 pub use details::{DeviceDetails, details};
 
 use crate::{Error, Precision, Result};
-use burn::tensor::{DType, Device, Tensor, kind::Basic};
+use burn::tensor::{DType, Device, Tensor, TensorData, kind::Basic};
 pub use burntrace_kernels::{COMPILATION, instructions, log_compilations};
+use serde::Serialize;
 
 /// A device that this program can use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct OpenDevice {
     /// The name that opens it.
     pub name: String,
     /// The name that its driver reports.
     pub description: String,
     /// Whether it is a software implementation of a graphics interface, which runs on the CPU.
+    #[serde(rename = "software")]
     pub is_software: bool,
     /// Whether it supports double precision.
+    #[serde(rename = "f64")]
     pub has_f64: bool,
     /// The device.
+    #[serde(skip)]
     pub device: Device,
 }
 
@@ -27,6 +31,25 @@ impl OpenDevice {
     /// Whether the device compiles kernels at run time, which all but the CPU devices do.
     pub fn compiles_kernels(&self) -> bool {
         compiles_kernels(&self.device)
+    }
+
+    /// Moves rows of `width` numbers to the device as a tensor `[n, width]`, in f32 where it lacks f64.
+    pub fn rows(&self, numbers: Vec<f64>, width: usize, precision: Precision) -> Tensor<2> {
+        let dtype = if self.has_f64 { precision.dtype() } else { DType::F32 };
+        let count = numbers.len() / width;
+        let data = TensorData::new(numbers, [count, width]);
+        Tensor::from_data(data.convert_dtype(dtype), (&self.device, dtype))
+    }
+
+    /// Moves positions to the device as a tensor `[n, 3]`, measured from an origin, as [`rows`](Self::rows).
+    pub fn positions(
+        &self,
+        positions: &[[f64; 3]],
+        origin: [f64; 3],
+        precision: Precision,
+    ) -> Tensor<2> {
+        let measured = positions.iter().flat_map(|p| [0, 1, 2].map(|d| p[d] - origin[d]));
+        self.rows(measured.collect(), 3, precision)
     }
 }
 
@@ -36,7 +59,7 @@ pub(crate) fn plain(device: &Device) -> Device {
 }
 
 /// A kind of device that is not available.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Unusable {
     /// Name of the kind.
     pub name: String,

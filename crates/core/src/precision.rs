@@ -11,10 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Precision {
     /// Single precision.
     #[default]
-    #[serde(alias = "F32")]
     F32,
     /// Double precision, if the device supports it.
-    #[serde(alias = "F64")]
     F64,
 }
 

@@ -95,7 +95,6 @@ pub struct DurablePosition {
     /// Complete saves.
     pub saves: u64,
     /// Complete rows of the table of particle instances.
-    #[serde(rename = "lives")]
     pub instances: u64,
 }
 

@@ -9,10 +9,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// The fused operation: many steps in one launch.
-    #[serde(alias = "Fused")]
     Fused,
     /// Tensor operations, for every field and with automatic differentiation.
-    #[serde(alias = "Tensor")]
     Tensor,
 }
 

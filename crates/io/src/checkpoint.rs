@@ -8,7 +8,7 @@
 //! | bytes | content |
 //! | --- | --- |
 //! | 8 | `BURNTRCP` |
-//! | 4 | format version, 1 |
+//! | 4 | format version, 2 |
 //! | 4 | reserved, 0 |
 //! | 8 | length of the file in bytes |
 //! | 8 | length of the header in bytes |
@@ -43,7 +43,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"BURNTRCP";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Bytes before the header.
 const START: usize = 32;
@@ -338,7 +338,7 @@ mod tests {
         let mut newer = complete.clone();
         newer[8] = 2;
         let message = parse(&newer).unwrap_err();
-        assert!(message.contains("version 2; this program reads version 1"), "{message}");
+        assert!(message.contains("version 1; this program reads version 2"), "{message}");
         let mut changed = complete.clone();
         changed[START + 5] ^= 4;
         assert!(parse(&changed).unwrap_err().contains(" bytes with the checksum "));

@@ -1,6 +1,7 @@
 //! Images whose axes are permuted or reversed.
 
 use crate::geometry::{Geometry, UNIT_DIRECTION};
+use crate::scalar::ScalarType;
 use crate::values::Values;
 
 impl Geometry {
@@ -38,10 +39,11 @@ fn permutation(matrix: &[f64; 9]) -> Option<([usize; 3], [f64; 3])> {
     [0, 1, 2].iter().all(|column| axes.contains(column)).then_some((axes, signs))
 }
 
-/// Reorders tuples so that the first of the new axes varies fastest. `dims` are their numbers along the
+/// Reorders tuples of a scalar type so that the first of the new axes varies fastest. `dims` are their numbers along the
 /// new axes, and `axes` the old axis of each new one. `None` without enough memory or values.
 pub(crate) fn reorder(
     values: Values,
+    scalar: ScalarType,
     components: usize,
     dims: [usize; 3],
     axes: [usize; 3],
@@ -55,7 +57,7 @@ pub(crate) fn reorder(
     }
     let steps = [1, old[0], old[0].checked_mul(old[1])?];
     let (x, y, z) = (*steps.get(a)?, *steps.get(b)?, *steps.get(c)?);
-    let mut sorted = values.like();
+    let mut sorted = Values::empty(scalar);
     sorted.try_reserve(values.len()).ok()?;
     sorted.resize(values.len());
     let mut to = 0;
@@ -115,11 +117,11 @@ mod tests {
     fn values_are_reordered_with_their_axes() {
         // 2 x 3 x 1 in the file, 3 x 1 x 2 in the order of x, y and z.
         let values = Values::I32(vec![0, 1, 2, 3, 4, 5]);
-        let sorted = reorder(values, 1, [3, 1, 2], [1, 2, 0]).unwrap();
+        let sorted = reorder(values, ScalarType::I32, 1, [3, 1, 2], [1, 2, 0]).unwrap();
         assert_eq!(sorted, Values::I32(vec![0, 2, 4, 1, 3, 5]));
         let pairs = Values::U8(vec![0, 10, 1, 11, 2, 12, 3, 13]);
-        let sorted = reorder(pairs, 2, [2, 2, 1], [1, 0, 2]).unwrap();
+        let sorted = reorder(pairs, ScalarType::U8, 2, [2, 2, 1], [1, 0, 2]).unwrap();
         assert_eq!(sorted, Values::U8(vec![0, 10, 2, 12, 1, 11, 3, 13]));
-        assert_eq!(reorder(Values::U8(vec![1]), 1, [2, 1, 1], [1, 0, 2]), None);
+        assert_eq!(reorder(Values::U8(vec![1]), ScalarType::U8, 1, [2, 1, 1], [1, 0, 2]), None);
     }
 }

@@ -367,7 +367,7 @@ impl VtkFile {
         {
             let element = array.element();
             let context = sources.main().context(0, &element);
-            values = reorder(values, array.components, dims, axes)
+            values = reorder(values, array.scalar, array.components, dims, axes)
                 .ok_or_else(|| context.out_of_memory(array.tuples))?;
         }
         Ok(Array { name: array.name.clone(), components: array.components, values })

@@ -17,42 +17,32 @@ pub enum Kind {
     PolyData,
 }
 
+/// Each kind with its element name in XML files, its name after `DATASET` in legacy files, and its name in words.
+const NAMES: [(Kind, &str, &str, &str); 5] = [
+    (Kind::ImageData, "ImageData", "structured_points", "image data"),
+    (Kind::RectilinearGrid, "RectilinearGrid", "rectilinear_grid", "rectilinear grid"),
+    (Kind::StructuredGrid, "StructuredGrid", "structured_grid", "structured grid"),
+    (Kind::UnstructuredGrid, "UnstructuredGrid", "unstructured_grid", "unstructured grid"),
+    (Kind::PolyData, "PolyData", "polydata", "poly data"),
+];
+
 impl Kind {
     /// The kind with this element name in XML files, e.g. `ImageData`.
     pub(crate) fn from_xml(name: &str) -> Option<Self> {
-        match name {
-            "ImageData" => Some(Self::ImageData),
-            "RectilinearGrid" => Some(Self::RectilinearGrid),
-            "StructuredGrid" => Some(Self::StructuredGrid),
-            "UnstructuredGrid" => Some(Self::UnstructuredGrid),
-            "PolyData" => Some(Self::PolyData),
-            _ => None,
-        }
+        NAMES.iter().find(|(_, xml, ..)| *xml == name).map(|(kind, ..)| *kind)
     }
 
     /// The kind with this name after `DATASET` in legacy files, in lower case.
     pub(crate) fn from_legacy(name: &str) -> Option<Self> {
-        match name {
-            "structured_points" => Some(Self::ImageData),
-            "rectilinear_grid" => Some(Self::RectilinearGrid),
-            "structured_grid" => Some(Self::StructuredGrid),
-            "unstructured_grid" => Some(Self::UnstructuredGrid),
-            "polydata" => Some(Self::PolyData),
-            _ => None,
-        }
+        NAMES.iter().find(|(_, _, legacy, _)| *legacy == name).map(|(kind, ..)| *kind)
     }
 }
 
 /// Writes the kind in words, e.g. `image data`.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ImageData => "image data",
-            Self::RectilinearGrid => "rectilinear grid",
-            Self::StructuredGrid => "structured grid",
-            Self::UnstructuredGrid => "unstructured grid",
-            Self::PolyData => "poly data",
-        })
+        let words = NAMES.iter().find(|(kind, ..)| kind == self).map_or("", |(.., words)| words);
+        f.write_str(words)
     }
 }
 

@@ -64,22 +64,6 @@ impl Values {
         }
     }
 
-    /// An empty vector of the same type.
-    pub(crate) fn like(&self) -> Self {
-        match self {
-            Self::I8(_) => Self::I8(Vec::new()),
-            Self::U8(_) => Self::U8(Vec::new()),
-            Self::I16(_) => Self::I16(Vec::new()),
-            Self::U16(_) => Self::U16(Vec::new()),
-            Self::I32(_) => Self::I32(Vec::new()),
-            Self::U32(_) => Self::U32(Vec::new()),
-            Self::I64(_) => Self::I64(Vec::new()),
-            Self::U64(_) => Self::U64(Vec::new()),
-            Self::F32(_) => Self::F32(Vec::new()),
-            Self::F64(_) => Self::F64(Vec::new()),
-        }
-    }
-
     /// Number of values: tuples times components.
     pub fn len(&self) -> usize {
         with_vector!(self, v => v.len())

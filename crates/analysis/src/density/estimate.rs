@@ -1,6 +1,7 @@
 //! Results of a density estimate.
 
-use super::lattice::Lattice;
+use super::{lattice::Lattice, tensors::on_host};
+use crate::Result;
 use burn::tensor::Tensor;
 use burntrace_core::Placement;
 
@@ -36,4 +37,15 @@ pub struct Estimate {
     pub total: f64,
     /// The fraction of a kernel's integral beyond its truncation; 0 for kernels with compact support.
     pub neglected: f64,
+}
+
+impl Estimate {
+    /// Reads the values from the device.
+    ///
+    /// # Errors
+    ///
+    /// If the device fails.
+    pub fn numbers(&self) -> Result<Vec<f64>> {
+        on_host(self.values.clone())
+    }
 }

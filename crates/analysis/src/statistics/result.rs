@@ -15,7 +15,6 @@ pub struct TrackStatistics {
     /// Number of slots; without re-used slots, the number of particles.
     pub slots: usize,
     /// Whether slots are re-used by successive particle instances.
-    #[serde(rename = "lives")]
     pub reuses_slots: bool,
     /// Whether the run has reported how its particles ended. If not (a stopped run), counts refer to
     /// the last save and to the particle instances that had ended; only the latter have residence times.
@@ -70,7 +69,6 @@ pub struct GroupStatistics {
     /// Number of slots without a released particle at the end.
     pub waiting: u64,
     /// Number of particles that could not be released, because the field is undefined at their positions.
-    #[serde(default)]
     pub not_located: u64,
     /// Statistics of each save `[saves]`.
     pub saves: Vec<SaveStatistics>,
@@ -90,7 +88,6 @@ pub struct SaveStatistics {
     /// Number of slots with an ended particle that has not been replaced.
     pub ended: u64,
     /// Number of slots with a particle that was not located.
-    #[serde(default)]
     pub not_located: u64,
     /// Number of particles in the means below: see [`Counted`].
     pub counted: u64,

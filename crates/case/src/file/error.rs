@@ -84,11 +84,8 @@ impl KeyError {
 
     /// An unknown name, with the known ones.
     pub fn choice(given: &str, names: &[&'static str]) -> Self {
-        // Names with capitals are those in the results of earlier versions.
-        let is_current = |name: &&'static str| !name.starts_with(char::is_uppercase);
-        let names: Vec<&'static str> = names.iter().copied().filter(is_current).collect();
         let meant = nearest(given, names.iter().copied());
-        let names = choices(&names);
+        let names = choices(names);
         KeyError::value(match meant {
             Some(name) => format!("did you mean `{name}`? Names: {names}"),
             None => format!("give {names}"),

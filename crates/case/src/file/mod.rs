@@ -94,7 +94,7 @@ pub struct Case {
     pub units: Units,
     /// The device, the folder and the memory of the run.
     pub run: Run,
-    /// Warnings about keys that were renamed or have no effect.
+    /// Warnings about keys that have no effect.
     #[serde(skip)]
     pub notes: Vec<String>,
 }

@@ -1,10 +1,6 @@
 //! Reading a case: the file, the keys set on the command line, and the position of errors.
 
-use super::{
-    Case, Field, KeyError,
-    error::Step,
-    set::{Assignment, RENAMED, renamed},
-};
+use super::{Case, Field, KeyError, error::Step, set::Assignment};
 use crate::errors;
 use std::path::Path;
 use toml::{
@@ -13,7 +9,8 @@ use toml::{
 };
 
 /// An invalid case or command line; the program exits with code 2.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct Misuse(String);
 
 impl Misuse {
@@ -33,14 +30,6 @@ impl Misuse {
         Misuse::error(errors::joined(causes))
     }
 }
-
-impl std::fmt::Display for Misuse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Misuse {}
 
 /// Reads a case file, and sets or removes keys in it: `trace.dt=0.01`, `source[0].rate=`. Relative file names are in
 /// its folder.
@@ -70,14 +59,13 @@ pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
 /// Reads a case from its text. The error starts with the line, for a caller that names the file.
 pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
     let mut table: Table = toml::from_str(text).map_err(|error| syntax(text, &error))?;
-    let mut notes = rename(&mut table)?;
+    let mut notes = Vec::new();
     let mut assignments = Vec::with_capacity(set.len());
     for text in set {
         let mut assignment = Assignment::parse(text)?;
         notes.extend(assignment.apply(&mut table)?);
         assignments.push(assignment);
     }
-    notes.extend(rename(&mut table)?);
     table.entry("field").or_insert_with(|| Table::new().into());
     let read = |table: &Table| {
         Case::of(table).map_err(|error| format!("{}{error}", position(text, &assignments, &error)))
@@ -87,41 +75,6 @@ pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
     read(&table)?;
     notes.extend(drop_unused(&mut table, ["flow", "files"], &Field::keys_of_files()));
     Ok(Case { notes, ..read(&table)? })
-}
-
-/// Gives renamed keys their new names. Returns a note for each.
-fn rename(case: &mut Table) -> Result<Vec<String>, String> {
-    let mut notes = Vec::new();
-    for (section, old, new) in RENAMED {
-        let mut names = section.split('.');
-        let table = names.try_fold(&mut *case, |table, name| table.get_mut(name)?.as_table_mut());
-        let Some(table) = table else { continue };
-        let Some(value) = table.remove(old) else { continue };
-        if table.contains_key(new) {
-            return Err(format!(
-                "[{section}] has both `{new}` and `{old}`, its old name; keep `{new}`"
-            ));
-        }
-        table.insert(new.into(), value);
-        notes.push(renamed(section, old, new));
-    }
-    notes.extend(rename_leave(case));
-    Ok(notes)
-}
-
-/// Gives the condition of mesh boundaries that was `leave` its new name. Returns a note, if any was.
-fn rename_leave(case: &mut Table) -> Option<String> {
-    let mut is_old = false;
-    let mut renew = |condition: Option<&mut toml::Value>| {
-        if let Some(condition) = condition.filter(|value| value.as_str() == Some("leave")) {
-            *condition = "exit".into();
-            is_old = true;
-        }
-    };
-    renew(case.get_mut("boundary").and_then(|boundary| boundary.get_mut("mesh")));
-    let patches = case.get_mut("patch").and_then(toml::Value::as_array_mut);
-    patches.into_iter().flatten().for_each(|patch| renew(patch.get_mut("wall")));
-    is_old.then(|| "the condition `leave` has been renamed; write `exit`".into())
 }
 
 /// Drops keys of the other source of a field than the given one. Returns a note for each that is not `false`.
@@ -151,10 +104,7 @@ fn line_of(text: &str, steps: &[Step]) -> Option<usize> {
     for step in steps {
         let found = match (step, value) {
             (Step::Key(name), DeValue::Table(table)) => {
-                let old = RENAMED.iter().find(|(.., new)| new == name).map(|(_, old, _)| *old);
-                let is_it = |key: &str| key == name || Some(key) == old;
-                let mut entries = table.iter();
-                let entry = entries.find(|(key, _)| is_it(key.get_ref()));
+                let entry = table.get_key_value(name.as_str());
                 entry.map(|(key, value)| (key.span().start, value.get_ref()))
             }
             (Step::Item(item) | Step::Section(item, _), DeValue::Array(items)) => {
@@ -374,34 +324,6 @@ mod tests {
     }
 
     #[test]
-    fn renamed_keys_are_read_with_a_note() {
-        let old =
-            "[trace]\npath = \"fused\"\n[trace.tolerance]\nrelative = 0\nabsolute = 1\nmost = 2\n";
-        let text = format!("[field]\nflow = \"abc\"\n{old}");
-        let case = from_text(&text, &[]).unwrap();
-        assert_eq!(
-            case.trace.solver.tolerance,
-            Some(Tolerance::new(0.0, 1.0).steps_between(0.0, 2.0))
-        );
-        let expected = [
-            "`trace.path` has been renamed; write `trace.engine`",
-            "`trace.tolerance.most` has been renamed; write `trace.tolerance.max_step`",
-        ];
-        assert_eq!(case.notes, expected);
-        let written = toml::to_string(&case).unwrap();
-        assert!(written.contains("\nengine = \"fused\"\n"), "{written}");
-        let set = from_text(TEMPLATE, &["trace.path=fused".into()]).unwrap();
-        assert_eq!((set.trace.engine, &set.notes[..]), (case.trace.engine, &case.notes[..1]));
-        let both = text.replace("path =", "engine = \"auto\"\npath =");
-        assert!(from_text(&both, &[]).unwrap_err().contains("keep `engine`"));
-        let message = from_text(&text.replace("\"fused\"", "\"fusd\""), &[]).unwrap_err();
-        assert!(
-            message.starts_with("line 4: `trace.engine` is \"fusd\"; did you mean"),
-            "{message}"
-        );
-    }
-
-    #[test]
     fn errors_in_keys_of_the_command_line_name_the_option() {
         let message = from_text(TEMPLATE, &["seeds.radius=1.0".into()]).unwrap_err();
         assert!(message.starts_with("--set seeds.radius=1.0: `radius` is not a key"), "{message}");
@@ -422,14 +344,6 @@ mod tests {
         // Keys of files are accepted with a flow, and have no effect.
         let case = from_text("[field]\nflow = \"abc\"\nfile_dt = 0.1\n", &[]).unwrap();
         assert_eq!(case.notes, ["`field.file_dt` has no effect: it belongs to `field.files`"]);
-    }
-
-    #[test]
-    fn leave_is_read_as_exit_with_a_note() {
-        let text = "[field]\nflow = \"abc\"\n[boundary]\nmesh = \"leave\"\n";
-        let case = from_text(text, &[]).unwrap();
-        assert_eq!(case.notes, ["the condition `leave` has been renamed; write `exit`"]);
-        assert!(toml::to_string(&case).unwrap().contains("\nmesh = \"exit\"\n"));
     }
 
     #[test]

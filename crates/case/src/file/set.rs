@@ -6,13 +6,6 @@ use super::{
 };
 use toml::{Table, Value};
 
-/// Keys that were renamed and are still read: the section, the old name, the new one.
-pub(super) const RENAMED: [(&str, &str, &str); 3] = [
-    ("trace", "path", "engine"),
-    ("trace.tolerance", "least", "min_step"),
-    ("trace.tolerance", "most", "max_step"),
-];
-
 /// A key with a value, or without one to remove the key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
@@ -41,9 +34,8 @@ impl Assignment {
         Ok(Assignment { text: text.into(), path, value })
     }
 
-    /// Sets or removes the key. Returns a note for a renamed key, or for a removed key that is not there.
+    /// Sets or removes the key. Returns a note for a removed key that is not there.
     pub fn apply(&mut self, case: &mut Table) -> Result<Option<String>, String> {
-        let note = self.rename();
         let mut root = Value::Table(std::mem::take(case));
         let found = resolved(&root, &self.path).and_then(|path| {
             self.path = path;
@@ -60,7 +52,7 @@ impl Assignment {
             self.refuse_unknown(case)?;
         }
         let nothing = || format!("`--set {}` has no effect: the case lacks this key", self.text);
-        Ok(note.or_else(|| (!is_there).then(nothing)))
+        Ok((!is_there).then(nothing))
     }
 
     /// Refuses a key that no case has. Another error of the case is reported when it is read.
@@ -101,16 +93,6 @@ impl Assignment {
     pub fn last_key(&self) -> Option<&str> {
         self.path.last()?.key()
     }
-
-    /// Gives a renamed key its current name. Returns a note if it was renamed.
-    fn rename(&mut self) -> Option<String> {
-        let name = dotted(&self.path);
-        let (section, key) = name.rsplit_once('.')?;
-        let (_, old, new) =
-            RENAMED.into_iter().find(|(of, old, _)| (*of, *old) == (section, key))?;
-        *self.path.last_mut()? = Step::Key(new.into());
-        Some(renamed(section, old, new))
-    }
 }
 
 /// The value in a text: in TOML, or else the text itself.
@@ -134,11 +116,6 @@ fn value_of(text: &str) -> Result<Value, String> {
         true => Err(format!("give a whole number up to {}", i64::MAX)),
         false => Ok(Value::String(text.into())),
     }
-}
-
-/// The note about a renamed key.
-pub(super) fn renamed(section: &str, old: &str, new: &str) -> String {
-    format!("`{section}.{old}` has been renamed; write `{section}.{new}`")
 }
 
 /// Parses keys separated by dots, each followed by any number of indices: `source[0].rate`,

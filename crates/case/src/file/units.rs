@@ -25,16 +25,6 @@ impl Units {
         }
     }
 
-    /// The unit of a number density in 1, 2 or 3 dimensions; empty if the unit of length is unknown.
-    pub fn per_space(&self, dimensions: usize) -> String {
-        match (self.length.as_str(), dimensions) {
-            ("", _) => String::new(),
-            (length, 1) => format!("1/{length}"),
-            (length, 2) => format!("1/{length}²"),
-            (length, _) => format!("1/{length}³"),
-        }
-    }
-
     /// The unit of rates; empty if the unit of time is unknown.
     pub fn rate(&self) -> String {
         if self.time.is_empty() { String::new() } else { format!("1/{}", self.time) }
@@ -56,7 +46,6 @@ mod tests {
     fn units_of_derived_quantities_are_composed() {
         let units = Units { length: "m".into(), time: "s".into() };
         assert_eq!(units.speed(), "m/s");
-        assert_eq!([1, 2, 3].map(|d| units.per_space(d)), ["1/m", "1/m²", "1/m³"]);
         assert_eq!(units.rate(), "1/s");
         let none = Units { length: "m".into(), time: String::new() };
         assert_eq!([none.speed(), none.rate()], ["", ""]);

@@ -38,7 +38,7 @@ impl RunFiles {
         let unknown = "the domain of the run is unknown unless its case has it";
         let (domain, domain_problem) = match read_json(folder, DOMAIN, unknown) {
             Ok(domain) => (domain, None),
-            // Finished runs and runs of earlier versions have none.
+            // Finished runs have none.
             Err(_) if !folder.path(DOMAIN).exists() || !summary.is_null() => (Value::Null, None),
             Err(problem) => (Value::Null, Some(problem)),
         };

@@ -274,7 +274,6 @@ fn end_problem(folder: &Folder, tracks: &io::Tracks, last: f64) -> Option<String
     if !tracks.is_complete() {
         return Some("which is not its end".into());
     }
-    // Summaries of earlier versions have no time.
     match RunFiles::read(folder).summary["time"].as_f64().map(twelve_digits) {
         Some(end) if end == last => None,
         Some(end) => Some(format!("which is not its end at {end:?}")),

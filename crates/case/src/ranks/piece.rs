@@ -106,7 +106,6 @@ impl Sharer<'_> {
             checkpoint.resumed += 1;
             let changes = checkpoint.changes(run.device);
             checkpoint.add_warnings(changes);
-            checkpoint.add_warnings(checkpoint.unverified(folder).into_iter().collect());
             return Ok(checkpoint);
         }
         let tracks = folder.path("tracks");

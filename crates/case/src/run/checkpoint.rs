@@ -11,7 +11,7 @@ use burntrace_core::{
     device::{self, OpenDevice},
     program::RunNumbers,
 };
-use burntrace_io::{Checkpoint, CheckpointWriter, Tracks, tracks::has_checksums};
+use burntrace_io::{Checkpoint, CheckpointWriter, Tracks};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -29,13 +29,10 @@ pub struct RunCheckpoint {
     /// How many times the run was resumed.
     pub resumed: u64,
     /// Seconds so far.
-    #[serde(default)]
     pub spent: Spent,
     /// Warnings and notes of the run so far, for its summary.
-    #[serde(default)]
     pub warnings: Vec<String>,
     /// Residence times so far, in runs that re-use slots.
-    #[serde(rename = "stays")]
     residence: Option<Vec<[u64; 5]>>,
     /// Time, counters and positions in the output. `None` before the first step.
     numbers: Option<RunNumbers>,
@@ -53,7 +50,6 @@ pub struct Spent {
     /// Of copying the field to the device.
     pub upload: f64,
     /// Of launches without steps before the run, which compile the kernels of a graphics card.
-    #[serde(default)]
     pub compile: f64,
     /// Of all that the run took.
     pub total: f64,
@@ -272,17 +268,6 @@ impl RunCheckpoint {
     pub fn residence(&self) -> Option<Vec<ResidenceTimes>> {
         let entries = self.residence.as_ref()?;
         Some(entries.iter().filter_map(ResidenceTimes::from_integers).collect())
-    }
-
-    /// A warning if the tracks that the resumed run keeps cannot be verified.
-    pub fn unverified(&self, folder: &Folder) -> Option<String> {
-        let keeps = self.durable() != DurablePosition::default();
-        let is_unverified = keeps && !has_checksums(folder.path("tracks"));
-        is_unverified.then(|| {
-            "the tracks so far have no checksums (an earlier version wrote them, or \
-             `time/checksums.txt` was removed): they are kept without verification"
-                .into()
-        })
     }
 
     /// Adds warnings that the run did not give before it was resumed.

@@ -51,8 +51,7 @@ impl FinishedRun {
         if !folder.path(STATE).is_file() {
             return Err(Misuse::error(format!(
                 "{name} has no `{STATE}`, the last state of a finished run: it contains no run, or one with \
-                 `run.keep_state = false`, one that was cut short, or one of an earlier version; run the longer \
-                 case from its start"
+                 `run.keep_state = false`, or one that was cut short; run the longer case from its start"
             )));
         }
         let checkpoint = RunCheckpoint::of_end(&folder)?;

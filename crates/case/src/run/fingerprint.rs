@@ -38,7 +38,6 @@ pub struct Fingerprint {
 struct FileFingerprint {
     path: PathBuf,
     bytes: u64,
-    #[serde(rename = "sum")]
     checksum: u32,
 }
 

@@ -82,7 +82,7 @@ impl RunSummary<'_> {
         let mut json = json!({
             "burntrace": env!("CARGO_PKG_VERSION"),
             "device": { "name": self.device.name, "description": self.device.description },
-            "path": run.engine.to_string(),
+            "engine": run.engine.to_string(),
             "precision": run.precision.to_string(),
             "threads": rayon::current_num_threads(),
             "launches": run.launches,
@@ -115,8 +115,8 @@ impl RunSummary<'_> {
             "strategy": self.strategy().name(),
             "batches": {
                 "count": run.batches.count,
-                "smallest": run.batches.sizes[0],
-                "greatest": run.batches.sizes[1],
+                "min": run.batches.sizes[0],
+                "max": run.batches.sizes[1],
                 "retries": run.batches.retries,
             },
             "bytes": { "read": traced.io.read, "written": traced.io.written },

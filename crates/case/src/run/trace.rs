@@ -211,8 +211,7 @@ fn open_resumed(
     let folder = Folder::at(&case.run.out);
     let since = format!("since the run in {} started", folder.root.display());
     let change = checkpoint.data_change(&fingerprint, accept_changes, &since)?;
-    let unverified = checkpoint.unverified(&folder);
-    let changes = checkpoint.changes(device).into_iter().chain(change).chain(unverified).collect();
+    let changes = checkpoint.changes(device).into_iter().chain(change).collect();
     checkpoint.resumed += 1;
     checkpoint.fingerprint = fingerprint;
     Ok((folder, checkpoint, changes))

@@ -15,27 +15,11 @@ pub struct BenchReport {
     pub burntrace: &'static str,
     pub date: String,
     pub machine: Machine,
-    pub devices: Vec<Device>,
+    pub devices: Vec<OpenDevice>,
     /// Devices that lack the precision.
     pub devices_left_out: Vec<String>,
     pub workloads: Vec<WorkloadInfo>,
     pub results: Vec<Record>,
-}
-
-/// A device, as `burntrace devices` describes it.
-#[derive(Serialize)]
-pub struct Device {
-    name: String,
-    description: String,
-    software: bool,
-    f64: bool,
-}
-
-impl std::fmt::Display for Device {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let note = if self.software { ", a software rasteriser on the CPU" } else { "" };
-        write!(f, "`{}`: {}{note}", self.name, self.description)
-    }
 }
 
 /// The description of a workload.
@@ -52,17 +36,11 @@ pub struct WorkloadInfo {
 impl BenchReport {
     /// A report without results.
     pub fn new(plan: &BenchPlan) -> Self {
-        let device = |device: &OpenDevice| Device {
-            name: device.name.clone(),
-            description: device.description.clone(),
-            software: device.is_software,
-            f64: device.has_f64,
-        };
         BenchReport {
             burntrace: env!("CARGO_PKG_VERSION"),
             date: machine::date(),
             machine: Machine::this(),
-            devices: plan.devices.iter().map(device).collect(),
+            devices: plan.devices.clone(),
             devices_left_out: plan.left_out.clone(),
             workloads: Vec::new(),
             results: Vec::new(),

@@ -1,7 +1,7 @@
 //! Results as tables: aligned for a terminal, and in Markdown.
 
 use super::report::BenchReport;
-use crate::{format::with_prefix, machine::Machine};
+use crate::{devices::described, format::with_prefix, machine::Machine};
 use burntrace_bench::{
     check::Errors,
     record::{Outcome, Record, Speed},
@@ -45,7 +45,7 @@ pub fn text(report: &BenchReport) -> String {
 pub fn markdown(report: &BenchReport) -> String {
     let mut text = format!("# Benchmark\n\n{}\n", head_of(report));
     for device in &report.devices {
-        writeln!(text, "* {device}").ok();
+        writeln!(text, "* `{}`: {}", device.name, described(device)).ok();
     }
     for group in report.groups() {
         writeln!(text, "\n## {}\n", title(&group[0])).ok();

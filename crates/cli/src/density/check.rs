@@ -1,16 +1,15 @@
 //! Finds requests whose density would be zero everywhere.
 
-use super::request::{DensityRequest, Target};
+use super::request::DensityRequest;
 use crate::{
     args::DensityMethod,
-    bounds::bounding_box,
     file::Misuse,
     format::six_digits,
     results::{AXES, Results},
 };
 use anyhow::Result;
-use burntrace::Precision;
 use burntrace::analysis::density::{Axes, Edge, Estimate, Kernel, Plane};
+use burntrace::{Precision, densities::Target, mesh::Bounds};
 
 /// Truncation of Gaussians in standard deviations, the default of the library.
 const TRUNCATION: f64 = 6.0;
@@ -72,13 +71,13 @@ pub fn target(
     (axes, edges): (Axes, [[Edge; 2]; 3]),
     results: &Results,
 ) -> Result<()> {
-    let (what, [low, high]) = match target {
-        Target::Grid(grid) => ("the grid", [grid.low, grid.high]),
+    let (what, Bounds { low, high }) = match target {
+        Target::Grid(grid) => ("the grid", Bounds { low: grid.low, high: grid.high }),
         Target::Plane(plane) => {
             area(plane)?;
-            ("the plane", bounding_box(corners(plane)))
+            ("the plane", Bounds::of(corners(plane)))
         }
-        Target::Points(points) => ("the list of points", bounding_box(points.iter().copied())),
+        Target::Points(points) => ("the list of points", Bounds::of(points.iter().copied())),
     };
     let [first, last] = results.domain;
     let is_closed = |d: usize| axes.active()[d] && edges[d] == [Edge::Reflecting; 2];

@@ -2,18 +2,13 @@
 
 mod check;
 mod files;
-mod particles;
 mod picture;
 mod request;
 mod resolution;
-mod saved_density;
 mod series;
 
-pub use particles::SavedParticles;
-pub use picture::raster;
 pub use request::DensityRequest;
 pub use resolution::estimate_or_widen;
-pub use saved_density::SavedDensity;
 
 use crate::{
     args::DensityArgs,
@@ -24,6 +19,7 @@ use crate::{
     results::Results,
 };
 use anyhow::Result;
+use burntrace::densities::{SavedDensity, SavedParticles};
 use picture::Drawable;
 use serde_json::{Value, json};
 use series::Series;
@@ -47,21 +43,22 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
     let is_series = saves.len() > 1;
     let shows_text = !args.output.json && !args.output.quiet;
     for save in saves {
-        let Some(particles) = particles(&results, save, args, (is_series, request.is_number))?
+        let Some(particles) =
+            particles(&results, save, args, (is_series, request.nodes.is_number))?
         else {
             continue;
         };
         let estimate = resolution::estimate(&mut request, &particles, &device, is_series)?;
-        let density = SavedDensity::of(estimate, save, particles.time)?;
-        let mut written = vec![files::write(&results, &request, &density, &folder)?];
-        let drawable = Drawable::of(&results, &request, &density);
+        let density = SavedDensity::of(estimate, &particles)?;
+        let mut written = vec![files::write(&results, &request.nodes, &density, &folder)?];
+        let drawable = Drawable::of(&request.nodes, &density);
         match drawable.filter(|_| args.gif || !args.no_pictures) {
             // Pictures of a series have the same colours, which are known at its end.
             Some(drawable) if is_series => {
-                series.add(drawable, density.name(), (density.time, described.len()));
+                series.add(drawable, files::name(&density), (density.time, described.len()));
             }
             Some(drawable) => {
-                drawable.draw(&density.name(), &args.style.of_density(), &mut figures)?;
+                drawable.draw(&files::name(&density), &args.style.of_density(), &mut figures)?;
                 written.extend(figures.written.last().cloned());
             }
             None => {}
@@ -114,7 +111,7 @@ fn particles(
     args: &DensityArgs,
     (is_series, is_number): (bool, bool),
 ) -> Result<Option<SavedParticles>> {
-    let particles = SavedParticles::read(results, save, args.ended)?;
+    let particles = SavedParticles::read(&results.tracks, save, args.ended)?;
     // In a series of saves, a number density of 0 is one of the results.
     if !particles.positions.is_empty() || (is_series && is_number) {
         return Ok(Some(particles));
@@ -149,8 +146,8 @@ fn describe(density: &SavedDensity, written: &[PathBuf]) -> Value {
         "save": save,
         "time": time,
         "integral": estimate.integral,
-        "least": extreme(values, f64::min),
-        "greatest": extreme(values, f64::max),
+        "min": extreme(values, f64::min),
+        "max": extreme(values, f64::max),
         "bandwidth": estimate.bandwidth,
         "covariance": estimate.covariance,
         "neglected": estimate.neglected,

@@ -1,10 +1,10 @@
 //! The density request of a command line and a run.
 
-use super::{check, particles::SavedParticles};
+use super::check;
 use crate::{
     args::{DensityArgs, DensityEdges, DensityMethod},
     file::Misuse,
-    results::{AXES, Results, tensors},
+    results::{AXES, Results},
 };
 use anyhow::Result;
 use burntrace::analysis::{
@@ -13,7 +13,11 @@ use burntrace::analysis::{
         Axes, Bandwidth, Density, Edge, Estimate, Factor, Kernel, Lattice, Normalization, Plane,
     },
 };
-use burntrace::{device::OpenDevice, io};
+use burntrace::{
+    densities::{DensityNodes, SavedParticles, Target},
+    device::OpenDevice,
+    io,
+};
 
 /// Default number of nodes along the longest axis, in 1, 2 and 3 dimensions.
 pub const NODES: [usize; 3] = [512, 256, 96];
@@ -24,27 +28,17 @@ const RULES: [&str; 3] = ["scott", "silverman", "covariance"];
 /// An estimator and where to evaluate it.
 pub struct DensityRequest {
     pub density: Density,
-    pub axes: Axes,
-    pub target: Target,
+    pub nodes: DensityNodes,
     /// The extents of the domain along the axes of the density; 0 along others.
     pub extents: [f64; 3],
     /// The point of the domain from which devices measure positions.
     origin: [f64; 3],
-    /// Whether the density integrates to the number of particles instead of 1.
-    pub is_number: bool,
     /// The reach of kernels in bandwidths; 0 for methods without a kernel, and where it is not checked.
     pub reach: f64,
     /// Whether the bandwidth is a given length instead of a rule.
     pub has_given_bandwidth: bool,
     /// Whether the nodes are not given in any way.
     pub has_default_nodes: bool,
-}
-
-/// Where a density is evaluated.
-pub enum Target {
-    Grid(Lattice),
-    Plane(Plane),
-    Points(Vec<[f64; 3]>),
 }
 
 impl DensityRequest {
@@ -78,11 +72,9 @@ impl DensityRequest {
         let extents = extents(results, axes);
         Ok(DensityRequest {
             density,
-            axes,
-            target,
+            nodes: nodes(results, axes, target, is_number),
             extents,
             origin,
-            is_number,
             reach,
             has_given_bandwidth,
             has_default_nodes,
@@ -106,11 +98,9 @@ impl DensityRequest {
         let extents = extents(results, axes);
         Ok(DensityRequest {
             density,
-            axes,
-            target,
+            nodes: nodes(results, axes, target, false),
             extents,
             origin,
-            is_number: false,
             reach: 0.0,
             has_given_bandwidth: false,
             has_default_nodes: true,
@@ -120,18 +110,19 @@ impl DensityRequest {
     /// Whether the nodes are on a plane or a line across the space of the density, whose integral is not
     /// that over the domain.
     pub fn is_slice(&self) -> bool {
-        match &self.target {
-            Target::Grid(grid) => (0..3).any(|d| self.axes.active()[d] && grid.counts[d] == 1),
-            Target::Plane(_) => self.axes.dimension() == 3,
+        let DensityNodes { target, axes, .. } = &self.nodes;
+        match target {
+            Target::Grid(grid) => (0..3).any(|d| axes.active()[d] && grid.counts[d] == 1),
+            Target::Plane(_) => axes.dimension() == 3,
             Target::Points(_) => false,
         }
     }
 
     /// Limits the number of nodes along each side of a grid. Returns the position of a slice normal to z.
     pub fn limit_nodes(&mut self, max: usize) -> Option<f64> {
-        let Target::Grid(grid) = &mut self.target else { return None };
+        let Target::Grid(grid) = &mut self.nodes.target else { return None };
         grid.counts = grid.counts.map(|count| count.min(max));
-        let is_slice = self.axes == Axes::XYZ && grid.counts[2] == 1;
+        let is_slice = self.nodes.axes == Axes::XYZ && grid.counts[2] == 1;
         is_slice.then_some(grid.low[2])
     }
 
@@ -151,17 +142,13 @@ impl DensityRequest {
         particles: &SavedParticles,
         device: &OpenDevice,
     ) -> analysis::Result<Estimate> {
-        let positions = particles.on(self.origin, device);
-        let density = density.clone().measured_from(self.origin);
-        match &self.target {
-            Target::Grid(lattice) => density.on_grid(&positions, lattice),
-            Target::Plane(plane) => density.on_plane(&positions, plane),
-            Target::Points(points) => {
-                let points = tensors::positions(points, self.origin, particles.precision, device);
-                density.at(&positions, &points)
-            }
-        }
+        self.nodes.estimate(density, particles, self.origin, device)
     }
+}
+
+fn nodes(results: &Results, axes: Axes, target: Target, is_number: bool) -> DensityNodes {
+    let (units, low) = ((&results.units()).into(), results.domain[0]);
+    DensityNodes { target, axes, is_number, units, low }
 }
 
 /// The extents of the domain along some axes, and 0 along the others.

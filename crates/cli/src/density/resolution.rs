@@ -2,11 +2,9 @@
 
 use super::{
     check,
-    particles::SavedParticles,
-    request::{DensityRequest, NODES, Target},
+    request::{DensityRequest, NODES},
 };
 use crate::{
-    bounds::bounding_box,
     file::Misuse,
     format::{three_digits, twelve_digits},
     log, notes,
@@ -17,7 +15,9 @@ use burntrace::{
         Error,
         density::{Bandwidth, Estimate, Lattice},
     },
+    densities::{SavedParticles, Target},
     device::OpenDevice,
+    mesh::Bounds,
 };
 
 /// Estimates the density. If the nodes are too far apart for the kernels, a given bandwidth is refused. With
@@ -57,7 +57,7 @@ pub fn estimate(
          too far apart for the bandwidth; give --nodes, --low and --high to choose them",
         nodes.low, nodes.high
     ));
-    request.target = Target::Grid(nodes);
+    request.nodes.target = Target::Grid(nodes);
     let estimate = estimate_with_note(request, particles, device)?;
     log::warn(check::kernels(request, &estimate).iter());
     Ok(estimate)
@@ -107,14 +107,14 @@ pub fn estimate_or_widen(
 /// none, a fiftieth of the longest side of the domain.
 fn bandwidths(request: &DensityRequest, particles: &SavedParticles) -> [f64; 3] {
     let count = particles.positions.len() as f64;
-    let factor = count.powf(-1.0 / (request.axes.dimension() as f64 + 4.0));
+    let factor = count.powf(-1.0 / (request.nodes.axes.dimension() as f64 + 4.0));
     let longest = request.extents.into_iter().fold(0.0, f64::max);
     let scott = |d: usize| {
         let along = || particles.positions.iter().map(|position| position[d]);
         let mean = along().sum::<f64>() / count;
         let width =
             factor * (along().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
-        let is_spread = request.axes.active()[d] && width > 1e-5 * longest;
+        let is_spread = request.nodes.axes.active()[d] && width > 1e-5 * longest;
         if is_spread { width } else { 0.0 }
     };
     let own = [0, 1, 2].map(scott);
@@ -131,12 +131,12 @@ fn around(
     estimate: &Estimate,
 ) -> Lattice {
     let mut around = *nodes;
-    let [low, high] = bounding_box(particles.positions.iter().copied());
-    for d in (0..3).filter(|d| request.axes.active()[*d]) {
+    let Bounds { low, high } = Bounds::of(particles.positions.iter().copied());
+    for d in (0..3).filter(|d| request.nodes.axes.active()[*d]) {
         let reach = request.reach * estimate.bandwidth[d];
         around.low[d] = nodes.low[d].max(low[d] - reach);
         around.high[d] = nodes.high[d].min(high[d] + reach);
-        around.counts[d] = NODES[request.axes.dimension() - 1];
+        around.counts[d] = NODES[request.nodes.axes.dimension() - 1];
     }
     around
 }

@@ -18,14 +18,17 @@ pub fn execute(args: &DevicesArgs) -> Result<()> {
     args.output.print(|| json(&usable, &unusable, &auto), || text(&usable, &unusable, &auto))
 }
 
+/// The description of a device, and whether it is software.
+pub fn described(device: &OpenDevice) -> String {
+    let note = if device.is_software { ", a software rasteriser on the CPU" } else { "" };
+    format!("{}{note}", device.description)
+}
+
 fn text(usable: &[OpenDevice], unusable: &[Unusable], auto: &str) -> String {
     let mut text = String::from("device     f64   description\n");
     for usable in usable {
         let f64 = if usable.has_f64 { "yes" } else { "no" };
-        let mut notes = usable.description.clone();
-        if usable.is_software {
-            notes += ", a software rasteriser on the CPU";
-        }
+        let mut notes = described(usable);
         if usable.name == auto {
             notes += "  <- auto";
         }
@@ -46,20 +49,5 @@ fn auto_name() -> Result<String> {
 }
 
 fn json(usable: &[OpenDevice], unusable: &[Unusable], auto: &str) -> serde_json::Value {
-    let usable = usable.iter().map(|usable| {
-        serde_json::json!({
-            "name": usable.name,
-            "description": usable.description,
-            "software": usable.is_software,
-            "f64": usable.has_f64,
-        })
-    });
-    let unusable = unusable
-        .iter()
-        .map(|unusable| serde_json::json!({ "name": unusable.name, "reason": unusable.reason }));
-    serde_json::json!({
-        "auto": auto,
-        "usable": usable.collect::<Vec<_>>(),
-        "unusable": unusable.collect::<Vec<_>>(),
-    })
+    serde_json::json!({ "auto": auto, "usable": usable, "unusable": unusable })
 }

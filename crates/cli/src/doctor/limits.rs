@@ -20,16 +20,8 @@ pub struct Limits {
     pub memory: [u64; 2],
     /// Bytes that the memory plan of a run counts on.
     pub planned_memory: Option<u64>,
-    pub control_group: Group,
+    pub control_group: ControlGroup,
     pub slurm: Option<Slurm>,
-}
-
-/// Limits of the control group: `None` where there is none.
-#[derive(Serialize)]
-pub struct Group {
-    /// Bytes.
-    pub memory: Option<u64>,
-    pub cpus: Option<f64>,
 }
 
 /// What SLURM gave to this job.
@@ -46,14 +38,13 @@ impl Limits {
     pub fn now() -> Limits {
         let mut system = sysinfo::System::new();
         system.refresh_memory();
-        let group = ControlGroup::of_process();
         Limits {
             cpus: cpus().unwrap_or_else(threads),
             affinity: affinity(),
             threads: threads(),
             memory: [system.total_memory(), system.available_memory()],
             planned_memory: Memory::of(&Device::flex()).host,
-            control_group: Group { memory: group.memory, cpus: group.cpus },
+            control_group: ControlGroup::of_process(),
             slurm: Slurm::of(|name| std::env::var(name).ok()),
         }
     }

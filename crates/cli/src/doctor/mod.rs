@@ -11,6 +11,7 @@ use crate::{
     machine::{self, Machine},
 };
 use anyhow::{Result, bail};
+use burntrace::device::Unusable;
 use limits::Limits;
 use serde::Serialize;
 use speed::Speeds;
@@ -27,16 +28,9 @@ struct Diagnosis {
     limits: Limits,
     speeds: Speeds,
     devices: Vec<DeviceReport>,
-    not_usable: Vec<NotUsable>,
+    not_usable: Vec<Unusable>,
     auto: Auto,
     advice: Vec<String>,
-}
-
-/// A kind of devices that is not usable.
-#[derive(Serialize)]
-struct NotUsable {
-    name: String,
-    reason: String,
 }
 
 /// The device that `auto` takes.
@@ -56,8 +50,6 @@ pub fn execute(args: &DoctorArgs) -> Result<()> {
     let speeds = Speeds::measure(args.dir.as_deref());
     let devices: Vec<DeviceReport> = devices.iter().map(DeviceReport::of).collect();
     let auto = auto_of(&devices);
-    let not_usable =
-        not_usable.into_iter().map(|of| NotUsable { name: of.name, reason: of.reason });
     let mut diagnosis = Diagnosis {
         burntrace: env!("CARGO_PKG_VERSION"),
         date: machine::date(),
@@ -66,7 +58,7 @@ pub fn execute(args: &DoctorArgs) -> Result<()> {
         limits: Limits::now(),
         speeds,
         devices,
-        not_usable: not_usable.collect(),
+        not_usable,
         auto,
         advice: Vec::new(),
     };

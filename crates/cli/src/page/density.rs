@@ -3,10 +3,10 @@
 use crate::{
     format::{six_digits, twelve_digits},
     notes, pictures,
-    results::{AXES, Layer, Results, layer},
+    results::{AXES, Results},
 };
 use anyhow::Result;
-use burntrace::io::Image;
+use burntrace::{densities::Layer, io::Image};
 use burntrace_plot::{Raster, page::Slice};
 
 /// Maximum numbers of densities, and of particles in those that are estimated.
@@ -100,7 +100,7 @@ fn densest(image: &Image, size: usize) -> usize {
 /// One plane of a density.
 fn plane(results: &Results, image: &Image, chosen: usize) -> Option<Raster> {
     let (_, values) = image.arrays.first()?;
-    let Layer { raster, .. } = layer(results, image, values, chosen)?;
+    let Layer { raster, .. } = Layer::of(image, values, chosen, &results.units().length)?;
     Some(Raster { name: "density".into(), unit: image.unit.clone(), ..raster })
 }
 

@@ -18,7 +18,7 @@ pub fn of(summary: &Value) -> Vec<(String, String)> {
     let some_of = |path: &str| number(path).filter(|count| *count > 0.0).and_then(|_| whole(path));
     let rows = [
         ("Device", joined(vec![text("/device/description"), with(text("/precision"), "")])),
-        ("Engine", joined(vec![text("/path"), with(text("/strategy"), "")])),
+        ("Engine", joined(vec![text("/engine"), with(text("/strategy"), "")])),
         (
             "Steps",
             joined(vec![whole("/steps"), with(whole("/particle_steps"), "steps of particles")]),

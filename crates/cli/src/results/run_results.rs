@@ -1,7 +1,6 @@
 //! A run in its folder.
 
 use crate::{
-    bounds::bounding_box,
     devices,
     file::{Case, DeviceNames, Misuse, Units},
     folder::{Folder, RunFiles, paths},
@@ -13,6 +12,7 @@ use burntrace::{
     EARTH_RADIUS,
     device::OpenDevice,
     io,
+    mesh::Bounds,
     trajectories::{self, SampledTrajectories},
 };
 use burntrace_case::console::Silent;
@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 /// Maximum number of saves in a picture. Longer runs are sampled evenly.
 pub const MAX_SAVES: usize = 500;
 
-/// A run: finished, or the complete saves of an unfinished one. Runs of earlier versions have a track
-/// store, and possibly no other files.
+/// A run: finished, or the complete saves of an unfinished one. Its folder has a track store, and possibly no
+/// other files.
 pub struct Results {
     pub folder: Folder,
     pub tracks: io::Tracks,
@@ -51,7 +51,7 @@ impl Results {
         if !tracks.is_complete() && tracks.num_saves() == 0 {
             return Err(folder.without_saves());
         }
-        // Pictures need no case, and the case of an earlier version may be unreadable.
+        // Pictures need no case.
         let files = RunFiles::read(&folder);
         log::warn(&files.problems());
         let RunFiles { case, case_problem, summary, domain, .. } = files;
@@ -232,10 +232,10 @@ fn domain_of_case(case: Option<&Case>) -> Option<[[f64; 3]; 2]> {
 
 /// The bounding box of all positions, for runs whose domain neither the summary nor the case gives.
 fn bounds_of_positions(tracks: &io::Tracks) -> Result<[[f64; 3]; 2]> {
-    let boxes = (0..tracks.num_saves()).map(|save| Ok(bounding_box(tracks.position(save)?)));
-    let boxes: Vec<[[f64; 3]; 2]> = boxes.collect::<Result<_>>()?;
+    let boxes = (0..tracks.num_saves()).map(|save| Ok(Bounds::of(tracks.position(save)?)));
+    let boxes: Vec<Bounds> = boxes.collect::<Result<_>>()?;
     // All positions of a save may be NaN.
-    let is_known = |[low, _]: &[[f64; 3]; 2]| low.iter().all(|x| x.is_finite());
-    let bounds = bounding_box(boxes.into_iter().filter(is_known).flatten());
-    Ok(if is_known(&bounds) { bounds } else { [[0.0; 3], [1.0; 3]] })
+    let known = boxes.into_iter().filter(|of_save| !of_save.is_empty());
+    let bounds = Bounds::of(known.flat_map(|of_save| [of_save.low, of_save.high]));
+    Ok(if bounds.is_empty() { [[0.0; 3], [1.0; 3]] } else { [bounds.low, bounds.high] })
 }

@@ -6,14 +6,14 @@ use super::{
 };
 use crate::{
     args::StyleArgs,
-    density::{DensityRequest, SavedParticles},
+    density::DensityRequest,
     figure_dir::FigureDir,
     file::Misuse,
     pictures::{self, Figure},
     results::{AXES, Results},
 };
 use anyhow::Result;
-use burntrace::analysis::ensemble::Spread;
+use burntrace::{analysis::ensemble::Spread, densities::SavedParticles};
 use burntrace_plot::{Axis, Curves, picture};
 
 /// Maximum number of ensembles in a picture: that of the colours of curves.
@@ -160,7 +160,7 @@ fn pooled_density(evaluation: &Evaluation, ensemble: &Ensemble) -> Result<burntr
     for run in runs {
         let results = Results::open(&run.folder.root)?;
         let Some(save) = results.tracks.num_saves().checked_sub(1) else { continue };
-        let particles = SavedParticles::read(&results, save, false)?;
+        let particles = SavedParticles::read(&results.tracks, save, false)?;
         match &mut all {
             None => all = Some((results, particles)),
             Some((_, pooled)) => pooled.positions.extend(particles.positions),
@@ -168,8 +168,7 @@ fn pooled_density(evaluation: &Evaluation, ensemble: &Ensemble) -> Result<burntr
     }
     let Some((results, particles)) = all else { anyhow::bail!("the runs have no saves") };
     let request = DensityRequest::default_of(&results, &particles)?;
-    let save = results.tracks.num_saves() - 1;
-    let mut raster = pictures::density_of(&results, &request, &particles, save)?;
+    let mut raster = pictures::density_of(&results, &request, &particles)?;
     raster.title = format!("{}, {}", raster.title, ensemble.name());
     Ok(raster)
 }

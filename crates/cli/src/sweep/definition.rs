@@ -27,14 +27,11 @@ pub struct Definition {
     pub vary: Vec<Vary>,
     pub zip: bool,
     /// Probability of confidence intervals. It does not change the runs.
-    #[serde(default = "usual_confidence")]
     pub confidence: f64,
 }
 
 /// The probability of confidence intervals if none is given.
-fn usual_confidence() -> f64 {
-    0.95
-}
+const USUAL_CONFIDENCE: f64 = 0.95;
 
 /// A sweep in its folder.
 pub struct Sweep {
@@ -231,7 +228,7 @@ impl Definition {
             case: text,
             vary: args.vary.iter().map(|text| Vary::parse(text)).collect::<Result<_>>()?,
             zip: args.zip,
-            confidence: args.confidence.unwrap_or_else(usual_confidence),
+            confidence: args.confidence.unwrap_or(USUAL_CONFIDENCE),
         })
     }
 

@@ -181,7 +181,7 @@ fn linear_velocity_is_interpolated_exactly() {
             }
             assert!(stayed > 80, "{stayed}");
             let summary = summary(folder.path());
-            assert_eq!(summary["path"], engine);
+            assert_eq!(summary["engine"], engine);
             let field = &summary["field"];
             assert_eq!((&field["nodes"], &field["cells"]), (&64.into(), &cells.into()));
             assert_eq!(field["interpolation"], "mesh");

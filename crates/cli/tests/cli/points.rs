@@ -63,7 +63,7 @@ fn particle_takes_the_velocity_of_the_nearest_node() {
     assert!(matches!(status[..], [Status::Active, Status::Exited(_)]), "{status:?}");
     let summary = std::fs::read_to_string(folder.path().join("out/summary.json")).unwrap();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!(summary["path"], "fused");
+    assert_eq!(summary["engine"], "fused");
     assert_eq!(summary["field"]["nodes"], 3);
     assert_eq!(summary["field"]["interpolation"], "nearest");
 }

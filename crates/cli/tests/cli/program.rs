@@ -89,7 +89,7 @@ fn init_case_runs_and_counts_add_up() {
     let status = summary["status"].as_object().unwrap();
     let total: u64 = status.values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(total, 500);
-    assert_eq!(summary["path"], "fused");
+    assert_eq!(summary["engine"], "fused");
     assert_eq!(summary["launches"], 50);
     assert_eq!(summary["saves"], 51);
     for name in ["case.toml", "log.txt", "tracks.vtp", "tracks/position/zarr.json"] {
@@ -168,7 +168,7 @@ fn formulas_run_on_the_fused_engine() {
     let args = ["run", "case.toml", "--out", "out", "--set", "trace.t1=1.0", "--set"];
     let output = burntrace(folder.path(), &[&args[..], &["seeds.count=10"]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(summary(folder.path())["path"], "fused");
+    assert_eq!(summary(folder.path())["engine"], "fused");
 }
 
 /// A rigid rotation by a quarter turn, with a constant and its use in another.
@@ -554,11 +554,11 @@ fn warnings_and_notes_are_in_the_summary() {
     let path = folder.path();
     assert!(run(path, &["--quiet"]).status.success());
     assert_eq!(summary(path)["warnings"], serde_json::json!([]));
-    let args = ["--overwrite", "--set", "trace.path=fused", "--set", "field.file_dt=0.5"];
+    let args = ["--overwrite", "--set", "trace.drift=", "--set", "field.file_dt=0.5"];
     let output = run(path, &args);
     let warnings = summary(path)["warnings"].clone();
     let expected = [
-        "`trace.path` has been renamed; write `trace.engine`",
+        "`--set trace.drift=` has no effect: the case lacks this key",
         "`field.file_dt` has no effect: it belongs to `field.files`",
     ];
     assert_eq!(warnings, serde_json::json!(expected));

@@ -123,7 +123,7 @@ fn density_integrates_to_one_and_is_image_data() {
     // At t = 0 the lattice is symmetric, and so is its density.
     std::fs::write(folder.path().join("points.csv"), "x,y,z\n0.3,0.2,0\n-0.3,0.2,0\n").unwrap();
     let found = ask(&["--points", "points.csv", "--save", "0"]);
-    let [min, max] = ["least", "greatest"].map(|key| found[key].as_f64().unwrap());
+    let [min, max] = ["min", "max"].map(|key| found[key].as_f64().unwrap());
     assert!(min > 0.0 && (max / min - 1.0).abs() < 1e-12, "{found}");
     // Along a line, at all saves.
     let line = json(&burntrace(
@@ -150,9 +150,9 @@ fn slice_and_plane_have_equal_extremes() {
     };
     let slice = ask(&["--low", "0,0,0", "--high", "1,1,1", "--slice", "z=0.25"], "slice");
     let plane = ask(&["--plane", "0,0,0.25,1,0,0,0,1,0"], "plane");
-    assert_eq!(slice["greatest"], plane["greatest"], "{slice} {plane}");
-    assert_eq!(slice["least"], plane["least"]);
-    assert!(slice["greatest"].as_f64().unwrap() > 0.0);
+    assert_eq!(slice["max"], plane["max"], "{slice} {plane}");
+    assert_eq!(slice["min"], plane["min"]);
+    assert!(slice["max"].as_f64().unwrap() > 0.0);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn ftle_of_saddle_equals_its_rate() {
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
         let folder = run(SADDLE, &set);
         let found = json(&burntrace(folder.path(), &["ftle", "out", "--json"]));
-        for key in ["least", "greatest"] {
+        for key in ["min", "max"] {
             let exponent = found[key].as_f64().unwrap();
             assert!((exponent - rate).abs() < 1e-6, "dt = {dt}: {found}");
         }
@@ -240,7 +240,7 @@ fn a_store_alone_can_be_rendered_and_reported() {
         let folder = bare_run(SADDLE, set);
         let report = assert_all_outputs(folder.path(), "bare");
         assert_eq!(report["summary"], Value::Null);
-        assert_eq!(report["statistics"]["lives"], lives);
+        assert_eq!(report["statistics"]["reuses_slots"], lives);
     }
 }
 

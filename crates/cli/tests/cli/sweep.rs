@@ -188,11 +188,6 @@ fn a_sweep_keeps_its_confidence() {
     assert_eq!(confidence(&sweep), 0.5);
     assert_eq!(confidence(&[&sweep[..], &["--confidence", "0.75"]].concat()), 0.75);
     assert_eq!(confidence(&["report", "s", "-q"]), 0.75);
-    // A sweep of an earlier version has none.
-    let mut definition = json(&path.join("s/sweep.json"));
-    definition.as_object_mut().unwrap().remove("confidence");
-    std::fs::write(path.join("s/sweep.json"), definition.to_string()).unwrap();
-    assert_eq!(confidence(&["report", "s", "-q"]), 0.95);
     let wrong = [&sweep[..], &["--confidence", "1"]].concat();
     assert_refused(&burntrace(path, &wrong), 2, &["--confidence 1: give a probability"]);
 }

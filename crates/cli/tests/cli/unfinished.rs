@@ -147,7 +147,6 @@ fn ftle_of_an_unfinished_run_start_at_the_release() {
         found
     };
     assert_eq!(ftle("out", true), ftle("whole", false));
-    // A run of an earlier version.
     std::fs::remove_file(folder.path().join("out/domain.json")).unwrap();
     let refused = burntrace(folder.path(), &["ftle", "out"]);
     assert_refused(&refused, 2, &["lattice", "domain.json", "--resume out"]);
@@ -250,19 +249,18 @@ fn damaged_tracks_are_not_resumed_and_verify_names_them() {
     let parts = ["3 of ", named, "status/c.0.0`: found 5 bytes", "end_time/c.0`: found no such"];
     assert_refused(&burntrace(path, &["verify", "out"]), 1, &parts);
     std::fs::remove_file(path.join("out/tracks/time/checksums.txt")).unwrap();
-    let parts = ["out/tracks` has no checksums", "earlier version"];
+    let parts = ["out/tracks` has no checksums", "restore it from a copy"];
     assert_refused(&burntrace(path, &["verify", "out"]), 1, &parts);
     assert_refused(&burntrace(path, &["verify", "none"]), 2, &["none contains no run"]);
 }
 
 #[test]
-fn resuming_a_run_without_checksums_warns() {
+fn runs_without_checksums_are_not_resumed() {
     let folder = stopped(&case());
     let path = folder.path();
     std::fs::remove_file(path.join("out/tracks/time/checksums.txt")).unwrap();
-    let [_, err] = done(path, &["run", "--resume", "out", "--accept-changes"]);
-    assert!(err.contains("warning: the tracks so far have no checksums"), "{err}");
-    assert_same(path, ["whole", "out"]);
+    let parts = ["out/tracks` has no checksums", "restore it from a copy"];
+    assert_refused(&burntrace(path, &RESUME), 1, &parts);
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! Bounding boxes of cells.
+//! Bounding boxes.
 
 use burntrace_kernels::{CellKind, MAX_CELL_NODES};
 use std::sync::LazyLock;
 
-/// The bounding box of a cell, with a margin for rounding.
+/// A bounding box; that of a cell has a margin for rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Minimum corner.
@@ -16,6 +16,13 @@ impl Bounds {
     /// The empty box.
     pub(crate) const EMPTY: Bounds =
         Bounds { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
+
+    /// The bounding box of points, without those coordinates that are NaN.
+    pub fn of(points: impl IntoIterator<Item = [f64; 3]>) -> Self {
+        let mut bounds = Bounds::EMPTY;
+        points.into_iter().for_each(|point| bounds.add(point));
+        bounds
+    }
 
     /// Whether the box is empty and contains no point.
     pub fn is_empty(&self) -> bool {
@@ -30,9 +37,9 @@ impl Bounds {
 
     /// The bounding box of a cell with these nodes, without a margin.
     pub(super) fn of_cell(kind: CellKind, nodes: &[[f64; 3]]) -> Self {
-        let mut bounds = Bounds::EMPTY;
+        // Sums are rounded: include the nodes explicitly.
+        let mut bounds = Bounds::of(nodes.iter().copied());
         if !kind.is_quadratic() {
-            nodes.iter().for_each(|node| bounds.add(*node));
             return bounds;
         }
         for weights in hull(kind) {
@@ -44,8 +51,6 @@ impl Bounds {
             }
             bounds.add(point);
         }
-        // Sums are rounded: include the nodes explicitly.
-        nodes.iter().for_each(|node| bounds.add(*node));
         bounds
     }
 

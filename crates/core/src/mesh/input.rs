@@ -1,5 +1,6 @@
 //! Cells as input, and their validation.
 
+use super::bounds::Bounds;
 use crate::{Error, Result};
 use burntrace_kernels::CellKind;
 
@@ -127,13 +128,8 @@ const FLATNESS: f64 = 1e-6;
 
 /// The axis normal to the plane of two-dimensional cells.
 pub(super) fn flat_axis(points: &[[f64; 3]], cells: &Cells) -> Result<usize> {
-    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for node in &cells.connectivity {
-        for d in 0..3 {
-            low[d] = low[d].min(points[*node as usize][d]);
-            high[d] = high[d].max(points[*node as usize][d]);
-        }
-    }
+    let nodes = cells.connectivity.iter().map(|node| points[*node as usize]);
+    let Bounds { low, high } = Bounds::of(nodes);
     let extent = [0, 1, 2].map(|d| high[d] - low[d]);
     let longest = extent.iter().copied().fold(0.0, f64::max);
     let is_flat = |d: &usize| extent[*d] <= FLATNESS * longest;

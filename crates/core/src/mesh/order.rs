@@ -2,6 +2,7 @@
 //! memory.
 
 use super::{
+    bounds::Bounds,
     input::{Cells, refuse},
     structure::Mesh,
 };
@@ -62,19 +63,13 @@ fn along_curve(points: &[[f64; 3]], cells: &Cells) -> Vec<usize> {
         [0, 1, 2].map(|d| sum(d) / nodes.len() as f64)
     };
     let centres: Vec<[f64; 3]> = (0..cells.len()).map(centre).collect();
-    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for centre in &centres {
-        for d in 0..3 {
-            low[d] = low[d].min(centre[d]);
-            high[d] = high[d].max(centre[d]);
-        }
-    }
+    let bounds = Bounds::of(centres.iter().copied());
     // Cubes, not boxes of the mesh's shape, so that distances count equally along every axis.
-    let size = (0..3).map(|d| high[d] - low[d]).fold(f64::MIN_POSITIVE, f64::max);
+    let size = bounds.size().max(f64::MIN_POSITIVE);
     let keys = centres.iter().map(|centre| {
         // NaN becomes 0.
         let last = f64::from((1_u32 << BITS) - 1);
-        curve([0, 1, 2].map(|d| ((centre[d] - low[d]) / size * last) as u64))
+        curve([0, 1, 2].map(|d| ((centre[d] - bounds.low[d]) / size * last) as u64))
     });
     let mut order: Vec<(u64, u32)> = keys.zip(0..).collect();
     order.sort_unstable();

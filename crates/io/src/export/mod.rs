@@ -159,8 +159,9 @@ fn fill_saves(
     for &save in saves {
         for slots in parts(store.num_particles(), GROUP) {
             let block = SaveBlock::read(store, save, slots)?;
-            let accepts = |&slot: &usize| selection.accepts(&block.state(slot), finals.as_ref());
-            let slots: Vec<usize> = (0..block.len()).filter(accepts).collect();
+            let accepts =
+                |&slot: &usize| selection.accepts(&block.states.state(slot), finals.as_ref());
+            let slots: Vec<usize> = (0..block.states.position.len()).filter(accepts).collect();
             table.add_rows(&block, &slots);
             write_rest(table, GROUP, write)?;
         }
@@ -180,11 +181,11 @@ fn fill_particles(
         let blocks = saves.iter().map(read).collect::<Result<Vec<SaveBlock>>>()?;
         for slot in 0..slots.len() {
             let accepts =
-                |block: &&SaveBlock| selection.accepts(&block.state(slot), finals.as_ref());
+                |block: &&SaveBlock| selection.accepts(&block.states.state(slot), finals.as_ref());
             let chosen: Vec<&SaveBlock> = blocks.iter().filter(accepts).collect();
             // Saves with different generations are of different particles.
             let generation = |block: &SaveBlock| -> i32 {
-                let ParticleState { generation, .. } = block.state(slot);
+                let ParticleState { generation, .. } = block.states.state(slot);
                 generation
             };
             for blocks in chosen.chunk_by(|a, b| generation(a) == generation(b)) {

@@ -78,7 +78,7 @@ impl Table {
 
     /// Adds a particle: the same slot of several blocks.
     pub fn add_particle(&mut self, blocks: &[&SaveBlock], slot: usize, finals: Option<&Finals>) {
-        let Some(first) = blocks.first().map(|block| block.state(slot)) else { return };
+        let Some(first) = blocks.first().map(|block| block.states.state(slot)) else { return };
         let end = finals.and_then(|finals| finals.of(first.slot, first.generation));
         for (source, values) in self.sources.iter().zip(&mut self.values) {
             match source.is_of_particle() {
@@ -169,16 +169,16 @@ fn push(source: Source, values: &mut Values, block: &SaveBlock, slot: usize, wid
     let of =
         |rows: &Option<Vec<[f64; 3]>>, d: usize| rows.as_ref().map_or(f64::NAN, |p| p[slot][d]);
     match source {
-        Source::Time => push_float(values, block.time),
-        Source::Position(d) => push_float(values, block.position[slot][d]),
+        Source::Time => push_float(values, block.states.time),
+        Source::Position(d) => push_float(values, block.states.position[slot][d]),
         Source::Unwrapped(d) => push_float(values, of(&block.unwrapped, d)),
         Source::Velocity(d) => push_float(values, of(&block.velocity, d)),
-        Source::Status => push_int(values, block.status[slot].code()),
+        Source::Status => push_int(values, block.states.status[slot].code()),
         Source::Sampled(index, component) => {
             push_float(values, block.arrays[index].get(widths[index] * slot + component));
         }
-        Source::Particle => push_int(values, block.state(slot).slot as i32),
-        Source::Generation => push_int(values, block.state(slot).generation),
+        Source::Particle => push_int(values, block.states.state(slot).slot as i32),
+        Source::Generation => push_int(values, block.states.state(slot).generation),
         Source::ReleaseTime | Source::EndTime | Source::EndStatus => {}
     }
 }

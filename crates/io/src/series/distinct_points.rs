@@ -54,16 +54,6 @@ impl DistinctPoints {
     }
 }
 
-/// Minimum and maximum corner of the bounding box of points.
-pub(super) fn bounds(points: &[[f64; 3]]) -> [[f64; 3]; 2] {
-    let corner = |limit: f64, choose: fn(f64, f64) -> f64| {
-        points
-            .iter()
-            .fold([limit; 3], |corner, point| std::array::from_fn(|d| choose(corner[d], point[d])))
-    };
-    [corner(f64::INFINITY, f64::min), corner(f64::NEG_INFINITY, f64::max)]
-}
-
 /// Indices of the points that do not coincide with an earlier point; `None` if there are no
 /// duplicates.
 fn first_occurrences(points: &[[f64; 3]]) -> Option<Vec<usize>> {
@@ -101,7 +91,6 @@ mod tests {
         let picked =
             select(values, 3, nodes.indices.as_deref().map_or(Selection::All, Selection::Indices));
         assert_eq!(picked, Floats::F32(vec![0.0, 1.0, 2.0, 9.0, 10.0, 11.0]));
-        assert_eq!(bounds(&nodes.positions), [[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]]);
     }
 
     #[test]

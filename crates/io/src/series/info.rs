@@ -1,6 +1,6 @@
 //! Description of a series before its frames are read.
 
-use super::distinct_points::{DistinctPoints, bounds};
+use super::distinct_points::DistinctPoints;
 use super::geometry::Geometry;
 use super::grid::Grid;
 use super::mesh::{cells::MeshCells, info::MeshInfo};
@@ -11,7 +11,7 @@ use super::values::plane_axes;
 use super::velocity::{Association, VelocityInfo};
 use crate::tracks::TimeOrigin;
 use burntrace_cf::{Clock, Store};
-use burntrace_core::FrameData;
+use burntrace_core::{FrameData, mesh::Bounds};
 use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -265,9 +265,14 @@ impl SeriesInfo {
         self.max_speed = speeds.reduce(f64::max);
     }
 
+    fn set_bounds(&mut self, points: &[[f64; 3]]) {
+        let Bounds { low, high } = Bounds::of(points.iter().copied());
+        self.bounds = Some([low, high]);
+    }
+
     /// Adds the bounds and the number of points.
     pub(super) fn set_points(&mut self, nodes: &DistinctPoints) {
-        self.bounds = Some(bounds(&nodes.positions));
+        self.set_bounds(&nodes.positions);
         self.distinct_points = Some(nodes.positions.len());
     }
 
@@ -285,7 +290,7 @@ impl SeriesInfo {
         mesh: &MeshCells,
         velocity: &VelocityInfo,
     ) {
-        self.bounds = Some(bounds(points));
+        self.set_bounds(points);
         self.set_velocity_axes(velocity, mesh.flat_axes(points));
         let cells = mesh.cells.len() as u64;
         let velocities = match velocity.association {

@@ -12,20 +12,19 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 
 impl ArrayWriter {
-    /// Reads the items that an existing array keeps, and compares them with their checksums. `None`
-    /// for a store of an earlier version, which has no checksums.
+    /// Reads the items that an existing array keeps, and compares them with their checksums.
     ///
     /// # Errors
     ///
     /// If the array has fewer items, or others; nothing has been changed then.
-    pub fn verify(&mut self, listed: Option<&Checksums>) -> Result<()> {
+    pub fn verify(&mut self, listed: &Checksums) -> Result<()> {
         let (complete, rest) = self.grid.filled(self.items);
         let verify = |chunk: usize| {
-            let entry = listed.map(|listed| listed.get(&self.listed(chunk)).unwrap_or_default());
-            let bytes = match entry {
+            let entry = listed.get(&self.listed(chunk)).unwrap_or_default();
+            let bytes = match self.compresses {
                 // At least the header of a container.
-                Some(entry) if self.compresses => entry.bytes.max(1),
-                _ => self.bytes_of_items(self.grid.chunk_items()),
+                true => entry.bytes.max(1),
+                false => self.bytes_of_items(self.grid.chunk_items()),
             };
             let crc = checksums::verify_start(&self.path(chunk), bytes, entry)?.finalize();
             Ok(Entry { bytes, crc })
@@ -39,23 +38,19 @@ impl ArrayWriter {
     }
 
     /// As [`verify`](ArrayWriter::verify), of the first `items` of a chunk that is not complete there.
-    fn verify_growing(
-        &mut self,
-        chunk: usize,
-        items: usize,
-        listed: Option<&Checksums>,
-    ) -> Result<Hasher> {
+    fn verify_growing(&mut self, chunk: usize, items: usize, listed: &Checksums) -> Result<Hasher> {
         let (path, kept) = (self.growing_path(chunk), self.bytes_of_items(items));
-        let growing = listed.map(|listed| listed.get(&self.listed_growing(chunk)));
+        let growing = listed.get(&self.listed_growing(chunk));
         if path.exists() || !self.compresses {
-            return checksums::verify_start(&path, kept, growing.map(Option::unwrap_or_default));
+            return checksums::verify_start(&path, kept, growing.unwrap_or_default());
         }
         // It was completed after the position.
-        let complete = listed.and_then(|listed| listed.get(&self.listed(chunk)));
-        checksums::verify_start(&self.path(chunk), 1, complete)?;
+        if let Some(complete) = listed.get(&self.listed(chunk)) {
+            checksums::verify_start(&self.path(chunk), 1, complete)?;
+        }
         let size = self.bytes_of_items(self.grid.chunk_items()) as usize;
         let mut numbers = compression::read(self.path(chunk), size)?;
-        if let Some(Some(entry)) = growing {
+        if let Some(entry) = growing {
             let start = numbers.get(..entry.bytes as usize).unwrap_or_default();
             if Entry::of(start) != entry {
                 return Err(Error::Store {

@@ -204,13 +204,15 @@ fn meaning(name: &str) -> (&'static str, Quantity) {
         "mesh_cell" => ("cell through which the particle left the mesh, or -1", Other),
         "mesh_face" => ("face of the cell through which the particle left the mesh, or -1", Other),
         "obstacle" => ("obstacle at which the particle ended, or -1", Other),
-        "life_slot" => ("slot of the particle instance", Other),
-        "life_generation" => ("number of earlier particles in the slot", Count),
-        "life_status" => ("final status of the particle instance", Other),
-        "life_release_time" => ("release time of the particle instance", Time),
-        "life_end_time" => ("end time of the particle instance", Time),
-        "life_release_place" => ("release position of the particle instance", Length),
-        "life_end_place" => ("end position of the particle instance in the domain box", Length),
+        "instance_slot" => ("slot of the particle instance", Other),
+        "instance_generation" => ("number of earlier particles in the slot", Count),
+        "instance_status" => ("final status of the particle instance", Other),
+        "instance_release_time" => ("release time of the particle instance", Time),
+        "instance_end_time" => ("end time of the particle instance", Time),
+        "instance_release_position" => ("release position of the particle instance", Length),
+        "instance_end_position" => {
+            ("end position of the particle instance in the domain box", Length)
+        }
         _ => ("", Other),
     }
 }

@@ -83,24 +83,31 @@ impl Checksums {
         write_content(&path(store), text)
     }
 
-    /// Reads the list of the store in a folder; `None` if it has none.
+    /// Reads the list of the store in a folder.
     ///
     /// # Errors
     ///
-    /// If the list cannot be read, or is damaged.
-    pub fn read(store: &Path) -> Result<Option<Checksums>> {
+    /// If there is no list, it cannot be read, or is damaged.
+    pub fn read(store: &Path) -> Result<Checksums> {
         let path = path(store);
         let text = match std::fs::read(&path) {
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                return Err(Error::NotStored {
+                    path: store.into(),
+                    what: "checksums",
+                    remedy: "their list, `time/checksums.txt`, was removed; restore it from a copy, \
+                             or run the case again",
+                });
+            }
             text => text.map_err(Error::system("read", &path))?,
         };
         let list = std::str::from_utf8(&text).ok().and_then(parse);
-        list.map(Some).ok_or_else(|| Error::damaged(&path, "found a damaged list of checksums"))
+        list.ok_or_else(|| Error::damaged(&path, "found a damaged list of checksums"))
     }
 }
 
 /// The list of the store in a folder.
-pub(super) fn path(store: &Path) -> PathBuf {
+fn path(store: &Path) -> PathBuf {
     TIME.folder(store).join(FILE)
 }
 
@@ -119,19 +126,19 @@ fn parse(text: &str) -> Option<Checksums> {
     lines.lines().skip(1).map(entry).collect::<Option<_>>().map(Checksums)
 }
 
-/// Reads a file, and compares it with its entry, if there is one. Returns the checksum of its first
+/// Reads a file, and compares it with its entry. Returns the checksum of its first
 /// `kept` bytes, which may be fewer than those of the entry.
 ///
 /// # Errors
 ///
 /// If the file cannot be read, is shorter than it was, or has other bytes.
-pub(super) fn verify_start(path: &Path, kept: u64, entry: Option<Entry>) -> Result<Hasher> {
+pub(super) fn verify_start(path: &Path, kept: u64, entry: Entry) -> Result<Hasher> {
     let too_short = |found: u64, expected: u64| Error::Store {
         path: path.into(),
         found: format!("found {found} bytes"),
         expected: format!("{expected} bytes, which the run had synced to the disk"),
     };
-    if let Some(entry) = entry.filter(|entry| entry.bytes < kept) {
+    if entry.bytes < kept {
         return Err(too_short(entry.bytes, kept));
     }
     let mut file = match File::open(path) {
@@ -141,15 +148,14 @@ pub(super) fn verify_start(path: &Path, kept: u64, entry: Option<Entry>) -> Resu
         file => file.map_err(Error::system("open", path))?,
     };
     let length = file.metadata().map_err(Error::system("read", path))?.len();
-    let listed = entry.map_or(kept, |entry| entry.bytes);
-    if length < listed {
-        return Err(too_short(length, listed));
+    if length < entry.bytes {
+        return Err(too_short(length, entry.bytes));
     }
     let mut start = Hasher::new();
     hash(&mut file, kept, &mut start).map_err(Error::system("read", path))?;
     let mut all = start.clone();
-    hash(&mut file, listed - kept, &mut all).map_err(Error::system("read", path))?;
-    match entry.is_none_or(|entry| entry.crc == all.finalize()) {
+    hash(&mut file, entry.bytes - kept, &mut all).map_err(Error::system("read", path))?;
+    match entry.crc == all.finalize() {
         true => Ok(start),
         false => Err(Error::Store {
             path: path.into(),
@@ -190,9 +196,11 @@ mod tests {
     #[test]
     fn lists_are_read_as_written_and_damage_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Checksums::read(folder.path()).unwrap(), None);
+        assert!(
+            Checksums::read(folder.path()).is_err_and(|e| e.to_string().contains("was removed"))
+        );
         let list = list(folder.path());
-        assert_eq!(Checksums::read(folder.path()).unwrap(), Some(list));
+        assert_eq!(Checksums::read(folder.path()).unwrap(), list);
         let path = path(folder.path());
         let text = std::fs::read(&path).unwrap();
         for byte in 0..text.len() {
@@ -209,7 +217,7 @@ mod tests {
     #[test]
     fn the_start_of_a_file_is_compared() {
         let folder = tempfile::tempdir().unwrap();
-        let entry = list(folder.path()).get("time/c.0");
+        let entry = list(folder.path()).get("time/c.0").unwrap();
         let path = folder.path().join("time/c.0");
         let error = |kept| verify_start(&path, kept, entry).unwrap_err().to_string();
         assert!(error(7).contains("found no such file"));
@@ -220,7 +228,6 @@ mod tests {
         std::fs::write(&path, b"durabel").unwrap();
         // The damage is beyond the kept bytes, but the file is not trusted.
         assert!(error(3).contains("found other bytes than its checksum says"));
-        assert!(verify_start(&path, 3, None).is_ok());
         std::fs::write(&path, b"du").unwrap();
         assert!(error(3).contains("found 2 bytes, expected 7 bytes"));
     }

@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(describe(&path, &first).unwrap(), (true, true));
         write_content(&path.join("c.0.0"), bytes_of(&[1.0, 2.0, 3.0])).unwrap();
         assert_eq!(describe(&path, &first).unwrap(), (false, false));
-        // As a store of an earlier version, without attributes.
+        // Other attributes change no number.
         assert_eq!(describe(&path, &of(3, json!({ "axis": "X" }))).unwrap(), (false, true));
         assert!(path.join("c.0.0").exists());
         assert_eq!(describe(&path, &of(4, json!({}))).unwrap(), (true, true));

@@ -8,27 +8,17 @@ use crate::{Error, Result};
 use burntrace_cf::zarr::{KEYS, read_json};
 use std::path::Path;
 
-/// Files that identify a store of an earlier version, which had NumPy files: of a complete run, and
-/// of a stopped one.
-const LEGACY: [&str; 2] = ["tracks.json", "position.npy.part"];
-
 /// Files that file managers write into each folder that they show.
 const OF_FILE_MANAGERS: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
 
-/// Whether a folder has a store, complete or not, of this version or an earlier one.
+/// Whether a folder has a store, complete or not.
 pub fn is_store(folder: &Path) -> bool {
-    folder.join(METADATA).exists() || legacy_file(folder).is_some()
-}
-
-/// The file that identifies a store of an earlier version, if the folder has one.
-pub(super) fn legacy_file(folder: &Path) -> Option<&'static str> {
-    LEGACY.into_iter().find(|name| folder.join(name).exists())
+    folder.join(METADATA).exists()
 }
 
 /// Removes a previous store, the file that identifies it first.
 pub(super) fn remove_previous(folder: &Path) -> Result<()> {
     remove_file(&folder.join(METADATA))?;
-    remove_legacy(folder)?;
     let others = DENSITY.into_iter().chain([COMPONENT]);
     let known = layout::ALL.into_iter().map(|spec| &*spec.name).chain(others);
     known.into_iter().try_for_each(|name| remove_folder(&folder.join(name)))?;
@@ -36,19 +26,6 @@ pub(super) fn remove_previous(folder: &Path) -> Result<()> {
         let folder = folder.join(name);
         if is_sampled(&folder) {
             remove_folder(&folder)?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes a store of an earlier version, if there is one.
-fn remove_legacy(folder: &Path) -> Result<()> {
-    for name in LEGACY {
-        remove_file(&folder.join(name))?;
-    }
-    for spec in layout::ALL {
-        for extension in ["npy", "npy.part"] {
-            remove_file(&folder.join(format!("{}.{extension}", spec.name)))?;
         }
     }
     Ok(())
@@ -69,15 +46,13 @@ fn is_sampled(folder: &Path) -> bool {
 pub fn foreign_names(folder: &Path) -> Result<Vec<String>> {
     let mut foreign = Vec::new();
     for name in names(folder)? {
-        let stem = name.trim_end_matches(".part").trim_end_matches(".npy");
-        let is_file = name.starts_with(METADATA) || LEGACY.contains(&name.as_str());
-        let is_known = DENSITY.contains(&stem)
-            || stem == COMPONENT
-            || layout::ALL.iter().any(|spec| spec.name == stem);
+        let is_known = DENSITY.contains(&name.as_str())
+            || name == COMPONENT
+            || layout::ALL.iter().any(|spec| spec.name == name);
         if is_known || is_sampled(&folder.join(&name)) {
             let others = names(&folder.join(&name))?.into_iter().filter(|name| !is_of_array(name));
             foreign.extend(others.map(|other| format!("{name}/{other}")));
-        } else if !is_file {
+        } else if !name.starts_with(METADATA) {
             foreign.push(name);
         }
     }

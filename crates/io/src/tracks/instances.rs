@@ -13,28 +13,23 @@ const BLOCK: usize = 1 << 12;
 
 /// Appends particle instances to the table.
 #[derive(Debug)]
-pub(super) struct InstanceWriter {
-    slot: ArrayWriter,
-    generation: ArrayWriter,
-    status: ArrayWriter,
-    release_time: ArrayWriter,
-    end_time: ArrayWriter,
-    release_position: ArrayWriter,
-    end_position: ArrayWriter,
-}
+pub(super) struct InstanceWriter([ArrayWriter; COLUMNS.len()]);
+
+/// The columns of the table.
+const COLUMNS: [&ArraySpec; 7] = [
+    &layout::INSTANCE_SLOT,
+    &layout::INSTANCE_GENERATION,
+    &layout::INSTANCE_STATUS,
+    &layout::INSTANCE_RELEASE_TIME,
+    &layout::INSTANCE_END_TIME,
+    &layout::INSTANCE_RELEASE_POSITION,
+    &layout::INSTANCE_END_POSITION,
+];
 
 impl InstanceWriter {
     /// Makes each column with `open`, which must give all columns the same number of rows.
     pub fn new(open: impl Fn(&ArraySpec) -> ArrayWriter) -> InstanceWriter {
-        InstanceWriter {
-            slot: open(&layout::INSTANCE_SLOT),
-            generation: open(&layout::INSTANCE_GENERATION),
-            status: open(&layout::INSTANCE_STATUS),
-            release_time: open(&layout::INSTANCE_RELEASE_TIME),
-            end_time: open(&layout::INSTANCE_END_TIME),
-            release_position: open(&layout::INSTANCE_RELEASE_POSITION),
-            end_position: open(&layout::INSTANCE_END_POSITION),
-        }
+        InstanceWriter(COLUMNS.map(open))
     }
 
     /// Appends instances. Slots, generations and codes fit their types, as they come from tensors.
@@ -45,31 +40,25 @@ impl InstanceWriter {
             instances.iter().flat_map(of).collect::<Vec<_>>()
         };
         let codes: Vec<u8> = instances.iter().map(|of| of.status.code() as u8).collect();
-        self.slot.append(&ints(|of| of.slot as i32))?;
-        self.generation.append(&ints(|of| of.generation as i32))?;
-        self.status.append(&codes)?;
-        self.release_time.append(&times(|of| of.release_time))?;
-        self.end_time.append(&times(|of| of.end_time))?;
-        self.release_position.append(&positions(|of| of.release_position))?;
-        self.end_position.append(&positions(|of| of.end_position))
+        let [slot, generation, status, release_time, end_time, release_position, end_position] =
+            &mut self.0;
+        slot.append(&ints(|of| of.slot as i32))?;
+        generation.append(&ints(|of| of.generation as i32))?;
+        status.append(&codes)?;
+        release_time.append(&times(|of| of.release_time))?;
+        end_time.append(&times(|of| of.end_time))?;
+        release_position.append(&positions(|of| of.release_position))?;
+        end_position.append(&positions(|of| of.end_position))
     }
 
     /// Number of instances.
     pub fn count(&self) -> usize {
-        self.slot.items()
+        self.0[0].items()
     }
 
     /// The columns.
-    pub fn columns(&mut self) -> [&mut ArrayWriter; 7] {
-        [
-            &mut self.slot,
-            &mut self.generation,
-            &mut self.status,
-            &mut self.release_time,
-            &mut self.end_time,
-            &mut self.release_position,
-            &mut self.end_position,
-        ]
+    pub fn columns(&mut self) -> &mut [ArrayWriter] {
+        &mut self.0
     }
 }
 

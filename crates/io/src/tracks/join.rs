@@ -109,8 +109,10 @@ fn check(piece: &PieceTracks, plan: &SavePlan) -> Result<Manifest> {
 
 fn open((piece, manifest): (&PieceTracks, &Manifest), plan: &SavePlan) -> Result<Source> {
     let (folder, particles) = (&piece.folder, manifest.particles);
-    let listed = if is_linked(particles, plan) { Checksums::read(folder)? } else { None };
-    let linked = listed.map(|listed| (folder.clone(), listed));
+    let linked = match is_linked(particles, plan) {
+        true => Some((folder.clone(), Checksums::read(folder)?)),
+        false => None,
+    };
     Ok(Source { arrays: StoreArrays::open(folder, manifest)?, particles, linked })
 }
 

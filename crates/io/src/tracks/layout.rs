@@ -99,13 +99,13 @@ arrays! {
     MESH_CELL: "mesh_cell", Particles, 1, I64;
     MESH_FACE: "mesh_face", Particles, 1, I32;
     OBSTACLE: "obstacle", Particles, 1, I32;
-    INSTANCE_SLOT: "life_slot", Instances, 1, I32;
-    INSTANCE_GENERATION: "life_generation", Instances, 1, I32;
-    INSTANCE_STATUS: "life_status", Instances, 1, U8;
-    INSTANCE_RELEASE_TIME: "life_release_time", Instances, 1, F64;
-    INSTANCE_END_TIME: "life_end_time", Instances, 1, F64;
-    INSTANCE_RELEASE_POSITION: "life_release_place", Instances, 3, F64;
-    INSTANCE_END_POSITION: "life_end_place", Instances, 3, F64;
+    INSTANCE_SLOT: "instance_slot", Instances, 1, I32;
+    INSTANCE_GENERATION: "instance_generation", Instances, 1, I32;
+    INSTANCE_STATUS: "instance_status", Instances, 1, U8;
+    INSTANCE_RELEASE_TIME: "instance_release_time", Instances, 1, F64;
+    INSTANCE_END_TIME: "instance_end_time", Instances, 1, F64;
+    INSTANCE_RELEASE_POSITION: "instance_release_position", Instances, 3, F64;
+    INSTANCE_END_POSITION: "instance_end_position", Instances, 3, F64;
 }
 
 impl ArraySpec {
@@ -217,7 +217,7 @@ impl ArraySpec {
                 (vec![grid.chunk_rows, grid.chunk_columns], &["time", "particle"])
             }
             Dims::Saves => (vec![grid.chunk_rows], &["time"]),
-            Dims::Instances => (vec![grid.chunk_rows], &["life"]),
+            Dims::Instances => (vec![grid.chunk_rows], &["instance"]),
             Dims::Particles => (vec![grid.chunk_columns], &["particle"]),
         };
         let chunk: Vec<usize> = chunk.into_iter().chain(vector).collect();

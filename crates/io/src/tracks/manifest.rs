@@ -2,25 +2,20 @@
 
 use super::cf::{self, CONVENTIONS, Cf, TimeOrigin, Units};
 use super::checksums::{Checksums, Entry};
-use super::folder::legacy_file;
 use super::layout::{self, ArraySpec, COMPONENT, Counts, Encoding, METADATA};
 use super::names;
 use crate::disk::write_content;
 use crate::{Error, Result};
 use burntrace_cf::zarr::{self, read_json};
 use burntrace_core::{FieldArray, Precision, SavePlan};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 const FORMAT: &str = "burntrace tracks";
 
-/// Version of the format. Version 1 was a folder of NumPy files; version 2 had attributes that NetCDF
-/// does not take, and no consolidated metadata.
-const VERSION: u32 = 3;
-
-/// The first version that is read.
-const FIRST_VERSION: u32 = 2;
+/// Version of the format, the only one that is read.
+const VERSION: u32 = 4;
 
 /// The geometry of positions in degrees.
 const DEGREES: &str = "degrees";
@@ -31,7 +26,7 @@ pub(super) struct Manifest {
     pub version: u32,
     /// Whether the run has ended and the store is complete: 1 or 0 in the file, as NetCDF has no truth
     /// values.
-    #[serde(deserialize_with = "read_complete", serialize_with = "write_flag")]
+    #[serde(with = "flag")]
     pub complete: bool,
     pub particles: usize,
     /// 0 until the run ends.
@@ -40,20 +35,15 @@ pub(super) struct Manifest {
     pub planned_saves: usize,
     pub precision: FloatType,
     /// Of positions, if they need more than the rest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub position_precision: Option<FloatType>,
     /// Whether arrays over saves and particles are compressed.
-    #[serde(
-        default,
-        skip_serializing_if = "is_unset",
-        deserialize_with = "read_compressed",
-        serialize_with = "write_flag"
-    )]
+    #[serde(with = "flag")]
     pub compressed: bool,
     /// Widths of the box along periodic axes, in the data's unit of length; 0 along other axes.
     pub periods: [f64; 3],
     /// Number of particle instances, if slots are re-used; 0 until the run ends.
-    #[serde(default, rename = "lives", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<usize>,
     /// Names of the arrays.
     pub arrays: Vec<String>,
@@ -260,11 +250,8 @@ impl Manifest {
     /// Writes `zarr.json` of a complete store again, after arrays of densities were added. The list of
     /// checksums is without this file in between.
     pub fn add_densities(&self, folder: &Path) -> Result<()> {
-        if self.version < VERSION {
-            return Ok(());
-        }
         // A damaged list is reported when it is used.
-        let mut listed = Checksums::read(folder).ok().flatten();
+        let mut listed = Checksums::read(folder).ok();
         if let Some(listed) = &mut listed {
             listed.remove(METADATA);
             listed.write(folder)?;
@@ -283,8 +270,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If there is no store, it is one of an earlier version, or `zarr.json` describes something
-    /// else.
+    /// If there is no store, it is one of another version, or `zarr.json` describes something else.
     pub fn read(folder: &Path) -> Result<Manifest> {
         let path = folder.join(METADATA);
         if !path.exists() {
@@ -293,14 +279,10 @@ impl Manifest {
         let wrong = |found| Error::Store {
             path: path.clone(),
             found,
-            expected: format!(
-                "the description of a store (`{FORMAT}`, version {FIRST_VERSION} or {VERSION})"
-            ),
+            expected: format!("the description of a store (`{FORMAT}`, version {VERSION})"),
         };
         let value = read_json(&path)?["attributes"].take();
-        let version = value["version"].as_u64().unwrap_or(0);
-        let is_known = (FIRST_VERSION.into()..=VERSION.into()).contains(&version);
-        if value["format"] != *FORMAT || !is_known {
+        if value["format"] != *FORMAT || value["version"] != VERSION {
             let of = |key| value.get(key).unwrap_or(&Value::Null).to_string();
             return Err(wrong(format!("found `{}`, version {}", of("format"), of("version"))));
         }
@@ -322,31 +304,21 @@ impl Manifest {
     }
 }
 
-fn read_complete<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<bool, D::Error> {
-    flag("complete", &Value::deserialize(from)?)
-}
+/// Flags as 0 and 1.
+mod flag {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-fn read_compressed<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<bool, D::Error> {
-    flag("compressed", &Value::deserialize(from)?)
-}
-
-/// Reads a flag, which version 2 wrote as a truth value.
-fn flag<E: serde::de::Error>(name: &str, value: &Value) -> std::result::Result<bool, E> {
-    match (value, value.as_u64()) {
-        (Value::Bool(flag), _) => Ok(*flag),
-        (_, Some(number @ (0 | 1))) => Ok(number == 1),
-        _ => Err(E::custom(format!("`{name}` is {value}, expected 0 or 1"))),
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+        match u8::deserialize(from)? {
+            number @ (0 | 1) => Ok(number == 1),
+            number => Err(D::Error::custom(format!("found {number}, expected 0 or 1"))),
+        }
     }
-}
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // The signature that serde asks for.
-fn is_unset(flag: &bool) -> bool {
-    !flag
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // The signature that serde asks for.
-fn write_flag<S: Serializer>(flag: &bool, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    serializer.serialize_u8(u8::from(*flag))
+    #[allow(clippy::trivially_copy_pass_by_ref)] // The signature that serde asks for.
+    pub fn serialize<S: Serializer>(flag: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(u8::from(*flag))
+    }
 }
 
 /// Names and components of sampled arrays, for messages.
@@ -356,19 +328,12 @@ fn sampled_text(arrays: &[FieldArray]) -> String {
 }
 
 fn missing(folder: &Path) -> Error {
+    let found = match folder.is_dir() {
+        true => format!("it has no `{METADATA}`"),
+        false => "there is no such folder".into(),
+    };
     let expected = format!("the tracks of a run, a Zarr group (`{METADATA}`)");
-    let store = |found, expected| Error::Store { path: folder.into(), found, expected };
-    match legacy_file(folder) {
-        Some(name) => store(
-            format!("found a store of NumPy files (`{name}`), which an earlier version wrote"),
-            format!(
-                "{expected}; stores of earlier versions are not read: run the case again with this \
-                 version"
-            ),
-        ),
-        None if folder.is_dir() => store(format!("it has no `{METADATA}`"), expected),
-        None => store("there is no such folder".into(), expected),
-    }
+    Error::Store { path: folder.into(), found, expected }
 }
 
 /// The metadata of the arrays of densities in a store, by name.

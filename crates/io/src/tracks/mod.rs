@@ -18,13 +18,13 @@
 //! | `obstacle` | `[particles]` | i32 | obstacle at which the particle ended, or -1 |
 //! | `generation` | `[saves, particles]` | i32 | earlier particle instances in the slot |
 //! | `end_generation` | `[particles]` | i32 | the same at the end of the run |
-//! | `life_slot` | `[instances]` | i32 | slot |
-//! | `life_generation` | `[instances]` | i32 | earlier particle instances in the slot |
-//! | `life_status` | `[instances]` | u8 | status at the end |
-//! | `life_release_time` | `[instances]` | f64 | release time |
-//! | `life_end_time` | `[instances]` | f64 | end time; NaN if still active |
-//! | `life_release_place` | `[instances, 3]` | f64 | release position |
-//! | `life_end_place` | `[instances, 3]` | f64 | position in the domain box at the end, or last position |
+//! | `instance_slot` | `[instances]` | i32 | slot |
+//! | `instance_generation` | `[instances]` | i32 | earlier particle instances in the slot |
+//! | `instance_status` | `[instances]` | u8 | status at the end |
+//! | `instance_release_time` | `[instances]` | f64 | release time |
+//! | `instance_end_time` | `[instances]` | f64 | end time; NaN if still active |
+//! | `instance_release_position` | `[instances, 3]` | f64 | release position |
+//! | `instance_end_position` | `[instances, 3]` | f64 | position in the domain box at the end, or last position |
 //!
 //! Times, positions and velocities are in the data's units. Particles are in the order of the seeds.
 //! The arrays of mesh cells and faces exist for fields on meshes (see
@@ -45,9 +45,6 @@
 //! [`ParticleInstance`](burntrace_core::ParticleInstance). Slots of sources come after the seeds;
 //! an empty slot has NaN as position and velocity. `release_time`, `end_time`, `end_status`,
 //! `mesh_cell`, `mesh_face` and `obstacle` describe the last instance in each slot.
-//!
-//! Stores of NumPy files (`tracks.json`, `position.npy`, ...), which earlier versions wrote, are
-//! not read: opening one is an error that says so.
 //!
 //! ```no_run
 //! use burntrace_io::tracks::Tracks;
@@ -100,5 +97,5 @@ pub use names::{check_names, reserved_names};
 pub use reader::Tracks;
 pub use states::{ParticleState, ParticleTimes, SavedStates};
 pub use track::Track;
-pub use verify::{Verification, has_checksums, verify};
+pub use verify::{Verification, verify};
 pub use writer::TrackWriter;

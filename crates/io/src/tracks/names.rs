@@ -12,7 +12,7 @@ pub(super) const DENSITY: [&str; 4] = ["density", "density_x", "density_y", "den
 const OTHERS: [&str; 13] = [
     "particle",
     "component",
-    "life",
+    "instance",
     "age",
     "x",
     "y",
@@ -91,7 +91,7 @@ mod tests {
             (&["time"][..], "another result, `time`"),
             (&["Density"], "another result, `density`"),
             (&["particle"], "another result, `particle`"),
-            (&["life_slot"], "another result, `life_slot`"),
+            (&["instance_slot"], "another result, `instance_slot`"),
             (&["T", "t"], "another sampled array is called `T`"),
             (&[""], "is empty"),
             (&[".."], "starts or ends with a point"),

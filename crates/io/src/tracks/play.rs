@@ -74,7 +74,7 @@ impl Tracks {
     fn play_releases(&self, block_size: usize, sink: &mut dyn TrackSink) -> Result<()> {
         for first in (0..self.num_particles()).step_by(block_size) {
             let slots = first..self.num_particles().min(first + block_size);
-            let Some(mut positions) = self.release_positions(slots)? else { return Ok(()) };
+            let mut positions = self.release_positions(slots)?;
             let seeds = positions.iter().take_while(|p| p.iter().all(|x| x.is_finite())).count();
             positions.truncate(seeds);
             if positions.is_empty() {

@@ -30,7 +30,7 @@ impl Tracks {
     ///
     /// # Errors
     ///
-    /// If there is no store, it is one of an earlier version, its run has not ended, or an array is
+    /// If there is no store, it is one of another version, its run has not ended, or an array is
     /// missing or differs from the manifest.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Tracks> {
         let tracks = Tracks::open_partial(folder)?;
@@ -314,14 +314,13 @@ impl Tracks {
     }
 
     /// The release positions of slots, in the data's unit of length: of the seeds, and NaN in other
-    /// slots. `None` for a store of an earlier version.
+    /// slots.
     ///
     /// # Errors
     ///
     /// As [`position`](Tracks::position).
-    pub fn release_positions(&self, slots: Range<usize>) -> Result<Option<Vec<[f64; 3]>>> {
-        let of = self.optional(&layout::RELEASE_POSITION);
-        of.map(|spec| self.floats(spec, 0..1, slots)).transpose()
+    pub fn release_positions(&self, slots: Range<usize>) -> Result<Vec<[f64; 3]>> {
+        self.floats(&layout::RELEASE_POSITION, 0..1, slots)
     }
 
     fn of_particles<T: Number>(&self, spec: &ArraySpec) -> Result<Vec<T>> {

@@ -1,8 +1,9 @@
 //! The particles in all slots at a save.
 
-use super::{layout, reader::Tracks};
+use super::{decode::statuses, layout, reader::Tracks};
 use crate::{Error, Result};
 use burntrace_core::{Ends, ParticleInstance, Status};
+use std::ops::Range;
 
 /// Release and end times of all particles, for the times and ages of [`ParticleState`]s.
 ///
@@ -15,13 +16,14 @@ pub struct ParticleTimes {
     releases: Option<Vec<Vec<f64>>>,
 }
 
-/// The states of all slots at a save.
+/// The states of the slots at a save.
 #[derive(Debug)]
 pub struct SavedStates {
-    time: f64,
+    pub(crate) time: f64,
+    first: usize,
     /// Positions in the box, in the data's unit of length, in the order of the slots.
     pub position: Vec<[f64; 3]>,
-    status: Vec<Status>,
+    pub(crate) status: Vec<Status>,
     generation: Option<Vec<i32>>,
 }
 
@@ -47,25 +49,37 @@ impl SavedStates {
     ///
     /// As [`Tracks::position`].
     pub fn read(store: &Tracks, save: usize) -> Result<SavedStates> {
+        SavedStates::read_range(store, save, 0..store.num_particles())
+    }
+
+    /// Reads a range of slots of a save.
+    pub(crate) fn read_range(
+        store: &Tracks,
+        save: usize,
+        slots: Range<usize>,
+    ) -> Result<SavedStates> {
+        let generation = store.optional(&layout::GENERATION);
+        let generation = generation.map(|spec| store.of_slots(spec, save, slots.clone()));
         Ok(SavedStates {
             time: store.times().get(save).copied().unwrap_or(f64::NAN),
-            position: store.position(save)?,
-            status: store.status(save)?,
-            generation: store.generation(save)?,
+            first: slots.start,
+            position: store.position_range(save, slots.clone())?,
+            status: statuses(store.folder(), store.of_slots(&layout::STATUS, save, slots)?)?,
+            generation: generation.transpose()?,
         })
     }
 
-    /// The state of a slot.
+    /// The state of a slot, by its index among those that were read.
     ///
     /// # Panics
     ///
-    /// If the slot is out of range.
-    pub fn state(&self, slot: usize) -> ParticleState {
+    /// If it is out of range.
+    pub fn state(&self, index: usize) -> ParticleState {
         ParticleState {
-            slot,
-            generation: self.generation.as_ref().map_or(0, |all| all[slot]),
-            status: self.status[slot],
-            position: self.position[slot],
+            slot: self.first + index,
+            generation: self.generation.as_ref().map_or(0, |all| all[index]),
+            status: self.status[index],
+            position: self.position[index],
             time: self.time,
         }
     }

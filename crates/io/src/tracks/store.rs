@@ -141,7 +141,7 @@ impl StoreWriter {
     /// Compares the items that the arrays keep with their checksums.
     fn verify(&mut self) -> Result<()> {
         let listed = Checksums::read(&self.folder)?;
-        self.each(|array| array.verify(listed.as_ref()))
+        self.each(|array| array.verify(&listed))
     }
 
     /// Writes the checksums of all items so far, and further ones.

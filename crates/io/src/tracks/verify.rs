@@ -32,8 +32,7 @@ pub struct Verification {
 ///
 /// # Errors
 ///
-/// If there is no store, it has no checksums because an earlier version wrote it, or its list of
-/// checksums cannot be read. Damaged files are not errors, see [`Verification::damage`].
+/// If there is no store, or its list of checksums cannot be read. Damaged files are not errors, see [`Verification::damage`].
 pub fn verify(folder: impl AsRef<Path>) -> Result<Verification> {
     verify_some(folder.as_ref(), |_| true)
 }
@@ -42,12 +41,7 @@ pub fn verify(folder: impl AsRef<Path>) -> Result<Verification> {
 pub(super) fn verify_some(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Verification> {
     // Before the list: a run that ends now writes the final list first.
     let manifest = Manifest::read(folder)?;
-    let listed = Checksums::read(folder)?.ok_or_else(|| Error::NotStored {
-        path: folder.into(),
-        what: "checksums",
-        remedy: "their list, `time/checksums.txt`, was removed, or an earlier version wrote the \
-                 store; run the case again",
-    })?;
+    let listed = Checksums::read(folder)?;
     let is_compared =
         |name: &str| is_wanted(name) && (manifest.complete || !name.ends_with(METADATA));
     let entries: Vec<(&str, Entry)> = listed.iter().filter(|(name, _)| is_compared(name)).collect();
@@ -71,14 +65,9 @@ pub(super) fn verify_some(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Re
     })
 }
 
-/// Whether a store has a list of checksums; stores of earlier versions have none.
-pub fn has_checksums(folder: impl AsRef<Path>) -> bool {
-    checksums::path(folder.as_ref()).exists()
-}
-
 /// Compares a file with its entry; in a complete store it must not be longer.
 fn file(path: &Path, entry: Entry, is_complete: bool) -> Result<()> {
-    checksums::verify_start(path, entry.bytes, Some(entry))?;
+    checksums::verify_start(path, entry.bytes, entry)?;
     let length = std::fs::metadata(path).map_err(Error::system("read", path))?.len();
     match is_complete && length != entry.bytes {
         false => Ok(()),

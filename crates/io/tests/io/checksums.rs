@@ -5,7 +5,7 @@ use crate::store::{
     write_saves,
 };
 use burntrace_core::{DurablePosition, Precision, SavePlan, TrackSink};
-use burntrace_io::tracks::{Verification, foreign_names, has_checksums, verify};
+use burntrace_io::tracks::{Verification, foreign_names, verify};
 use burntrace_io::{TrackWriter, Tracks};
 use serde_json::Value;
 use std::path::Path;
@@ -161,23 +161,16 @@ fn a_list_that_is_newer_than_the_checkpoint_is_resumed() {
 }
 
 #[test]
-fn a_store_without_checksums_is_resumed_but_not_verified() {
+fn a_store_without_checksums_is_not_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan_of(5, 7, Precision::F32);
-    let [path, complete] = ["tracks", "complete"].map(|name| folder.path().join(name));
-    complete_run(&complete, &plan, 5);
-    let position = stopped_run(&path, &plan, 4, 1);
-    std::fs::remove_file(path.join("time/checksums.txt")).unwrap();
-    // Earlier versions did not pad chunks.
-    let time = std::fs::OpenOptions::new().write(true).open(path.join("time/c.0")).unwrap();
-    time.set_len(5 * 8).unwrap();
-    assert!(!has_checksums(&path));
-    assert_eq!(Tracks::open_partial(&path).unwrap().num_saves(), 5);
-    let error = verify(&path).unwrap_err().to_string();
-    assert!(error.contains("has no checksums") && error.contains("earlier version"), "{error}");
-    resume(&path, &plan, position);
-    assert_same(&complete, &path, "a store of an earlier version");
-    assert!(damage(&path).is_empty());
+    let position = stopped_run(folder.path(), &plan, 4, 1);
+    std::fs::remove_file(folder.path().join("time/checksums.txt")).unwrap();
+    let before = tree(folder.path());
+    let error = verify(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("has no checksums; their list") && error.contains("removed"), "{error}");
+    assert_eq!(refusal(folder.path(), &plan, position).unwrap(), error);
+    assert!(tree(folder.path()) == before, "a refused store is unchanged");
 }
 
 #[test]

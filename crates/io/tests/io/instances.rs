@@ -195,16 +195,19 @@ fn several_blocks_of_instances_are_read_as_written() {
 fn overwriting_removes_the_arrays_of_instances() {
     let folder = tempfile::tempdir().unwrap();
     store(folder.path());
-    assert!(folder.path().join("life_slot").exists());
+    assert!(folder.path().join("instance_slot").exists());
     let mut writer = TrackWriter::new(folder.path()).overwrite(true);
     let plan = plain_plan(Precision::F32, false, [0.0; 3]);
     writer.begin(&plan).unwrap();
     writer.save(plain_save(&plan, 0)).unwrap();
     writer.end(&plain_ends()).unwrap();
     let left = files(folder.path());
-    assert!(!left.iter().any(|name| name.contains("life") || name.contains("gener")), "{left:?}");
+    assert!(
+        !left.iter().any(|name| name.contains("instance") || name.contains("gener")),
+        "{left:?}"
+    );
     let manifest = std::fs::read_to_string(folder.path().join("zarr.json")).unwrap();
-    assert!(!manifest.contains("lives") && !manifest.contains("generation"), "{manifest}");
+    assert!(!manifest.contains("\"instances\"") && !manifest.contains("generation"), "{manifest}");
     let tracks = Tracks::open(folder.path()).unwrap();
     assert!(tracks.instances().is_none() && tracks.num_instances().is_none());
     assert_eq!(tracks.generation(0).unwrap(), None);
@@ -246,18 +249,18 @@ fn damaged_tables_of_instances_are_refused() {
         std::fs::write(&path, original).unwrap();
         result.unwrap_err().to_string()
     };
-    let cut = damage("life_slot/c.0", &|bytes| bytes.truncate(200));
-    assert!(cut.contains("life_slot/c.0`: found 200 bytes, expected 32768"), "{cut}");
-    let slot = damage("life_slot/c.0", &|bytes| bytes[0] = 3);
+    let cut = damage("instance_slot/c.0", &|bytes| bytes.truncate(200));
+    assert!(cut.contains("instance_slot/c.0`: found 200 bytes, expected 32768"), "{cut}");
+    let slot = damage("instance_slot/c.0", &|bytes| bytes[0] = 3);
     assert!(
         slot.contains(
             "found generation 0 of slot 3, expected generations from 0, and slots from 0 below 3"
         ),
         "{slot}"
     );
-    let status = damage("life_status/c.0", &|bytes| bytes[0] = 99);
+    let status = damage("instance_status/c.0", &|bytes| bytes[0] = 99);
     assert!(status.contains("status code 99"), "{status}");
-    let order = damage("life_generation/c.0", &|bytes| bytes[0] = 7);
+    let order = damage("instance_generation/c.0", &|bytes| bytes[0] = 7);
     assert!(order.contains("found generation 7 of slot 1, expected generation 0"), "{order}");
     let negative = damage("end_generation/c.0", &|bytes| bytes[3] = 0xff);
     assert!(negative.contains("end_generation`: found generation -"), "{negative}");

@@ -163,7 +163,7 @@ fn release_positions_are_stored_and_played() {
         }
         writer.end(&support::ends()).unwrap();
         let tracks = Tracks::open(&path).unwrap();
-        let positions = tracks.release_positions(0..3).unwrap().unwrap();
+        let positions = tracks.release_positions(0..3).unwrap();
         assert_eq!(positions[..2], seeds);
         assert!(positions[2].iter().all(|x| x.is_nan()), "{positions:?}");
         for (block, calls) in [(1, 2), (2, 1)] {

@@ -422,42 +422,6 @@ fn a_stopped_run_is_overwritten_only_on_request() {
     assert_eq!(Tracks::open(folder.path()).unwrap().num_saves(), 7);
 }
 
-/// Leaves a store of an earlier version: NumPy files, beside `tracks.json` when the run is complete.
-fn legacy_store(folder: &Path, files: &[&str]) {
-    std::fs::create_dir_all(folder).unwrap();
-    files.iter().for_each(|name| std::fs::write(folder.join(name), b"{}").unwrap());
-}
-
-#[test]
-fn stores_of_earlier_versions_are_refused_and_overwritten_only_on_request() {
-    let folder = tempfile::tempdir().unwrap();
-    let plan = plan_of(5, 7, Precision::F32);
-    let files = ["tracks.json", "position.npy", "end_time.npy"];
-    for (identified_by, files) in
-        [("tracks.json", &files[..]), ("position.npy.part", &["position.npy.part"])]
-    {
-        let path = folder.path().join(identified_by);
-        legacy_store(&path, files);
-        let before = tree(&path);
-        let position = DurablePosition { saves: 1, instances: 0 };
-        for message in [
-            Tracks::open(&path).unwrap_err().to_string(),
-            Tracks::open_partial(&path).unwrap_err().to_string(),
-            TrackWriter::resume(&path, position).begin(&plan).unwrap_err().to_string(),
-        ] {
-            let found = format!("`: found a store of NumPy files (`{identified_by}`)");
-            assert!(message.contains(&found), "{message}");
-            assert!(message.contains("stores of earlier versions are not read"), "{message}");
-            assert!(message.contains("run the case again"), "{message}");
-        }
-        let refused = TrackWriter::new(&path).begin(&plan).unwrap_err().to_string();
-        assert!(refused.contains("already holds the tracks"), "{refused}");
-        assert!(tree(&path) == before, "a refused store is unchanged");
-        TrackWriter::new(&path).overwrite(true).begin(&plan).unwrap();
-        assert!(tree(&path).keys().all(|name| !name.contains("npy") && name != "tracks.json"));
-    }
-}
-
 /// The values of a store as JSON, array by array; NaN is null.
 fn values_of(tracks: &Tracks) -> serde_json::Value {
     let saves = 0..tracks.num_saves();
@@ -504,13 +468,13 @@ fn values_of(tracks: &Tracks) -> serde_json::Value {
         let generations = saves.map(|save| tracks.generation(save).unwrap());
         values["generation"] = serde_json::json!(generations.collect::<Vec<_>>());
         values["end_generation"] = serde_json::json!(ends.generation);
-        values["life_slot"] = column(|of| of.slot.into());
-        values["life_generation"] = column(|of| of.generation.into());
-        values["life_status"] = column(|of| of.status.code().into());
-        values["life_release_time"] = column(|of| of.release_time.into());
-        values["life_end_time"] = column(|of| of.end_time.into());
-        values["life_release_place"] = column(|of| serde_json::json!(of.release_position));
-        values["life_end_place"] = column(|of| serde_json::json!(of.end_position));
+        values["instance_slot"] = column(|of| of.slot.into());
+        values["instance_generation"] = column(|of| of.generation.into());
+        values["instance_status"] = column(|of| of.status.code().into());
+        values["instance_release_time"] = column(|of| of.release_time.into());
+        values["instance_end_time"] = column(|of| of.end_time.into());
+        values["instance_release_position"] = column(|of| serde_json::json!(of.release_position));
+        values["instance_end_position"] = column(|of| serde_json::json!(of.end_position));
     }
     values
 }
