@@ -11,7 +11,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::{ParticleInstance, Status};
+use crate::{ParticleInstance, Status, sphere};
 use burntrace_io::tracks::Units;
 use burntrace_io::{ParticleState, ParticleTimes, Result, SavedStates, Tracks};
 use burntrace_plot::{Attribute, PartialLine, Trajectories};
@@ -155,7 +155,7 @@ fn evenly_spaced_with_last(count: usize, max: usize) -> Vec<usize> {
 /// An active particle at a save.
 #[derive(Clone, Copy)]
 struct Point {
-    /// Unwrapped across periodic faces.
+    /// Unwrapped across periodic faces, or in space.
     position: [f64; 3],
     time: f64,
     image: [i32; 3],
@@ -167,6 +167,8 @@ struct Point {
 /// The attributes of trajectories, save by save.
 struct Rows {
     periods: [f64; 3],
+    /// Radius of the sphere that positions are on.
+    radius: Option<f64>,
     times: Vec<f64>,
     position: Vec<[f64; 3]>,
     joined: Vec<bool>,
@@ -187,6 +189,7 @@ impl Rows {
     fn new(tracks: &Tracks, slots: &[usize], ends: InstanceEnds) -> Rows {
         Rows {
             periods: tracks.periods(),
+            radius: tracks.units().radius,
             times: Vec::new(),
             position: Vec::new(),
             joined: Vec::new(),
@@ -233,6 +236,11 @@ impl Rows {
         }
     }
 
+    /// The point in space of a position, if it is on a sphere.
+    fn in_space(&self, position: [f64; 3]) -> [f64; 3] {
+        self.radius.map_or(position, |radius| sphere::in_space(radius, position))
+    }
+
     /// The mean speed of a particle from its release to its first save; NaN if it is not known.
     fn speed_since_release(
         &self,
@@ -243,7 +251,8 @@ impl Rows {
         let age = clock.age(state);
         let release = self.ends.release(state.slot, state.generation);
         release.filter(|_| age > 0.0 && image == [0; 3]).map_or(f64::NAN, |release| {
-            length([0, 1, 2].map(|d| state.position[d] - release[d])) / age
+            let [from, to] = [release, state.position].map(|position| self.in_space(position));
+            length([0, 1, 2].map(|d| to[d] - from[d])) / age
         })
     }
 
@@ -258,8 +267,8 @@ impl Rows {
         let is_there = state.is_present();
         let is_active = is_there && !state.status.has_ended();
         let time = clock.time(state);
-        let position =
-            std::array::from_fn(|d| state.position[d] + f64::from(image[d]) * self.periods[d]);
+        let unwrapped = |d| state.position[d] + f64::from(image[d]) * self.periods[d];
+        let position = self.in_space(std::array::from_fn(unwrapped));
         let index = self.position.len();
         let now = Point { position, time, image, generation: state.generation, index };
         let last = std::mem::replace(&mut self.before[self.column], is_active.then_some(now));
@@ -324,6 +333,7 @@ impl Rows {
                 attribute("time", &time, self.time),
                 attribute("seed", "", self.seed),
             ],
+            axes: tracks.units().axes(),
             length_unit: length,
             time_unit: time,
             run_size: [tracks.num_particles(), tracks.num_saves()],

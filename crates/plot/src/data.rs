@@ -22,6 +22,8 @@ pub struct Trajectories {
     pub attributes: Vec<Attribute>,
     /// The domain box: low and high corner. A picture shows all of it.
     pub domain: [[f64; 3]; 2],
+    /// Names and units of the axes where they are not x, y and z in units of `length_unit`.
+    pub axes: Option<[[String; 2]; 3]>,
     /// The unit of length; empty if unknown.
     pub length_unit: String,
     /// The unit of time; empty if unknown.

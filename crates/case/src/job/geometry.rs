@@ -38,9 +38,9 @@ pub(super) fn check_radius(case: &Case, series: &io::SeriesInfo) -> Result<()> {
 pub fn units(case: &Case, series: Option<&io::SeriesInfo>) -> io::tracks::Units {
     let mut units = io::tracks::Units::from(&case.units);
     units.origin = series.and_then(|series| series.time_origin.clone());
-    units.in_degrees = geometry(case, series).is_some();
+    units.radius = geometry(case, series);
     for (unit, default) in [(&mut units.length, "m"), (&mut units.time, "s")] {
-        if units.in_degrees && unit.is_empty() {
+        if units.radius.is_some() && unit.is_empty() {
             *unit = default.into();
         }
     }
@@ -183,8 +183,8 @@ mod tests {
         let units_of = |more: &str| units(&case(more), Some(&degrees));
         let found = units_of("");
         assert_eq!(
-            (found.length.as_str(), found.time.as_str(), found.in_degrees),
-            ("m", "s", true)
+            (found.length.as_str(), found.time.as_str(), found.radius),
+            ("m", "s", Some(EARTH_RADIUS))
         );
         assert_eq!(units_of("[units]\ntime = \"seconds\"\n").time, "seconds");
         assert_eq!(units(&case(""), None), io::tracks::Units::default());

@@ -9,7 +9,6 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{
-    EARTH_RADIUS,
     device::OpenDevice,
     io,
     mesh::Bounds,
@@ -71,8 +70,7 @@ impl Results {
 
     /// Radius of the sphere whose longitudes and latitudes positions are.
     pub fn radius(&self) -> Option<f64> {
-        let given = self.case.as_ref().and_then(|case| case.field.radius);
-        self.tracks.units().in_degrees.then(|| given.unwrap_or(EARTH_RADIUS))
+        self.tracks.units().radius
     }
 
     /// Refuses what is known for positions that are lengths only.

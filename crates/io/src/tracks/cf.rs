@@ -17,7 +17,7 @@ const ORIGIN: &str = "origin";
 const SAMPLED: &str = "sampled along the tracks";
 
 /// Units of the data, as text; empty if unknown. Nothing is converted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Units {
     /// Unit of lengths, such as `m`.
     pub length: String,
@@ -25,8 +25,9 @@ pub struct Units {
     pub time: String,
     /// The date of time 0, of times in seconds.
     pub origin: Option<TimeOrigin>,
-    /// Whether x and y of positions are longitude and latitude in degrees; `length` is the unit of z then.
-    pub in_degrees: bool,
+    /// Radius in metres of the sphere whose longitudes and latitudes in degrees x and y of positions are; `length` is the unit
+    /// of z then. `None` where positions are lengths.
+    pub radius: Option<f64>,
 }
 
 /// The date of time 0, of times in seconds.
@@ -55,7 +56,7 @@ impl serde::Serialize for TimeOrigin {
 }
 
 /// What the attributes of all arrays of a store depend on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cf {
     pub units: Units,
     /// Whether `generation` tells the particles of a slot apart.
@@ -97,7 +98,7 @@ impl Units {
     fn of(&self, quantity: Quantity) -> Option<String> {
         let text = match quantity {
             Quantity::Time => self.time_symbol().into(),
-            Quantity::Length if self.in_degrees => String::new(),
+            Quantity::Length if self.radius.is_some() => String::new(),
             Quantity::Length => self.length.clone(),
             Quantity::Speed if self.length.is_empty() || self.time.is_empty() => String::new(),
             Quantity::Speed => format!("{}/{}", self.length, self.time_symbol()),
@@ -107,9 +108,16 @@ impl Units {
         (!text.is_empty()).then_some(text)
     }
 
+    /// Names and units of the axes for people, if positions are longitude, latitude and height.
+    pub fn axes(&self) -> Option<[[String; 2]; 3]> {
+        let named = |name: &str, unit: &str| [name.into(), unit.into()];
+        let axes = || [named("longitude", "°"), named("latitude", "°"), named("z", &self.length)];
+        self.radius.map(|_| axes())
+    }
+
     /// The names of the components of vectors, by which xarray selects them.
     pub(super) fn components(&self) -> [&'static str; 3] {
-        if self.in_degrees { ["lon", "lat", "z"] } else { ["x", "y", "z"] }
+        if self.radius.is_some() { ["lon", "lat", "z"] } else { ["x", "y", "z"] }
     }
 }
 
@@ -140,7 +148,7 @@ impl Cf {
         if let Some(units) = self.units.of(quantity) {
             set("units", units.into());
         }
-        if self.units.in_degrees && quantity == Quantity::Length {
+        if self.units.radius.is_some() && quantity == Quantity::Length {
             let [lon, lat] = DEGREES;
             set("component_standard_names", STANDARD_NAMES.join(" ").into());
             set("component_units", format!("{lon} {lat} {}", self.units.length).trim_end().into());
@@ -173,7 +181,8 @@ impl Cf {
     pub fn of_node_axis(&self, axis: char) -> Value {
         let name = format!("{axis} coordinate of the nodes");
         let mut attributes = json!({ "long_name": name, "axis": axis.to_uppercase().to_string() });
-        let of_degrees = ['x', 'y'].iter().position(|name| *name == axis && self.units.in_degrees);
+        let of_degrees =
+            ['x', 'y'].iter().position(|name| *name == axis && self.units.radius.is_some());
         if let Some(d) = of_degrees {
             attributes["standard_name"] = STANDARD_NAMES[d].into();
             attributes["units"] = DEGREES[d].into();
@@ -290,7 +299,7 @@ mod tests {
     #[test]
     fn positions_in_degrees_name_their_components() {
         let mut of = cf("m", "s");
-        of.units.in_degrees = true;
+        of.units.radius = Some(6371008.8);
         let attributes = of.attributes(&layout::RELEASE_POSITION);
         assert_eq!(attributes["units"], Value::Null);
         assert_eq!(attributes["component_units"], "degrees_east degrees_north m");

@@ -17,9 +17,6 @@ const FORMAT: &str = "burntrace tracks";
 /// Version of the format, the only one that is read.
 const VERSION: u32 = 4;
 
-/// The geometry of positions in degrees.
-const DEGREES: &str = "degrees";
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub format: String,
@@ -65,9 +62,9 @@ pub(super) struct Manifest {
     /// Calendar of that date.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub calendar: String,
-    /// `degrees` if positions are longitude, latitude and height; empty if they are lengths.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub geometry: String,
+    /// Radius in metres of the sphere that positions are on, if they are longitude, latitude and height.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -128,7 +125,7 @@ impl Manifest {
             time_unit: units.time.clone(),
             time_origin: units.origin.as_ref().map_or(String::new(), |origin| origin.date.clone()),
             calendar: units.origin.as_ref().map_or(String::new(), |origin| origin.calendar.clone()),
-            geometry: if units.in_degrees { DEGREES.into() } else { String::new() },
+            radius: units.radius,
         }
     }
 
@@ -180,8 +177,8 @@ impl Manifest {
     pub fn units(&self) -> Units {
         let (date, calendar) = (self.time_origin.clone(), self.calendar.clone());
         let origin = (!date.is_empty()).then_some(TimeOrigin { date, calendar });
-        let in_degrees = self.geometry == DEGREES;
-        Units { length: self.length_unit.clone(), time: self.time_unit.clone(), origin, in_degrees }
+        let radius = self.radius;
+        Units { length: self.length_unit.clone(), time: self.time_unit.clone(), origin, radius }
     }
 
     /// The first property in which two runs differ: its name and both values.

@@ -79,6 +79,7 @@ fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajector
         active: strided(&trajectories.active, columns, stride),
         attributes: trajectories.attributes.iter().map(attribute).collect(),
         domain: trajectories.domain,
+        axes: trajectories.axes.clone(),
         length_unit: trajectories.length_unit.clone(),
         time_unit: trajectories.time_unit.clone(),
         run_size: trajectories.run_size,

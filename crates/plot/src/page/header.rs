@@ -12,6 +12,7 @@ pub(super) struct Header<'a> {
     particles: usize,
     times: &'a [f64],
     domain: [[f64; 3]; 2],
+    axes: Option<&'a [[String; 2]; 3]>,
     length_unit: &'a str,
     time_unit: &'a str,
     /// The quantization of x, y and z.
@@ -83,6 +84,7 @@ impl<'a> Header<'a> {
             particles: trajectories.particles.len(),
             times: &trajectories.times,
             domain: trajectories.domain,
+            axes: trajectories.axes.as_ref(),
             length_unit: &trajectories.length_unit,
             time_unit: &trajectories.time_unit,
             position: position_quantizers(trajectories),

@@ -106,6 +106,14 @@ impl<'a> Scene<'a> {
 
 const AXIS_NAMES: [&str; 3] = ["x", "y", "z"];
 
+/// The name and the unit of an axis.
+fn axis(trajectories: &Trajectories, i: usize) -> [&str; 2] {
+    match &trajectories.axes {
+        Some(axes) => axes[i].each_ref().map(String::as_str),
+        None => [AXIS_NAMES[i], &trajectories.length_unit],
+    }
+}
+
 /// Draws the axes of a plane, and gives its projection.
 fn draw_plane(
     canvas: &mut Canvas,
@@ -124,7 +132,8 @@ fn draw_plane(
     };
     let spec = |i: usize| {
         let range = range(i, widths[1 - i]);
-        AxisSpec::new(AXIS_NAMES[plane[i]], &trajectories.length_unit, range)
+        let [name, unit] = axis(trajectories, plane[i]);
+        AxisSpec::new(name, unit, range)
     };
     let layout = Layout {
         specs: with_common_power([spec(0), spec(1)]),
@@ -165,8 +174,10 @@ fn draw_box(
     let bar_sides = [top + 0.15 * (bottom - top), bottom - 0.15 * (bottom - top)];
     let right = colorbar.as_ref().map_or(em, |bar| bar.width(canvas, bar_sides[1] - bar_sides[0]));
     let area = [[em, canvas.size[0] - right], [top, bottom]];
-    let unit = &trajectories.length_unit;
-    let specs = [0, 1, 2].map(|i| AxisSpec::new(AXIS_NAMES[i], unit, [bounds[0][i], bounds[1][i]]));
+    let specs = [0, 1, 2].map(|i| {
+        let [name, unit] = axis(trajectories, i);
+        AxisSpec::new(name, unit, [bounds[0][i], bounds[1][i]])
+    });
     let axes = BoxAxes::new(with_common_power(specs), bounds, angles, area, em);
     heading.draw(canvas, [2.0 * em, 0.0]);
     if let Some(bar) = &colorbar {

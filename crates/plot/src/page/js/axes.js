@@ -1,6 +1,7 @@
 // The box, its axes and their labels.
 
 const AXES = ['x', 'y', 'z'];
+const axisName = (axis) => named(...(head.axes ? head.axes[axis] : [AXES[axis], head.length_unit]));
 
 // Round numbers from low to high, about `count` of them.
 function ticks(low, high, count) {
@@ -102,7 +103,7 @@ function planeScales(view, pen) {
     stroke(pen, x, top + height, x, top + height + 5);
     pen.fillText(text, x, top + height + 8);
   }
-  pen.fillText(named(AXES[across], head.length_unit), left + width / 2, top + height + 26);
+  pen.fillText(axisName(across), left + width / 2, top + height + 26);
   pen.textAlign = 'right';
   pen.textBaseline = 'middle';
   for (const { value: v, text } of ticks(value(up, -height / 2), value(up, height / 2), height / 70)) {
@@ -111,7 +112,7 @@ function planeScales(view, pen) {
     pen.fillText(text, left - 8, y);
   }
   pen.textAlign = 'left';
-  pen.fillText(named(AXES[up], head.length_unit), 10, 14);
+  pen.fillText(axisName(up), 10, 14);
 }
 
 function stroke(pen, x0, y0, x1, y1) {
@@ -167,7 +168,7 @@ function edgeScale(view, pen, axis, { bits, ends }, middle, occupied) {
   }
   pen.save();
   pen.font = '600 12px system-ui, sans-serif';
-  const name = named(AXES[axis], head.length_unit);
+  const name = axisName(axis);
   const away = 16 + Math.abs(out[0]) * wide + Math.abs(out[1]) * 14;
   label(pen, name, mx, my, out, away, pen.measureText(name).width, occupied);
   pen.restore();

@@ -85,7 +85,7 @@ function propertiesOf(i) {
   const properties = [
     ['Number', String(numbers[i])],
     ['Status', head.statuses ? head.statuses[here.flags >> 8] : active],
-    [named('Position', head.length_unit), coordinates.join(', ')],
+    [named('Position', head.axes ? head.axes[0][1] : head.length_unit), coordinates.join(', ')],
   ];
   // The seed is the number, which is exact.
   for (const attribute of attributes.filter(({ names, name }) => !names && name !== 'seed')) {
