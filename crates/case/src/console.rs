@@ -22,7 +22,7 @@ pub trait Console: Sync {
     /// A warning, which the summary has, too.
     fn warn(&self, _text: &str) {}
 
-    /// The begin of the steps.
+    /// The start of the steps.
     fn begin_steps(&self) {}
 
     /// How far the run is. `stats` are its input and output so far.

@@ -291,8 +291,8 @@ fn patch_outlet_reinjects_particles() {
     refused(&patch(end), &["the patch `end` is an outlet", "[inlet]"]);
     refused(&format!("{}{inlet}", patch(shut)), &["[inlet]", "[[patch]]"]);
     refused(&patch("wall = \"exi\""), &["did you mean `exit`"]);
-    refused(&patch("low = [3.0, 0.0, 0.0]\nwall = \"leave\""), &["`end`", "no boundary face"]);
-    refused(&patch("hihg = [0.0, 0.0, 0.0]\nwall = \"leave\""), &["did you mean `high`"]);
+    refused(&patch("low = [3.0, 0.0, 0.0]\nwall = \"exit\""), &["`end`", "no boundary face"]);
+    refused(&patch("hihg = [0.0, 0.0, 0.0]\nwall = \"exit\""), &["did you mean `high`"]);
     let grid = Case { field: "flow = \"abc\"", boundary: &patch(shut), trace, seeds };
     assert_refused(&grid.run(folder.path(), &[]), 2, &["[[patch]] needs", "\"mesh\""]);
 }

@@ -554,11 +554,11 @@ fn warnings_and_notes_are_in_the_summary() {
     let path = folder.path();
     assert!(run(path, &["--quiet"]).status.success());
     assert_eq!(summary(path)["warnings"], serde_json::json!([]));
-    let args = ["--overwrite", "--set", "trace.drift=", "--set", "field.file_dt=0.5"];
+    let args = ["--overwrite", "--set", "run.batch=", "--set", "field.file_dt=0.5"];
     let output = run(path, &args);
     let warnings = summary(path)["warnings"].clone();
     let expected = [
-        "`--set trace.drift=` has no effect: the case lacks this key",
+        "`--set run.batch=` has no effect: the case lacks this key",
         "`field.file_dt` has no effect: it belongs to `field.files`",
     ];
     assert_eq!(warnings, serde_json::json!(expected));

@@ -245,14 +245,14 @@ fn a_store_alone_can_be_rendered_and_reported() {
 }
 
 #[test]
-fn a_store_of_an_earlier_version_is_refused_with_what_to_do() {
+fn a_store_of_an_earlier_version_is_refused_with_both_versions() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("old/tracks")).unwrap();
-    std::fs::write(folder.path().join("old/tracks/tracks.json"), "{\"version\": 1}").unwrap();
+    let group = "{\"attributes\": {\"format\": \"burntrace tracks\", \"version\": 3}}";
+    std::fs::write(folder.path().join("old/tracks/zarr.json"), group).unwrap();
     for command in ["density", "ftle", "render", "report"] {
         let output = burntrace(folder.path(), &[command, "old"]);
-        let parts = ["found a store of NumPy files (`tracks.json`)", "run the case again"];
-        assert_refused(&output, 2, &parts);
+        assert_refused(&output, 2, &["zarr.json", "version 3", "version 4"]);
     }
 }
 
