@@ -57,6 +57,7 @@ test_pages! {
     Readme: "../README.md",
     ArraysGuide: "../docs/guide/arrays.md",
     DensityGuide: "../docs/guide/density.md",
+    EarthGuide: "../docs/guide/earth.md",
     ExportGuide: "../docs/guide/export.md",
     GradientsGuide: "../docs/guide/gradients.md",
     LibraryGuide: "../docs/guide/library.md",

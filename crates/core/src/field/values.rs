@@ -66,6 +66,8 @@ impl Sampled {
             "its frames are streamed; load all of them (`Frames::All`)"
         } else if self.blocks.is_some() {
             "blocks of its frames are read during a run; load all frames (`Frames::All`)"
+        } else if self.radius().is_some() {
+            "on a sphere they are vectors in space; load the field with others"
         } else if !self.layout.is_plain {
             "its velocities are averages of cells; give velocities at the points"
         } else if self.tensors.groups > 1 || self.traits.has_diffusivity || !self.lanes.has_velocity
