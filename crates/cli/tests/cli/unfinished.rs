@@ -4,7 +4,7 @@ use super::program::{assert_refused, burntrace, text};
 use super::resume::{
     REINJECTION, SERIES, assert_same, folder_with, frame, start, summary, wait_for,
 };
-use burntrace::io::{Checkpoint, CheckpointWriter, TrackWriter, Tracks};
+use burntrace::io::{Checkpoint, TrackWriter, Tracks};
 use burntrace::{Precision, SavePlan, TrackSink};
 use serde_json::Value;
 use std::path::Path;
@@ -279,24 +279,6 @@ fn a_damaged_domain_is_named_and_written_again_on_resume() {
     frame(path, 36, Some("nan"));
     assert_refused(&burntrace(path, &RESUME), 1, &["--resume out"]);
     assert_eq!(std::fs::read(&domain).unwrap(), whole);
-}
-
-#[test]
-fn checkpoints_without_seconds_are_resumed() {
-    let folder = stopped(&case());
-    let file = folder.path().join("out/checkpoint.bin");
-    let checkpoint = Checkpoint::read(&file).unwrap();
-    let mut meta: Value = checkpoint.meta().unwrap();
-    assert!(meta.as_object_mut().unwrap().remove("spent").is_some());
-    let arrays: Vec<(&str, Vec<u8>)> =
-        checkpoint.names().map(|name| (name, checkpoint.array(name).unwrap())).collect();
-    let mut writer = CheckpointWriter::new(&meta).unwrap();
-    for (name, bytes) in &arrays {
-        writer.add(name, bytes);
-    }
-    writer.write(&file).unwrap();
-    done(folder.path(), &RESUME);
-    assert_same(folder.path(), ["whole", "out"]);
 }
 
 #[cfg(unix)]
