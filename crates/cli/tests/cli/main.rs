@@ -12,6 +12,7 @@ mod command_fuzz;
 mod commands;
 mod compare;
 mod doctor;
+mod earth;
 mod export;
 mod extend;
 mod fuzz;

@@ -1,0 +1,47 @@
+//! Files in degrees, traced on a sphere, beside steps in degrees in Python.
+
+use super::program::burntrace;
+use super::requirements;
+use super::resume::summary;
+use std::path::Path;
+use std::process::Command;
+
+const CASE: &str = "[field]\nfiles = \"ocean.nc\"\n\
+    [[seeds]]\nkind = \"uniform\"\ncount = 400\nlow = [-10.0, 35.0, 0.0]\nhigh = [5.0, 45.0, 0.0]\n\
+    outside = \"not-located\"\n\
+    [trace]\ndt = 600.0\nt1 = 1728000.0\n[save]\nevery_time = 86400.0\n\
+    [run]\ndevice = \"flex\"\nout = \"out\"\n";
+
+#[test]
+fn an_ocean_in_degrees_has_the_tracks_of_steps_in_degrees() {
+    let python = std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into());
+    let found = Command::new(&python).args(["-c", "import netCDF4, zarr"]).output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        return requirements::skip("netcdf4", "no Python with the packages netCDF4 and zarr");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/earth.py");
+    let run = |args: &[&str]| {
+        let output = Command::new(&python).arg(&script).args(args).current_dir(&folder).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["write", "ocean.nc"]);
+    std::fs::write(folder.path().join("case.toml"), CASE).unwrap();
+    let output = burntrace(folder.path(), &["run", "case.toml", "--quiet"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let summary = summary(folder.path(), "out");
+    let count = |name: &str| summary["status"][name].as_u64().unwrap_or(0);
+    assert!(count("left the field") > 5 && summary["not_located"].as_u64() > Some(5), "{summary}");
+    let worst: f64 = run(&["compare", "ocean.nc", "out/tracks"]).trim().parse().unwrap();
+    // Interpolating vectors instead of components changes some metres, and single precision rounds to 1.7 m.
+    assert!(worst < 100.0, "{worst} m");
+    let report = std::fs::read_to_string(folder.path().join("out/report.md")).unwrap();
+    assert!(report.contains("density is not known for positions in degrees"), "{report}");
+    for command in [&["density", "out"][..], &["ftle", "out"]] {
+        let output = burntrace(folder.path(), command);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains("positions in degrees"), "{text}");
+    }
+}

@@ -1,0 +1,87 @@
+"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE` and `earth.py compare FILE TRACKS`.
+
+A region of 1/6 degree with an island, from 0 to 20 days. Compares up to 20 active particles with RK4 steps of 10 minutes in double
+precision, of components along the axes, and prints the largest distance in metres.
+"""
+
+import sys
+
+import netCDF4
+import numpy as np
+
+RADIUS = 6371008.8
+DAYS = 20
+STEP = 600.0
+
+
+def write(path):
+    data = netCDF4.Dataset(path, "w")
+    lon, lat = 350 + np.arange(91) / 6, 45 - np.arange(61) / 6
+    sizes = {"time": DAYS + 1, "depth": 1, "latitude": len(lat), "longitude": len(lon)}
+    for name, size in sizes.items():
+        data.createDimension(name, size)
+    axes = {
+        "time": (24.0 * np.arange(DAYS + 1), {"units": "hours since 2024-01-01"}),
+        "depth": ([0.5], {"units": "m", "positive": "down", "standard_name": "depth"}),
+        "latitude": (lat, {"units": "degrees_north"}),
+        "longitude": (lon % 360, {"units": "degrees_east"}),
+    }
+    for name, (values, attributes) in axes.items():
+        variable = data.createVariable(name, "f8", (name,))
+        variable[:] = values
+        variable.setncatts(attributes)
+    x, y = np.meshgrid(np.radians(lon), np.radians(lat))
+    island = (np.abs(np.degrees(x) - 357) < 1) & (np.abs(np.degrees(y) - 40.5) < 1)
+    for name, standard, velocity in [
+        ("uo", "eastward_sea_water_velocity", lambda t: 0.5 * np.sin(6 * y + 0.1 * t) + 0 * x),
+        ("vo", "northward_sea_water_velocity", lambda t: 0.3 * np.cos(5 * x + 0.1 * t) * np.cos(y)),
+    ]:
+        variable = data.createVariable(name, "f8", tuple(sizes), fill_value=-999.0)
+        variable.setncatts({"units": "m s-1", "standard_name": standard})
+        for t in range(DAYS + 1):
+            variable[t, 0] = np.ma.array(velocity(t), mask=island)
+    data.close()
+
+
+def compare(path, tracks):
+    import zarr
+
+    data = netCDF4.Dataset(path)
+    lon, lat = np.unwrap(data["longitude"][:].filled(), period=360), data["latitude"][:].filled()
+    u, v = [data[name][:, 0].filled(np.nan) for name in ("uo", "vo")]
+
+    def velocity(t, p):
+        k = min(int(t // 86400), DAYS - 1)
+        w = t / 86400 - k
+        a, b = (p[0] - lon[0]) * 6, (lat[0] - p[1]) * 6
+        i, j = int(a), int(b)
+        a, b = a - i, b - j
+
+        def at(frame):
+            low = frame[j, i] * (1 - a) + frame[j, i + 1] * a
+            return low * (1 - b) + (frame[j + 1, i] * (1 - a) + frame[j + 1, i + 1] * a) * b
+
+        east, north = [at(of[k]) * (1 - w) + at(of[k + 1]) * w for of in (u, v)]
+        return np.degrees([east / (RADIUS * np.cos(np.radians(p[1]))), north / RADIUS])
+
+    store = zarr.open_group(tracks, mode="r")
+    position, status = np.asarray(store["position"]), np.asarray(store["status"])
+    worst = 0.0
+    chosen = np.flatnonzero(status[-1] == 1)[:20]
+    assert len(chosen) == 20, f"{len(chosen)} particles are active"
+    for slot in chosen:
+        p = position[0, slot, :2].astype("f8")
+        for n in range(round(DAYS * 86400 / STEP)):
+            t = n * STEP
+            k1 = velocity(t, p)
+            k2 = velocity(t + STEP / 2, p + STEP / 2 * k1)
+            k3 = velocity(t + STEP / 2, p + STEP / 2 * k2)
+            k4 = velocity(t + STEP, p + STEP * k3)
+            p = p + STEP / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        end = position[-1, slot]
+        away = np.radians(p - end[:2]) * [np.cos(np.radians(end[1])), 1.0]
+        worst = max(worst, RADIUS * np.hypot(*away))
+    print(worst)
+
+
+{"write": write, "compare": compare}[sys.argv[1]](*sys.argv[2:])
