@@ -1,4 +1,4 @@
-"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE` and `earth.py compare FILE TRACKS`.
+"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE` and `earth.py compare FILE CSV`.
 
 A region of 1/6 degree with an island, from 0 to 20 days. Compares up to 20 active particles with RK4 steps of 10 minutes in double
 precision, of components along the axes, and prints the largest distance in metres.
@@ -43,9 +43,7 @@ def write(path):
     data.close()
 
 
-def compare(path, tracks):
-    import zarr
-
+def compare(path, table):
     data = netCDF4.Dataset(path)
     lon, lat = np.unwrap(data["longitude"][:].filled(), period=360), data["latitude"][:].filled()
     u, v = [data[name][:, 0].filled(np.nan) for name in ("uo", "vo")]
@@ -64,13 +62,14 @@ def compare(path, tracks):
         east, north = [at(of[k]) * (1 - w) + at(of[k + 1]) * w for of in (u, v)]
         return np.degrees([east / (RADIUS * np.cos(np.radians(p[1]))), north / RADIUS])
 
-    store = zarr.open_group(tracks, mode="r")
-    position, status = np.asarray(store["position"]), np.asarray(store["status"])
+    rows = np.genfromtxt(table, delimiter=",", names=True, dtype=None, encoding="utf8")
+    first, last = [rows[rows["time"] == t] for t in (0, DAYS * 86400)]
     worst = 0.0
-    chosen = np.flatnonzero(status[-1] == 1)[:20]
+    chosen = last[last["status"] == "active"][:20]
     assert len(chosen) == 20, f"{len(chosen)} particles are active"
-    for slot in chosen:
-        p = position[0, slot, :2].astype("f8")
+    for end in chosen:
+        start = first[first["particle"] == end["particle"]][0]
+        p = np.array([start["x"], start["y"]])
         for n in range(round(DAYS * 86400 / STEP)):
             t = n * STEP
             k1 = velocity(t, p)
@@ -78,8 +77,7 @@ def compare(path, tracks):
             k3 = velocity(t + STEP / 2, p + STEP / 2 * k2)
             k4 = velocity(t + STEP, p + STEP * k3)
             p = p + STEP / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        end = position[-1, slot]
-        away = np.radians(p - end[:2]) * [np.cos(np.radians(end[1])), 1.0]
+        away = np.radians(p - [end["x"], end["y"]]) * [np.cos(np.radians(end["y"])), 1.0]
         worst = max(worst, RADIUS * np.hypot(*away))
     print(worst)
 
