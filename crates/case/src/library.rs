@@ -76,6 +76,7 @@ impl Case {
             units: Units::default(),
             run: Run::default(),
             notes: Vec::new(),
+            has_durations: false,
         }
     }
 

@@ -20,12 +20,12 @@ pub trait Section: Sized {
 macro_rules! section {
     ($name:ident {
         $($field:ident: $read:ident($($argument:expr),*) $(.$then:ident($with:expr))?),+ $(,)?
-    } $($other:ident: $value:expr)?) => {
+    } $($other:ident: $value:expr),*) => {
         impl Section for $name {
             fn read(keys: &mut Keys) -> Result<Self, KeyError> {
                 $(let $field = keys.$read($($argument),*)$(.$then($with))?;)+
                 keys.check()?;
-                Ok($name { $($field: $field?,)+ $($other: $value)? })
+                Ok($name { $($field: $field?,)+ $($other: $value,)* })
             }
         }
     };

@@ -4,6 +4,7 @@
 mod keys;
 mod condition;
 mod devices;
+mod durations;
 mod error;
 mod field;
 mod flow;
@@ -97,6 +98,9 @@ pub struct Case {
     /// Warnings about keys that have no effect.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// Whether it was read with durations, which are seconds.
+    #[serde(skip)]
+    pub has_durations: bool,
 }
 
 /// Whether a section is equal to an omitted one.
@@ -118,7 +122,7 @@ section!(Case {
     save: optional("save").map(Option::unwrap_or_default),
     units: or_default("units"),
     run: or_default("run"),
-} notes: Vec::new());
+} notes: Vec::new(), has_durations: false);
 
 impl Case {
     /// Reads a case from its sections, with the current names of keys.

@@ -1,6 +1,6 @@
 //! Reading a case: the file, the keys set on the command line, and the position of errors.
 
-use super::{Case, Field, KeyError, error::Step, set::Assignment};
+use super::{Case, Field, KeyError, durations, error::Step, set::Assignment};
 use crate::errors;
 use std::path::Path;
 use toml::{
@@ -70,11 +70,20 @@ pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
     let read = |table: &Table| {
         Case::of(table).map_err(|error| format!("{}{error}", position(text, &assignments, &error)))
     };
+    let has_durations = durations::to_seconds(&mut table)
+        .map_err(|error| format!("{}{error}", position(text, &assignments, &error)))?;
     notes.extend(drop_unused(&mut table, ["files", "flow"], &["sample"]));
     // Keys without effect must be valid, too.
     read(&table)?;
     notes.extend(drop_unused(&mut table, ["flow", "files"], &Field::keys_of_files()));
-    Ok(Case { notes, ..read(&table)? })
+    let case = Case { notes, has_durations, ..read(&table)? };
+    let unit = case.units.time.as_str();
+    match has_durations && !["", "s", "sec", "second", "seconds"].contains(&unit) {
+        true => Err(format!(
+            "units.time is {unit:?}, and durations such as \"10 min\" are seconds; give numbers"
+        )),
+        false => Ok(case),
+    }
 }
 
 /// Drops keys of the other source of a field than the given one. Returns a note for each that is not `false`.

@@ -91,6 +91,13 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
              they are divided overlap, and velocities near these cells are approximate"
         ));
     }
+    if case.has_durations && series.is_none_or(|series| series.time_origin.is_none()) {
+        warnings.push(
+            "durations of the case, such as \"10 min\", are taken as seconds, and the times of the field have no \
+             unit: make sure that they are in seconds, too"
+                .into(),
+        );
+    }
     warnings.extend(patches::warnings(case, &*loaded.field));
     warnings.extend(domain_warning(case, &*loaded.field)?);
     Ok(warnings)

@@ -3,7 +3,7 @@
 use super::{
     RunCheckpoint, Spent, Stopped, checkpoint_policy,
     counting_sink::CountingSink,
-    io_stats::IoMeter,
+    io_meter::IoMeter,
     residence,
     shared::Shared,
     summary::{self, RunSummary, SharedWork, Traced},

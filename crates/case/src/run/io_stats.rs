@@ -1,20 +1,7 @@
 //! Input, output, waiting times and memory of a run.
 
-use super::{Spent, shared::Shared};
-use crate::{format::bytes, job::LoadedField};
+use crate::format::bytes;
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
-
-/// The sources of a run's I/O statistics.
-pub struct IoMeter<'a> {
-    pub loaded: &'a LoadedField,
-    /// Seconds in which this process read and uploaded the field and compiled kernels; their total if `start` was later.
-    pub load: Spent,
-    /// When this process started or resumed the run.
-    pub start: Instant,
-    /// Seconds of earlier processes.
-    pub before: Spent,
-}
 
 /// I/O statistics of a run so far.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -31,29 +18,6 @@ pub struct IoStats {
     pub total: f64,
     /// Peak memory of the process in bytes, if the system reports it.
     pub memory: Option<u64>,
-}
-
-impl IoMeter<'_> {
-    /// Seconds so far, over all processes.
-    pub fn spent(&self) -> Spent {
-        let mut spent = self.before;
-        spent += self.load;
-        spent.total += self.start.elapsed().as_secs_f64();
-        spent
-    }
-
-    /// The statistics at this time.
-    pub fn stats(&self, shared: &Shared) -> IoStats {
-        let (written, output) = shared.tracks.get();
-        IoStats {
-            read: self.loaded.bytes_read(),
-            written,
-            input: self.loaded.read_seconds + self.loaded.wait_seconds(),
-            output,
-            total: self.start.elapsed().as_secs_f64(),
-            memory: peak_memory(),
-        }
-    }
 }
 
 impl IoStats {

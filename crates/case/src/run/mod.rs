@@ -7,6 +7,7 @@ mod counting_sink;
 pub mod devices;
 mod extend;
 mod fingerprint;
+mod io_meter;
 mod io_stats;
 mod residence;
 mod shared;

@@ -1,6 +1,6 @@
 //! The observer of a run: shows progress, writes checkpoints, and stops the run when it is asked to.
 
-use super::{CheckpointTotals, RunCheckpoint, io_stats::IoMeter, shared::Shared};
+use super::{CheckpointTotals, RunCheckpoint, io_meter::IoMeter, shared::Shared};
 use crate::{
     console::{Console, Interrupts},
     file,

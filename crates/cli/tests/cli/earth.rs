@@ -9,7 +9,7 @@ use std::process::Command;
 const CASE: &str = "[field]\nfiles = \"ocean.nc\"\n\
     [[seeds]]\nkind = \"uniform\"\ncount = 400\nlow = [-10.0, 35.0, 0.0]\nhigh = [5.0, 45.0, 0.0]\n\
     outside = \"not-located\"\n\
-    [trace]\ndt = 600.0\nt1 = 1728000.0\n[save]\nevery_time = 86400.0\n\
+    [trace]\ndt = \"10 min\"\nt1 = \"20 d\"\n[save]\nevery_time = \"1 d\"\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\n";
 
 #[test]

@@ -93,11 +93,15 @@ fn info_lists_variables_dimensions_and_units() {
 }
 
 #[test]
-fn axes_in_degrees_are_described_and_not_traced() {
+fn axes_in_degrees_are_described_and_traced() {
     let folder = tempfile::tempdir().unwrap();
     write_case(folder.path(), "degrees.nc");
-    let output = burntrace(folder.path(), &["run", "case.toml"]);
-    assert_refused(&output, 2, &["longitude and latitude", "cannot be traced yet", "project"]);
+    succeed(
+        folder.path(),
+        &["run", "case.toml", "--quiet", "--out", "out", "--set", "field.not_finite=zero"],
+    );
+    let units = Tracks::open(folder.path().join("out/tracks")).unwrap().units();
+    assert_eq!((units.radius, units.length.as_str()), (Some(6_371_008.8), "m"));
     let path = fixture("cf").join("degrees.nc").display().to_string();
     let said = text(&burntrace(folder.path(), &["info", &path]).stdout);
     for part in

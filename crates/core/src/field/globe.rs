@@ -1,10 +1,7 @@
 //! Grids on a sphere: velocities as vectors in space, and rows of nodes at the poles.
 
-use super::{layout::Ordered, sampled::Sampled};
 use crate::{Error, Result};
-use burn::tensor::Tensor;
 use burntrace_kernels::Placement;
-use std::sync::Arc;
 
 /// The mean radius of the earth in metres (Moritz 2000, Geodetic Reference System 1980).
 pub const EARTH_RADIUS: f64 = 6_371_008.8;
@@ -95,7 +92,7 @@ impl Globe {
     }
 
     /// The index in the source of each value, if rows are added.
-    pub fn order(&self) -> Option<Arc<dyn Ordered>> {
+    pub fn order(&self) -> Option<Vec<usize>> {
         let [nx, ny, nz] = self.axes.each_ref().map(Vec::len);
         let of_source = self.lat.len();
         if ny == of_source {
@@ -105,7 +102,7 @@ impl Globe {
             let (i, j, k) = (value % nx, value / nx % ny, value / (nx * ny));
             i + nx * (self.rows[j] + of_source * k)
         };
-        Some(Arc::new((0..nx * ny * nz).map(index).collect::<Vec<usize>>()))
+        Some((0..nx * ny * nz).map(index).collect())
     }
 
     /// A velocity towards the east, the north, and upwards at a value, as a vector in space and the part upwards.
@@ -149,29 +146,5 @@ fn even(axis: &[f64]) -> Vec<f64> {
     match axis.iter().enumerate().all(|(i, x)| (x - node(i)).abs() <= rounding) {
         true => (0..axis.len()).map(node).collect(),
         false => axis.to_vec(),
-    }
-}
-
-impl Sampled {
-    /// The radius of the sphere that it is on.
-    pub fn radius(&self) -> Option<f64> {
-        self.tensors.shape.radius()
-    }
-
-    /// Velocities `[n, 4]` on a sphere at positions `[n, 3]`, towards the east, the north, and upwards; in a flat space,
-    /// unchanged.
-    pub(crate) fn along_axes(&self, position: &Tensor<2>, velocity: Tensor<2>) -> Tensor<2> {
-        if self.radius().is_none() {
-            return velocity;
-        }
-        let angle =
-            |axis: usize| position.clone().narrow(1, axis, 1).mul_scalar(1_f64.to_radians());
-        let part = |axis: usize| velocity.clone().narrow(1, axis, 1);
-        let (lon, lat) = (angle(0), angle(1));
-        let away = part(0) * lon.clone().cos() + part(1) * lon.clone().sin();
-        let east = part(1) * lon.clone().cos() - part(0) * lon.sin();
-        let north = part(2) * lat.clone().cos() - away * lat.sin();
-        let (up, none) = (part(3), part(3).zeros_like());
-        Tensor::cat(vec![east, north, up, none], 1)
     }
 }

@@ -90,7 +90,7 @@ impl GridField {
             shape: FieldShape::Grid(shape),
             given: GridShape { nodes: given, ..shape }.values_per_frame(),
             averaged: false,
-            order: globe.as_ref().and_then(Globe::order),
+            order: globe.as_ref().and_then(Globe::order).map(|order| Arc::new(order) as _),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             lanes: lanes.clone(),
             name: grid_name(&shape),

@@ -73,6 +73,28 @@ impl Sampled {
         Ok(Sampled { tensors, stream, device: device.clone(), ..self.clone() })
     }
 
+    /// The radius of the sphere that it is on.
+    pub fn radius(&self) -> Option<f64> {
+        self.tensors.shape.radius()
+    }
+
+    /// Velocities `[n, 4]` on a sphere at positions `[n, 3]`, towards the east, the north, and upwards; in a flat space,
+    /// unchanged.
+    pub(crate) fn along_axes(&self, position: &Tensor<2>, velocity: Tensor<2>) -> Tensor<2> {
+        if self.radius().is_none() {
+            return velocity;
+        }
+        let angle =
+            |axis: usize| position.clone().narrow(1, axis, 1).mul_scalar(1_f64.to_radians());
+        let part = |axis: usize| velocity.clone().narrow(1, axis, 1);
+        let (lon, lat) = (angle(0), angle(1));
+        let away = part(0) * lon.clone().cos() + part(1) * lon.clone().sin();
+        let east = part(1) * lon.clone().cos() - part(0) * lon.sin();
+        let north = part(2) * lat.clone().cos() - away * lat.sin();
+        let (up, none) = (part(3), part(3).zeros_like());
+        Tensor::cat(vec![east, north, up, none], 1)
+    }
+
     /// The arrays beside the velocity.
     pub fn arrays(&self) -> &[FieldArray] {
         self.lanes.arrays()
