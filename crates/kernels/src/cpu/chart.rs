@@ -2,132 +2,399 @@
 
 use super::{
     Real,
-    lanes::{Four, Lanes, Vector, four, three},
+    lanes::{Four, Lanes, Vector, four},
     launch::Launch,
 };
 use crate::physics::{
-    prelude::host::Vec3,
-    sphere::host::{Place, change, local, place},
+    prelude::host::{Vec3, size_bits},
+    sphere::host::{Place, change, local},
+    tables::RADIUS,
 };
+use std::f64::consts::PI;
 
-/// The surroundings of a position.
-pub(crate) trait Chart<F: Real>: Copy {
-    /// Whether it does nothing.
+/// A space in which particles move.
+pub(crate) trait Chart<F: Real> {
+    /// Whether displacements are changes of position.
     const IS_FLAT: bool = false;
 
-    /// Those of a position.
-    fn at<L: Lanes<F>>(launch: &Launch<F>, position: L::Four) -> Self;
-    /// What displacements are added to, before [`sum`](Self::sum).
-    fn start<L: Lanes<F>>(&self, position: L::Four) -> L::Four;
-    /// The position after a displacement from its start.
-    fn sum<L: Lanes<F>>(&self, position: L::Four, sum: L::Four) -> L::Four;
-    /// The change of position by a mean velocity over a time, and a rest.
-    fn change<L: Lanes<F>>(&self, velocity: L::Four, h: L::Four, rest: L::Four) -> L::Four;
-    /// The components of a velocity along the axes, and the coordinates that a tolerance is relative to.
-    fn scale<L: Lanes<F>>(&self, velocity: L::Four, ends: [L::Four; 2]) -> (L::Four, [L::Four; 2]);
+    /// The surroundings of a few positions, each in a lane.
+    type Around<V: Four<F>>: Copy;
+
+    /// Those of positions, of which there are four at most.
+    fn around<L: Lanes<F>, const G: usize>(
+        launch: &Launch<F>,
+        positions: &[L::Four; G],
+    ) -> Self::Around<L::Four>;
+
+    /// What displacements of a stage are added to.
+    fn start<L: Lanes<F>>(around: &Self::Around<L::Four>, position: L::Four) -> L::Four;
+
+    /// The positions of a stage, from what was added.
+    fn stage<L: Lanes<F>, const G: usize>(
+        around: &Self::Around<L::Four>,
+        positions: &[L::Four; G],
+        sums: [L::Four; G],
+    ) -> [L::Four; G];
+
+    /// The changes of positions by mean velocities over a time, and their rests.
+    fn step<L: Lanes<F>, const G: usize>(
+        around: &Self::Around<L::Four>,
+        velocities: [L::Four; G],
+        h: L::Four,
+        rests: &[L::Four; G],
+    ) -> [L::Four; G];
+
+    /// The components of velocities along the axes.
+    fn along_axes<L: Lanes<F>, const G: usize>(
+        around: &Self::Around<L::Four>,
+        velocities: [L::Four; G],
+    ) -> [L::Four; G];
 }
 
 /// A flat space.
-#[derive(Clone, Copy)]
 pub(crate) struct Flat;
 
 impl<F: Real> Chart<F> for Flat {
     const IS_FLAT: bool = true;
+    type Around<V: Four<F>> = ();
 
     #[inline(always)]
-    fn at<L: Lanes<F>>(_: &Launch<F>, _: L::Four) -> Self {
-        Flat
-    }
+    fn around<L: Lanes<F>, const G: usize>(_: &Launch<F>, _: &[L::Four; G]) {}
 
     #[inline(always)]
-    fn start<L: Lanes<F>>(&self, position: L::Four) -> L::Four {
+    fn start<L: Lanes<F>>(_: &(), position: L::Four) -> L::Four {
         position
     }
 
     #[inline(always)]
-    fn sum<L: Lanes<F>>(&self, _: L::Four, sum: L::Four) -> L::Four {
-        sum
+    fn stage<L: Lanes<F>, const G: usize>(
+        _: &(),
+        _: &[L::Four; G],
+        sums: [L::Four; G],
+    ) -> [L::Four; G] {
+        sums
     }
 
     #[inline(always)]
-    fn change<L: Lanes<F>>(&self, velocity: L::Four, h: L::Four, rest: L::Four) -> L::Four {
-        velocity.fma(h, rest)
+    fn step<L: Lanes<F>, const G: usize>(
+        _: &(),
+        velocities: [L::Four; G],
+        h: L::Four,
+        rests: &[L::Four; G],
+    ) -> [L::Four; G] {
+        let mut displacements = velocities;
+        // By index: an iterator call might not be inlined.
+        for g in 0..G {
+            displacements[g] = velocities[g].fma(h, rests[g]);
+        }
+        displacements
     }
 
     #[inline(always)]
-    fn scale<L: Lanes<F>>(&self, velocity: L::Four, ends: [L::Four; 2]) -> (L::Four, [L::Four; 2]) {
-        (velocity, ends)
+    fn along_axes<L: Lanes<F>, const G: usize>(_: &(), velocities: [L::Four; G]) -> [L::Four; G] {
+        velocities
     }
 }
 
-/// A sphere.
-impl<F: Real> Chart<F> for Place<F> {
+/// A sphere, as [`sphere`](crate::physics::sphere) has it, for a few particles at once.
+pub(crate) struct Sphere;
+
+/// Sines and cosines of longitudes and latitudes, and distances from the centre.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<V> {
+    sin_lon: V,
+    cos_lon: V,
+    sin_lat: V,
+    cos_lat: V,
+    radius: V,
+}
+
+impl<V> Places<V> {
+    /// Components towards the east, the north and upwards of vectors in space.
     #[inline(always)]
-    fn at<L: Lanes<F>>(launch: &Launch<F>, position: L::Four) -> Self {
-        place(launch, Vec3(three(position.array())))
+    fn local<F: Real>(&self, [x, y, z]: [V; 3]) -> [V; 3]
+    where
+        V: Four<F>,
+    {
+        let away = x * self.cos_lon + y * self.sin_lon;
+        let east = y * self.cos_lon - x * self.sin_lon;
+        let north = z * self.cos_lat - away * self.sin_lat;
+        [east, north, away * self.cos_lat + z * self.sin_lat]
+    }
+
+    /// The place in a lane.
+    fn place<F: Real>(&self, g: usize) -> Place<F>
+    where
+        V: Four<F>,
+    {
+        let [sin_lon, cos_lon] = [self.sin_lon.array()[g], self.cos_lon.array()[g]];
+        let [sin_lat, cos_lat] = [self.sin_lat.array()[g], self.cos_lat.array()[g]];
+        Place {
+            east: Vec3([-sin_lon, cos_lon, F::zero()]),
+            north: Vec3([-sin_lat * cos_lon, -sin_lat * sin_lon, cos_lat]),
+            up: Vec3([cos_lat * cos_lon, cos_lat * sin_lon, sin_lat]),
+            radius: self.radius.array()[g],
+        }
+    }
+}
+
+impl<F: Real> Chart<F> for Sphere {
+    type Around<V: Four<F>> = Places<V>;
+
+    #[inline(always)]
+    fn around<L: Lanes<F>, const G: usize>(
+        launch: &Launch<F>,
+        positions: &[L::Four; G],
+    ) -> Places<L::Four> {
+        let [lon, lat, height, _] = L::Four::transposed(rows::<F, L, G>(positions));
+        let ([sin_lon, cos_lon], [sin_lat, cos_lat]) = (turn::<F, L>(lon), turn::<F, L>(lat));
+        let radius = L::Four::splat(launch.float(RADIUS)) + height;
+        Places { sin_lon, cos_lon, sin_lat, cos_lat, radius }
     }
 
     #[inline(always)]
-    fn start<L: Lanes<F>>(&self, _: L::Four) -> L::Four {
+    fn start<L: Lanes<F>>(_: &Places<L::Four>, _: L::Four) -> L::Four {
         L::Four::splat(F::zero())
     }
 
     #[inline(always)]
-    fn sum<L: Lanes<F>>(&self, position: L::Four, sum: L::Four) -> L::Four {
-        let [x, y, z, height] = sum.array();
-        position + four::<F, L>(&change(self, local(self, Vec3([x, y, z])), height).0)
+    fn stage<L: Lanes<F>, const G: usize>(
+        around: &Places<L::Four>,
+        positions: &[L::Four; G],
+        sums: [L::Four; G],
+    ) -> [L::Four; G] {
+        let mut stage = changes::<F, L, G>(around, &sums);
+        for g in 0..G {
+            stage[g] = positions[g] + stage[g];
+        }
+        stage
     }
 
     #[inline(always)]
-    fn change<L: Lanes<F>>(&self, velocity: L::Four, h: L::Four, rest: L::Four) -> L::Four {
-        self.sum::<L>(rest, velocity * h)
+    fn step<L: Lanes<F>, const G: usize>(
+        around: &Places<L::Four>,
+        velocities: [L::Four; G],
+        h: L::Four,
+        rests: &[L::Four; G],
+    ) -> [L::Four; G] {
+        let mut displacements = velocities;
+        for g in 0..G {
+            displacements[g] = velocities[g] * h;
+        }
+        Sphere::stage::<L, G>(around, rests, displacements)
     }
 
-    /// Towards the east, the north, and upwards, relative to the distance from the centre.
     #[inline(always)]
-    fn scale<L: Lanes<F>>(&self, velocity: L::Four, _: [L::Four; 2]) -> (L::Four, [L::Four; 2]) {
-        let [x, y, z, height] = velocity.array();
-        let [east, north, _] = local(self, Vec3([x, y, z])).0;
-        (four::<F, L>(&[east, north, height]), [L::Four::splat(self.radius); 2])
+    fn along_axes<L: Lanes<F>, const G: usize>(
+        around: &Places<L::Four>,
+        velocities: [L::Four; G],
+    ) -> [L::Four; G] {
+        let [x, y, z, up] = L::Four::transposed(rows::<F, L, G>(&velocities));
+        let [east, north, _] = around.local([x, y, z]);
+        let all = L::Four::transposed([east, north, up, L::Four::splat(F::zero())]);
+        let mut components = velocities;
+        // By index: a copy of slices might not be inlined.
+        #[allow(clippy::manual_memcpy)]
+        for g in 0..G {
+            components[g] = all[g];
+        }
+        components
     }
 }
 
 /// One of both, known at run time.
-impl<F: Real> Chart<F> for Option<Place<F>> {
+pub(crate) struct Either;
+
+impl<F: Real> Chart<F> for Either {
+    type Around<V: Four<F>> = Option<Places<V>>;
+
     #[inline(always)]
-    fn at<L: Lanes<F>>(launch: &Launch<F>, position: L::Four) -> Self {
-        launch.features.sphere.then(|| Place::at::<L>(launch, position))
+    fn around<L: Lanes<F>, const G: usize>(
+        launch: &Launch<F>,
+        positions: &[L::Four; G],
+    ) -> Option<Places<L::Four>> {
+        launch.features.sphere.then(|| Sphere::around::<L, G>(launch, positions))
     }
 
     #[inline(always)]
-    fn start<L: Lanes<F>>(&self, position: L::Four) -> L::Four {
-        match self {
-            Some(place) => place.start::<L>(position),
+    fn start<L: Lanes<F>>(around: &Option<Places<L::Four>>, position: L::Four) -> L::Four {
+        match around {
+            Some(places) => Sphere::start::<L>(places, position),
             None => position,
         }
     }
 
     #[inline(always)]
-    fn sum<L: Lanes<F>>(&self, position: L::Four, sum: L::Four) -> L::Four {
-        match self {
-            Some(place) => place.sum::<L>(position, sum),
-            None => sum,
+    fn stage<L: Lanes<F>, const G: usize>(
+        around: &Option<Places<L::Four>>,
+        positions: &[L::Four; G],
+        sums: [L::Four; G],
+    ) -> [L::Four; G] {
+        match around {
+            Some(places) => Sphere::stage::<L, G>(places, positions, sums),
+            None => sums,
         }
     }
 
     #[inline(always)]
-    fn change<L: Lanes<F>>(&self, velocity: L::Four, h: L::Four, rest: L::Four) -> L::Four {
-        match self {
-            Some(place) => place.change::<L>(velocity, h, rest),
-            None => Flat.change::<L>(velocity, h, rest),
+    fn step<L: Lanes<F>, const G: usize>(
+        around: &Option<Places<L::Four>>,
+        velocities: [L::Four; G],
+        h: L::Four,
+        rests: &[L::Four; G],
+    ) -> [L::Four; G] {
+        match around {
+            Some(places) => Sphere::step::<L, G>(places, velocities, h, rests),
+            None => Flat::step::<L, G>(&(), velocities, h, rests),
         }
     }
 
     #[inline(always)]
-    fn scale<L: Lanes<F>>(&self, velocity: L::Four, ends: [L::Four; 2]) -> (L::Four, [L::Four; 2]) {
-        match self {
-            Some(place) => place.scale::<L>(velocity, ends),
-            None => (velocity, ends),
+    fn along_axes<L: Lanes<F>, const G: usize>(
+        around: &Option<Places<L::Four>>,
+        velocities: [L::Four; G],
+    ) -> [L::Four; G] {
+        match around {
+            Some(places) => Sphere::along_axes::<L, G>(places, velocities),
+            None => velocities,
         }
     }
+}
+
+/// Four vectors, the last ones zero.
+#[inline(always)]
+fn rows<F: Real, L: Lanes<F>, const G: usize>(vectors: &[L::Four; G]) -> [L::Four; 4] {
+    let mut rows = [L::Four::splat(F::zero()); 4];
+    // By index: a copy of slices might not be inlined.
+    #[allow(clippy::manual_memcpy)]
+    for g in 0..G {
+        rows[g] = vectors[g];
+    }
+    rows
+}
+
+/// The changes of positions on a sphere by displacements.
+#[inline(always)]
+fn changes<F: Real, L: Lanes<F>, const G: usize>(
+    around: &Places<L::Four>,
+    displacements: &[L::Four; G],
+) -> [L::Four; G] {
+    let [x, y, z, height] = L::Four::transposed(rows::<F, L, G>(displacements));
+    let [east, north, up] = around.local([x, y, z]);
+    let upwards = around.radius + up;
+    let along = upwards * around.cos_lat - north * around.sin_lat;
+    let limit = along * number::<F, L>(0.0625);
+    let negative = number::<F, L>(0.0) - limit;
+    let small = east.less(limit) & negative.less(east) & north.less(limit) & negative.less(north);
+    let tangent = east.per(along);
+    let more = along * excess::<F, L>(tangent * tangent);
+    let slope = (north - around.sin_lat * more).per(upwards + around.cos_lat * more);
+    let degrees = number::<F, L>(180.0 / PI);
+    let (lon, lat) = (degrees * arc::<F, L>(tangent), degrees * arc::<F, L>(slope));
+    let all = L::Four::transposed([lon, lat, height, L::Four::splat(F::zero())]);
+    let mut changes = *displacements;
+    // By index: an iterator call might not be inlined.
+    for g in 0..G {
+        changes[g] = all[g];
+        if small >> g & 1 == 0 {
+            changes[g] = large_change::<F, L>(around, displacements[g], g);
+        }
+    }
+    changes
+}
+
+/// The change of a position by a displacement that is not small beside the distance from the axis.
+#[cold]
+#[inline(never)]
+fn large_change<F: Real, L: Lanes<F>>(
+    around: &Places<L::Four>,
+    displacement: L::Four,
+    g: usize,
+) -> L::Four {
+    let ([x, y, z, height], place) = (displacement.array(), around.place::<F>(g));
+    let Vec3(changed) = change(&place, local(&place, Vec3([x, y, z])), height);
+    four::<F, L>(&changed)
+}
+
+/// A number in all lanes.
+#[inline(always)]
+fn number<F: Real, L: Lanes<F>>(x: f64) -> L::Four {
+    L::Four::splat(F::of(x))
+}
+
+/// The number of terms of a series that a precision needs.
+#[inline(always)]
+fn terms<F: Real>([single, double]: [usize; 2]) -> usize {
+    if size_bits::<F>() <= 32 { single } else { double }
+}
+
+/// Numbers from -4096 on, rounded down.
+#[inline(always)]
+fn floor<F: Real, L: Lanes<F>>(x: L::Four) -> L::Four {
+    (x + number::<F, L>(4096.0)).trunc() - number::<F, L>(4096.0)
+}
+
+/// Sines and cosines of angles in degrees.
+#[inline(always)]
+fn turn<F: Real, L: Lanes<F>>(degrees: L::Four) -> [L::Four; 2] {
+    let (one, minus, half) = (number::<F, L>(1.0), number::<F, L>(-1.0), number::<F, L>(0.5));
+    let quarters = floor::<F, L>(degrees * number::<F, L>(1.0 / 90.0) + half);
+    let x = (degrees - quarters * number::<F, L>(90.0)) * number::<F, L>(PI / 180.0);
+    let square = x * x;
+    // One over the factorials of 2, 4, ..., 18, with their signs.
+    const COS: [f64; 9] = [
+        -0.5,
+        1.0 / 24.0,
+        -1.0 / 720.0,
+        1.0 / 40_320.0,
+        -1.0 / 3_628_800.0,
+        1.0 / 479_001_600.0,
+        -1.0 / 87_178_291_200.0,
+        1.0 / 20_922_789_888_000.0,
+        -1.0 / 6_402_373_705_728_000.0,
+    ];
+    let terms = terms::<F>([5, 9]);
+    let (mut sin, mut cos) = (number::<F, L>(0.0), number::<F, L>(0.0));
+    for i in 0..terms {
+        let n = terms - i;
+        sin = sin.fma(square, number::<F, L>(COS[n - 1] / (2 * n + 1) as f64));
+        cos = cos.fma(square, number::<F, L>(COS[n - 1]));
+    }
+    let (sin, cos) = ((sin * square).fma(x, x), cos.fma(square, one));
+    let odd = quarters - number::<F, L>(2.0) * floor::<F, L>(quarters * half);
+    let turns = quarters - number::<F, L>(4.0) * floor::<F, L>(quarters * number::<F, L>(0.25));
+    let first = odd.where_less(half, sin, cos);
+    let second = odd.where_less(half, cos, sin);
+    let left = turns - number::<F, L>(1.5);
+    [
+        first * turns.where_less(number::<F, L>(1.5), one, minus),
+        second * (left * left).where_less(one, minus, one),
+    ]
+}
+
+/// The square root of 1 + `x`, less 1, for numbers below 1/256.
+#[inline(always)]
+fn excess<F: Real, L: Lanes<F>>(x: L::Four) -> L::Four {
+    // The binomial coefficients of 1/2.
+    const HALF: [f64; 6] = [0.5, -0.125, 0.0625, -0.0390625, 0.02734375, -0.0205078125];
+    let mut sum = number::<F, L>(0.0);
+    let terms = terms::<F>([2, 6]);
+    for i in 0..terms {
+        sum = sum.fma(x, number::<F, L>(HALF[terms - 1 - i]));
+    }
+    sum * x
+}
+
+/// Angles whose tangents are below 1/16, in radians.
+#[inline(always)]
+fn arc<F: Real, L: Lanes<F>>(tangent: L::Four) -> L::Four {
+    let square = tangent * tangent;
+    let mut sum = number::<F, L>(0.0);
+    let terms = terms::<F>([2, 6]);
+    for i in 0..terms {
+        let n = terms - i;
+        let sign = if n.is_multiple_of(2) { 1.0 } else { -1.0 };
+        sum = sum.fma(square, number::<F, L>(sign / (2 * n + 1) as f64));
+    }
+    (sum * square).fma(tangent, tangent)
 }

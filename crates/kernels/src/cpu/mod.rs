@@ -203,8 +203,9 @@ impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
                 *value = self.sampler.sample::<L>(at, pair, &mut hint).array();
             }
             if let (false, Some(launch)) = (S::Chart::IS_FLAT, self.turns) {
-                let chart = S::Chart::at::<L>(launch, at);
-                values[0] = chart.scale::<L>(L::Four::new(values[0]), [at; 2]).0.array();
+                let around = S::Chart::around::<L, 1>(launch, &[at]);
+                let velocity = [L::Four::new(values[0])];
+                values[0] = S::Chart::along_axes::<L, 1>(&around, velocity)[0].array();
             }
         }
     }

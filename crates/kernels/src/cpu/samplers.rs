@@ -2,6 +2,7 @@
 
 use super::{
     Real,
+    chart::Sphere,
     field::FieldArrays,
     formula::FormulaSampler,
     grid::{Cells, GridSampler, Nodes},
@@ -10,7 +11,7 @@ use super::{
     points::{InverseDistance, Nearest},
     sampler::WithSampler,
 };
-use crate::{FieldShape, MeshForm, MeshShape, Placement, Weighting, physics::sphere::host::Place};
+use crate::{FieldShape, MeshForm, MeshShape, Placement, Weighting};
 
 impl<F: Real> FieldArrays<'_, F> {
     /// Calls a function with the part of space that a mesh fills.
@@ -36,7 +37,7 @@ impl<F: Real> FieldArrays<'_, F> {
                 Placement::Nodes if grid.radius.is_some() => {
                     assert!(W::ON_SPHERE, "this computation has no meaning on a sphere yet");
                     if const { W::ON_SPHERE } {
-                        work.run(GridSampler::<F, Nodes, Place<F>>::new(self, grid, frames));
+                        work.run(GridSampler::<F, Nodes, Sphere>::new(self, grid, frames));
                     }
                 }
                 Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),

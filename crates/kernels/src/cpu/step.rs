@@ -3,7 +3,7 @@
 use super::{
     Real,
     arrays::Position,
-    chart::Chart,
+    chart::{Chart, Either},
     frame_pair::FramePair,
     lanes::{Four, Lanes, Vector, four, three},
     method::{AnyScheme, Method},
@@ -11,7 +11,7 @@ use super::{
     sampler::Sampler,
     segment::{FramePairs, SegmentContext},
 };
-use crate::{physics::sphere::host::Place, scheme::MAX_STAGES};
+use crate::{physics::tables::RADIUS, scheme::MAX_STAGES};
 
 /// Positions of `G` particles and their rests.
 #[derive(Clone, Copy)]
@@ -139,7 +139,7 @@ where
 pub(super) struct Probed<'a, F>(pub &'a mut dyn Probe<F>);
 
 impl<F: Real, L: Lanes<F>> StageVelocity<F, L, 1> for Probed<'_, F> {
-    type Chart = Option<Place<F>>;
+    type Chart = Either;
 
     #[inline(always)]
     fn of(&mut self, _: usize, _: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
@@ -156,7 +156,7 @@ pub(super) struct Stages<
     M: Method,
     const G: usize,
 > {
-    charts: [E::Chart; G],
+    around: <E::Chart as Chart<F>>::Around<L::Four>,
     from: &'a Positions<L::Four, G>,
     h: F,
     pairs: &'a FramePairs<F>,
@@ -180,13 +180,8 @@ where
         velocity: E,
     ) -> Self {
         let k = M::all([L::Four::splat(F::zero()); G]);
-        let mut charts = [E::Chart::at::<L>(&context.launch, from.at[0]); G];
-        // By index: an iterator call might not be inlined.
-        #[allow(clippy::needless_range_loop)]
-        for g in 1..G {
-            charts[g] = E::Chart::at::<L>(&context.launch, from.at[g]);
-        }
-        Stages { charts, from, h, pairs, context, velocity, k }
+        let around = E::Chart::around::<L, G>(&context.launch, &from.at);
+        Stages { around, from, h, pairs, context, velocity, k }
     }
 
     /// Stage `N`, if the solution needs it. The condition is a constant, so that stages without use are not compiled.
@@ -200,17 +195,25 @@ where
     /// Stage `n`. While one particle waits for its values from memory, the others are computed.
     #[inline(always)]
     fn any_stage(&mut self, n: usize) {
-        if E::TOGETHER {
-            let mut at = self.from.at;
+        if E::TOGETHER || const { !E::Chart::IS_FLAT } {
+            let mut sums = self.from.at;
             // By index: a call might not be inlined.
             #[allow(clippy::needless_range_loop)]
             for g in 0..G {
-                at[g] = self.stage_position(n, g);
+                sums[g] = self.sum(n, g);
+            }
+            let mut at = self.from.at;
+            if n > 0 {
+                at = E::Chart::stage::<L, G>(&self.around, &self.from.at, sums);
+            }
+            #[allow(clippy::needless_range_loop)]
+            for g in 0..G {
+                at[g] = self.context.walls.wrap::<L>(at[g]);
             }
             self.k.as_mut()[n] = self.velocity.of_all(n, &at, &self.pairs[n]);
         } else {
             for g in 0..G {
-                let at = self.stage_position(n, g);
+                let at = self.context.walls.wrap::<L>(self.sum(n, g));
                 self.k.as_mut()[n][g] = self.velocity.of(n, g, at, &self.pairs[n]);
             }
         }
@@ -220,21 +223,18 @@ where
         }
     }
 
-    /// Where stage `n` of particle `g` samples the field.
+    /// What displacements add up to in stage `n` of particle `g`.
     #[inline(always)]
-    fn stage_position(&self, n: usize, g: usize) -> L::Four {
-        if n == 0 {
-            return self.context.walls.wrap::<L>(self.from.at[g]);
-        }
-        let mut stage = self.charts[g].start::<L>(self.from.at[g]);
+    fn sum(&self, n: usize, g: usize) -> L::Four {
+        let mut sum = E::Chart::start::<L>(&self.around, self.from.at[g]);
         for r in 0..n {
             let a = M::tableau(self.context.tableau).a[n][r];
             if !a.is_zero() {
                 let a = L::Four::splat(F::of(a.value()) * self.h);
-                stage = self.k.as_ref()[r][g].fma(a, stage);
+                sum = self.k.as_ref()[r][g].fma(a, sum);
             }
         }
-        self.context.walls.wrap::<L>(self.charts[g].sum::<L>(self.from.at[g], stage))
+        sum
     }
 
     /// All stages that the solution needs: one by one, so that their coefficients are constants in the compiled loop,
@@ -288,20 +288,20 @@ where
     #[inline(always)]
     fn result(&self) -> StepResult<L::Four, G> {
         let h = L::Four::splat(self.h);
-        let mut displacements = self.from.rest;
+        let mut velocities = self.from.rest;
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
         for g in 0..G {
-            let velocity = self.mean_velocity(g);
-            displacements[g] = self.charts[g].change::<L>(velocity, h, self.from.rest[g]);
+            velocities[g] = self.mean_velocity(g);
         }
+        let displacements = E::Chart::step::<L, G>(&self.around, velocities, h, &self.from.rest);
         let to = self.from.moved::<F>(&displacements);
         let mut result = StepResult { to, slow: [false; G] };
         if self.context.stagnant > F::zero() {
+            let along = E::Chart::along_axes::<L, G>(&self.around, velocities);
+            #[allow(clippy::needless_range_loop)]
             for g in 0..G {
-                let ends = [self.from.at[g], to.at[g]];
-                let (velocity, _) = self.charts[g].scale::<L>(self.mean_velocity(g), ends);
-                let [u, v, w, _] = velocity.array();
+                let [u, v, w, _] = along[g].array();
                 result.slow[g] = self.context.is_stagnant(u * u + v * v + w * w);
             }
         }
@@ -341,7 +341,11 @@ pub(super) fn rk_attempt<F: Real, L: Lanes<F>>(
     stages.velocity.0.keep();
     stages.any_stage(context.tableau.stages - 1);
     stages.velocity.0.restore();
-    let ends = [from.at[0], result.to.at[0]];
-    let (error, ends) = stages.charts[0].scale::<L>(stages.error(0) * L::Four::splat(h), ends);
+    let error = [stages.error(0) * L::Four::splat(h)];
+    let [error] = Either::along_axes::<L, 1>(&stages.around, error);
+    let ends = match context.launch.features.sphere {
+        true => [L::Four::splat(context.launch.float(RADIUS)); 2],
+        false => [from.at[0], result.to.at[0]],
+    };
     Attempt { result, error, ends }
 }
