@@ -123,6 +123,7 @@ impl<V> Places<V> {
     }
 
     /// The place in a lane.
+    #[inline(always)]
     fn place<F: Real>(&self, g: usize) -> Place<F>
     where
         V: Four<F>,
@@ -297,7 +298,8 @@ fn changes<F: Real, L: Lanes<F>, const G: usize>(
     for g in 0..G {
         changes[g] = all[g];
         if small >> g & 1 == 0 {
-            changes[g] = large_change::<F, L>(around, displacements[g], g);
+            let change = large_change(&around.place::<F>(g), displacements[g].array());
+            changes[g] = four::<F, L>(&change);
         }
     }
     changes
@@ -306,14 +308,8 @@ fn changes<F: Real, L: Lanes<F>, const G: usize>(
 /// The change of a position by a displacement that is not small beside the distance from the axis.
 #[cold]
 #[inline(never)]
-fn large_change<F: Real, L: Lanes<F>>(
-    around: &Places<L::Four>,
-    displacement: L::Four,
-    g: usize,
-) -> L::Four {
-    let ([x, y, z, height], place) = (displacement.array(), around.place::<F>(g));
-    let Vec3(changed) = change(&place, local(&place, Vec3([x, y, z])), height);
-    four::<F, L>(&changed)
+fn large_change<F: Real>(place: &Place<F>, [x, y, z, height]: [F; 4]) -> [F; 3] {
+    change(place, local(place, Vec3([x, y, z])), height).0
 }
 
 /// A number in all lanes.
