@@ -3,7 +3,10 @@
 use super::particles::ParticleDistances;
 use crate::format::twelve_digits;
 use anyhow::Result;
-use burntrace::io::{SavedStates, Tracks};
+use burntrace::{
+    io::{SavedStates, Tracks},
+    sphere,
+};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -126,7 +129,7 @@ pub fn median(numbers: &mut [f64]) -> Option<f64> {
     Some(low.map_or(*high, |low| 0.5 * (low + *high)))
 }
 
-/// The particles of a run at a save, with positions that are continuous across periodic faces.
+/// The particles of a run at a save, with positions that are continuous across periodic faces, or in space.
 struct PositionsAt {
     states: SavedStates,
     unwrapped: Vec<[f64; 3]>,
@@ -134,10 +137,13 @@ struct PositionsAt {
 
 impl PositionsAt {
     fn read(tracks: &Tracks, save: usize) -> Result<Self> {
-        Ok(PositionsAt {
-            states: SavedStates::read(tracks, save)?,
-            unwrapped: tracks.unwrapped(save)?,
-        })
+        let mut unwrapped = tracks.unwrapped(save)?;
+        if let Some(radius) = tracks.units().radius {
+            unwrapped
+                .iter_mut()
+                .for_each(|position| *position = sphere::in_space(radius, *position));
+        }
+        Ok(PositionsAt { states: SavedStates::read(tracks, save)?, unwrapped })
     }
 
     /// The position and the generation of the released particle in a slot.
