@@ -335,9 +335,9 @@ mod tests {
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(parse(&bytes).is_err(), "bit {bit}");
         }
-        let mut newer = complete.clone();
-        newer[8] = 2;
-        let message = parse(&newer).unwrap_err();
+        let mut older = complete.clone();
+        older[8] = 1;
+        let message = parse(&older).unwrap_err();
         assert!(message.contains("version 1; this program reads version 2"), "{message}");
         let mut changed = complete.clone();
         changed[START + 5] ^= 4;
