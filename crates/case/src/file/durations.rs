@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
 /// Keys whose values are times.
-const TIMES: [&str; 17] = [
+const TIMES: [&str; 18] = [
     "t0",
     "t1",
     "dt",
@@ -21,6 +21,7 @@ const TIMES: [&str; 17] = [
     "min_step",
     "max_step",
     "start",
+    "step",
     "stop",
     "time",
     "every",
@@ -99,15 +100,26 @@ fn seconds(text: &str) -> Option<f64> {
 /// Allows durations where a schema has the numbers of times.
 pub fn in_schema(schema: &mut Schema) {
     let Some(keys) = schema.get_mut("properties").and_then(Json::as_object_mut) else { return };
+    keys.iter_mut()
+        .filter(|(name, _)| TIMES.contains(&name.as_str()))
+        .for_each(|(_, key)| allow(key));
+}
+
+/// Allows durations in place of a number, or of the numbers of a list.
+fn allow(schema: &mut Json) {
     let is_number = |kind: &Json| {
         *kind == "number" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("number")))
     };
-    for (_, key) in keys.iter_mut().filter(|(name, _)| TIMES.contains(&name.as_str())) {
-        if let (true, Some(kinds)) = (is_number(&key["type"]), key.as_object_mut()) {
-            let kinds = kinds.entry("type");
-            kinds.and_modify(|kind| *kind = json!(["number", "string"]));
-        }
+    let Some(keys) = schema.as_object_mut() else { return };
+    if keys.get("type").is_some_and(is_number) {
+        let units = UNITS.map(|(name, _)| name).join("|");
+        let pattern = format!(r"^[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)? *({units})$");
+        keys.insert("type".into(), json!(["number", "string"]));
+        keys.insert("pattern".into(), pattern.into());
     }
+    keys.get_mut("items").into_iter().for_each(allow);
+    let alternatives = keys.get_mut("anyOf").and_then(Json::as_array_mut);
+    alternatives.into_iter().flatten().for_each(allow);
 }
 
 #[cfg(test)]

@@ -76,8 +76,7 @@ impl Domain {
 ///
 /// [`Error::Empty`] if there are none.
 pub(crate) fn bounding_box(points: impl IntoIterator<Item = [f64; 3]>) -> Result<Domain> {
-    let mut bounds = Bounds::EMPTY;
-    points.into_iter().for_each(|p| bounds.add(p));
+    let bounds = Bounds::of(points);
     if bounds.low[0] > bounds.high[0] {
         return Err(Error::Empty("there are no points"));
     }

@@ -27,7 +27,6 @@ pub struct RunNumbers {
     pub(super) run: Identity,
     pub(super) cursor: Cursor,
     pub(super) counts: Counts,
-    #[serde(rename = "books")]
     pub(super) counters: Option<SlotCounters>,
     pub(super) mark: DurablePosition,
 }
@@ -72,7 +71,6 @@ pub(super) struct Counts {
     /// Complete saves.
     pub saves: u64,
     /// Ended instances that were followed by another one.
-    #[serde(rename = "lives")]
     pub instances: u64,
     #[serde(with = "bits")]
     pub trace_seconds: f64,

@@ -276,7 +276,10 @@ impl Manifest {
         let wrong = |found| Error::Store {
             path: path.clone(),
             found,
-            expected: format!("the description of a store (`{FORMAT}`, version {VERSION})"),
+            expected: format!(
+                "the description of a store (`{FORMAT}`, version {VERSION}); tracks of another version must \
+                 be traced again"
+            ),
         };
         let value = read_json(&path)?["attributes"].take();
         if value["format"] != *FORMAT || value["version"] != VERSION {

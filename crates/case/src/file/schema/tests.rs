@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 50] = [
+const VALID: [&str; 55] = [
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
     "boundary.mesh=stick",
@@ -31,6 +31,7 @@ const VALID: [&str; 50] = [
     "field={ files = \"a.vti\", crop = { low = [0, 0, 0] }, every = [2, 2, 1], periodic_axes = [\"x\"] }",
     "field.flow={ u = 1, v = \"x / s\", constants = { s = 2 } }",
     "field.sample={ nodes = [9, 9, 1], frames = 3 }",
+    "field={ files = \"a.vti\", times = { start = 0, step = \"1 h\" } }",
     "field.ignore_file_times=true",
     "inlet={ kind = \"face\", face = \"x-low\" }",
     "inlet={ kind = \"polygon\", corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0]], pattern = \"flux\" }",
@@ -52,26 +53,30 @@ const VALID: [&str; 50] = [
     "save.every_time=0.5",
     "save.fields=[\"p\", { array = \"T\", files = \"other.vtu\", name = \"T2\", prefer = \"point\" }]",
     "save.times=[0, 1.5]",
+    "save.times=[\"6 h\", 1.5]",
     "save.vtk=[\"lines\", \"clouds\"]",
     "seeds=[{ kind = \"sobol\", count = 1 }, { kind = \"run\", path = \"a\", outside = \"not-located\" }]",
     "seeds={ kind = \"grid\", counts = [1, 2, 3], placement = \"corners\", auxiliary = 0.1 }",
     "seeds={ kind = \"mesh\", count = 1, patch = \"a\", by = \"flux\" }",
     "seeds={ kind = \"plane\", counts = [1, 2], origin = [0, 0, 0], edge1 = [1, 0, 0], edge2 = [0, 1, 0] }",
     "seeds.repeat={ every = 1, until = 2 }",
+    "seeds.repeat={ every = \"6h\", until = \"2 d\" }",
     "source={ rate = 1, capacity = 2, begin = 0, inlet = { kind = \"face\", face = \"x-low\" } }",
     "source=[{ burst = { time = 0, count = 1 }, inlet = { kind = \"face\", face = \"x-low\" } }]",
     "source={ table = [[0, 1]], capacity = 2, inlet = { kind = \"points\", points = [[0, 0, 0]] } }",
     "trace={ scheme = \"dormand-prince\", tolerance = { relative = 1e-6, absolute = 0, max_step = 0.1 } }",
     "trace.engine=auto",
     "trace.engine=tensor",
+    "trace.dt=1.5e1 min",
     "trace.t1=2",
+    "trace.t1=30 d",
     "units.length=m",
     "walk={ diffusivity = 1, scheme = \"milstein\" }",
     "walk={ diffusivity = [1, 2, 3], seed = 2 }",
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 40] = [
+const INVALID: [&str; 42] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.x=stop",
@@ -99,6 +104,7 @@ const INVALID: [&str; 40] = [
     "run.strategy=fast",
     "run.threads=-1",
     "save.every=0.5",
+    "save.every=1 d",
     "save={ every = 1, times = [0] }",
     "save.vtk=lines",
     "seeds.count=\"1\"",
@@ -107,6 +113,7 @@ const INVALID: [&str; 40] = [
     "seeds=[{ kind = \"sobol\", count = 1, seed = 1 }]",
     "source={ rate = 1, inlet = { kind = \"face\", face = \"x-low\" } }",
     "source={ burst = { time = 0, count = 1 }, capacity = 1, inlet = { kind = \"face\", face = \"x-low\" } }",
+    "trace.dt=10 minutes",
     "trace.dt=fast",
     "trace.scheme=rk3",
     "trace.tmax=1",

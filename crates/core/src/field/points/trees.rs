@@ -1,5 +1,6 @@
 //! Trees of the nodes in crowded lattice cells.
 
+use crate::mesh::Bounds;
 use burntrace_kernels::{BRANCH_NUMBERS, BRANCHES, CROWDED, branch_part, tree_levels};
 
 /// The trees of a cloud, in the layout of the kernels.
@@ -55,7 +56,7 @@ impl Tree<'_> {
         self.halve(order, &cuts);
         for child in 0..BRANCHES {
             let nodes = &mut order[cuts[child]..cuts[child + 1]];
-            let [low, high] = self.corners(nodes);
+            let Bounds { low, high } = self.bounds(nodes);
             for d in 0..3 {
                 let at = number * BRANCH_NUMBERS + d * BRANCHES + child;
                 self.boxes[at] = low[d];
@@ -76,7 +77,7 @@ impl Tree<'_> {
         if middle == 0 || cuts.len() < 3 {
             return;
         }
-        let [low, high] = self.corners(order);
+        let Bounds { low, high } = self.bounds(order);
         let longest = |a: &usize, b: &usize| (high[*a] - low[*a]).total_cmp(&(high[*b] - low[*b]));
         let axis = (0..3).max_by(longest).unwrap_or(0);
         let key = |node: &usize| (self.positions[*node][axis], *node);
@@ -91,15 +92,8 @@ impl Tree<'_> {
     }
 
     /// The box of nodes.
-    fn corners(&self, order: &[usize]) -> [[f64; 3]; 2] {
-        let mut low = [f64::INFINITY; 3];
-        let mut high = low.map(|x| -x);
-        for node in order {
-            let position = self.positions[*node];
-            low = std::array::from_fn(|d| low[d].min(position[d]));
-            high = std::array::from_fn(|d| high[d].max(position[d]));
-        }
-        [low, high]
+    fn bounds(&self, order: &[usize]) -> Bounds {
+        Bounds::of(order.iter().map(|node| self.positions[*node]))
     }
 }
 
