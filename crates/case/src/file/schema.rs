@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// A corner of a box. Infinite coordinates have no number in JSON; editors read them as null.
 pub type Corner = [Option<f64>; 3];
 
-/// The JSON Schema (draft 2020-12) of the case file. It has no former names of keys, which are still read.
+/// The JSON Schema (draft 2020-12) of the case file.
 pub fn json_schema() -> Schema {
     let settings = SchemaSettings::draft2020_12().with(|of| of.inline_subschemas = true);
     let settings = settings.with_transform(RecursiveTransform(for_editors));
