@@ -8,6 +8,7 @@
 #![allow(dead_code, clippy::print_stderr, clippy::unwrap_used)] // Each crate uses only some functions.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Entries of `BURNTRACE_REQUIRE` that are not devices.
 pub const OTHER_THAN_DEVICES: [&str; 8] =
@@ -42,4 +43,19 @@ pub fn flow_data(name: &str) -> Option<PathBuf> {
         skip("data", &format!("{} does not exist", path.display()));
     }
     path.canonicalize().ok()
+}
+
+/// A Python with packages, as of an `import`, if there is one: `BURNTRACE_PYTHON`, or `python3`.
+///
+/// # Panics
+///
+/// If there is none and `requirement` is listed in `BURNTRACE_REQUIRE`.
+pub fn python(requirement: &str, packages: &str) -> Option<PathBuf> {
+    let python = PathBuf::from(std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into()));
+    let found = Command::new(&python).args(["-c", &format!("import {packages}")]).output();
+    if found.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    skip(requirement, &format!("no Python with the packages {packages}"));
+    None
 }

@@ -37,11 +37,7 @@ fn is_as_expected(numbers: &[Option<f64>], expected: &[&str]) -> bool {
 /// refused.
 #[test]
 fn numbers_are_those_of_netcdf4_python() {
-    let python = std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into());
-    let found = Command::new(&python).args(["-c", "import netCDF4"]).output();
-    if !found.is_ok_and(|output| output.status.success()) {
-        return requirements::skip("netcdf4", "no Python with the package netCDF4");
-    }
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/cf_attributes.py");
     let output = Command::new(python).arg(script).arg(folder.path()).output().unwrap();

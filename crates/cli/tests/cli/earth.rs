@@ -14,11 +14,7 @@ const CASE: &str = "[field]\nfiles = \"ocean.nc\"\n\
 
 #[test]
 fn an_ocean_in_degrees_has_the_tracks_of_steps_in_degrees() {
-    let python = std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into());
-    let found = Command::new(&python).args(["-c", "import netCDF4"]).output();
-    if !found.is_ok_and(|output| output.status.success()) {
-        return requirements::skip("netcdf4", "no Python with the package netCDF4");
-    }
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/earth.py");
     let run = |args: &[&str]| {

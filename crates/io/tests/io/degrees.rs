@@ -11,12 +11,7 @@ use tempfile::TempDir;
 
 /// The files and the lines of `tests/peers/cf_degrees.py`; `None` without netCDF4-python.
 fn generated() -> Option<(TempDir, String)> {
-    let python = std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into());
-    let found = Command::new(&python).args(["-c", "import netCDF4"]).output();
-    if !found.is_ok_and(|output| output.status.success()) {
-        requirements::skip("netcdf4", "no Python with the package netCDF4");
-        return None;
-    }
+    let python = requirements::python("netcdf4", "netCDF4")?;
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/cf_degrees.py");
     let output = Command::new(python).arg(script).arg(folder.path()).output().unwrap();

@@ -9,7 +9,7 @@ use burntrace_core::{Face, FieldArray, Precision, SavePlan, Status, TrackSink};
 use burntrace_io::{
     Rows, Selection, TrackWriter, Tracks, write_csv, write_parquet, write_selected_tracks,
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 fn csv(store: &Tracks, selection: &Selection) -> Vec<Vec<String>> {
@@ -159,17 +159,6 @@ fn a_failed_export_keeps_the_earlier_file() {
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
-/// A Python with these packages, if there is one: `BURNTRACE_PYTHON`, or `python3`.
-pub fn python(packages: &str) -> Option<PathBuf> {
-    let python = PathBuf::from(std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into()));
-    let found = Command::new(&python).args(["-c", &format!("import {packages}")]).output();
-    if found.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    requirements::skip("python", &format!("no Python with the packages {packages}"));
-    None
-}
-
 /// Runs a script of `tests/peers` with a folder.
 pub fn run_script(python: &Path, name: &str, folder: &Path) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers").join(name);
@@ -181,7 +170,9 @@ pub fn run_script(python: &Path, name: &str, folder: &Path) {
 /// The numbers of the Parquet and CSV files are those of the store, for pandas and xarray.
 #[test]
 fn pandas_reads_the_tables() {
-    let Some(python) = python("pandas, pyarrow, xarray, zarr") else { return };
+    let Some(python) = requirements::python("python", "pandas, pyarrow, xarray, zarr") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     for name in ["sampled", "lives", "large"] {
         let path = folder.path().join(name);
@@ -207,7 +198,9 @@ fn pandas_reads_the_tables() {
 /// xarray opens stores without a warning, and writes them as NetCDF.
 #[test]
 fn xarray_reads_the_stores() {
-    let Some(python) = python("xarray, zarr, netCDF4, h5netcdf") else { return };
+    let Some(python) = requirements::python("python", "xarray, zarr, netCDF4, h5netcdf") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     crate::store::write_stores_for_peers(folder.path());
     run_script(&python, "tracks.py", folder.path());

@@ -1,4 +1,5 @@
-use crate::export::{python, run_script};
+use crate::export::run_script;
+use crate::requirements;
 use crate::support::{plan, run};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_core::{Ends, Precision, Save, SavePlan, Status, TrackSink};
@@ -125,7 +126,7 @@ fn release_times_of_seeds_must_be_finite() {
 /// Lines that are cut at periodic faces, and a cloud for each save.
 #[test]
 fn vtk_reads_the_lines_and_clouds() {
-    let Some(python) = python("vtk, numpy, zarr") else { return };
+    let Some(python) = requirements::python("python", "vtk, numpy, zarr") else { return };
     let (n, saves) = (200, 100);
     let folder = tempfile::tempdir().unwrap();
     let plan = SavePlan { particles: n, saves, ..plan(Precision::F32, true, [1.0, 0.0, 0.0]) };

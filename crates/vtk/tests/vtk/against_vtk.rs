@@ -32,17 +32,6 @@ struct Expected {
     arrays: Vec<Values>,
 }
 
-/// A Python with VTK, if there is one: `BURNTRACE_PYTHON`, or `python3`.
-fn python() -> Option<PathBuf> {
-    let python = PathBuf::from(std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into()));
-    let found = Command::new(&python).args(["-c", "import vtk, numpy"]).output();
-    if found.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    requirements::skip("vtk", "no Python with the packages vtk and numpy");
-    None
-}
-
 fn numbers(line: &str) -> Vec<f64> {
     line.split_whitespace().map(|word| word.parse().unwrap()).collect()
 }
@@ -216,7 +205,7 @@ fn compare_arrays(
 
 #[test]
 fn random_files_are_read_as_by_vtk() {
-    let Some(python) = python() else { return };
+    let Some(python) = requirements::python("vtk", "vtk, numpy") else { return };
     let number = |name| std::env::var(name).ok().map(|text| text.parse::<usize>().unwrap());
     let (count, seed) = (number("BURNTRACE_VTK_FILES"), number("BURNTRACE_VTK_SEED"));
     let (count, seed) = (count.unwrap_or(300), seed.unwrap_or(1));

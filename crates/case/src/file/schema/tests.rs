@@ -143,12 +143,7 @@ fn case_with(assignment: &str) -> (String, Table) {
 
 /// The lines of the schema's validator in Python for cases; `None` if it is missing.
 fn validated(cases: &[&Table]) -> Option<Vec<String>> {
-    let python = std::env::var_os("BURNTRACE_PYTHON").unwrap_or("python3".into());
-    let found = Command::new(&python).args(["-c", "import jsonschema"]).output();
-    if !found.is_ok_and(|output| output.status.success()) {
-        requirements::skip("jsonschema", "no Python with the package jsonschema");
-        return None;
-    }
+    let python = requirements::python("jsonschema", "jsonschema")?;
     let folder = tempfile::tempdir().unwrap();
     let [schema, list] = ["schema", "cases"].map(|name| folder.path().join(name));
     std::fs::write(&schema, serde_json::to_string(&json_schema()).unwrap()).unwrap();
