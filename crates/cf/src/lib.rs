@@ -16,6 +16,7 @@ mod layout;
 mod netcdf;
 mod open;
 mod packing;
+mod part;
 mod store;
 mod strided;
 #[cfg(test)]
