@@ -2,7 +2,7 @@
 
 use super::{
     Vec4, cubecl, dot,
-    frame_pair::frame_pair,
+    frame_pair::{FramePair, frame_pair},
     launch::Launch,
     sampler::{Hint, image, sample},
     walk::diffuse,
@@ -83,12 +83,7 @@ pub(super) fn rk_step<F: Float>(
         if comptime!(launch.features.sphere) {
             stage = from + change_by::<F>(&here, stage);
         }
-        let p = image::<F>(launch, stage);
-        let mut v = sample::<F>(launch, p, &at, hint) + drift;
-        if comptime!(launch.features.walk.varies) {
-            v.insert(3usize, F::new(0.0_f32));
-        }
-        k.push(v);
+        k.push(stage_velocity::<F>(launch, stage, drift, &at, hint));
     }
     let mut mean_velocity = Vec4::<F>::new(F::new(0.0_f32));
     #[unroll]
@@ -129,6 +124,23 @@ pub(super) fn rk_step<F: Float>(
     }
     let slow = dot::<F>(mean_velocity, mean_velocity) < launch.float(STAGNANT);
     StepResult::<F> { to, rest, slow, error }
+}
+
+/// The velocity with which particles move at a stage.
+#[cube]
+fn stage_velocity<F: Float>(
+    launch: &Launch<F>,
+    stage: Vec4<F>,
+    drift: Vec4<F>,
+    at: &FramePair<F>,
+    hint: &mut Hint<F>,
+) -> Vec4<F> {
+    let p = image::<F>(launch, stage);
+    let mut v = sample::<F>(launch, p, at, hint) + drift;
+    if comptime!(launch.features.walk.varies) {
+        v.insert(3usize, F::new(0.0_f32));
+    }
+    v
 }
 
 /// What displacements of stages are added to: on a sphere, they make a change of position in the end.
