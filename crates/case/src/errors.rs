@@ -6,7 +6,7 @@ pub fn chain(error: &anyhow::Error) -> String {
 }
 
 /// What errors of the library advise, and what the same is called in a case file.
-const CASE_WORDS: [(&str, &str); 22] = [
+const CASE_WORDS: [(&str, &str); 23] = [
     ("open it with another choice of `Frames`", "use `run.strategy = \"blocks\"`"),
     ("open it with `Frames::Blocks`", "use another `run.strategy`"),
     ("open it with `Frames::Streamed`", "use `run.strategy = \"in-memory\"`"),
@@ -26,6 +26,7 @@ const CASE_WORDS: [(&str, &str); 22] = [
     ("select fewer frames", "read fewer frames (`field.frames`)"),
     ("`NotFinite::Zero`", "`field.not_finite = \"zero\"`"),
     ("`NotFinite::Outside`", "`field.not_finite = \"outside\"`"),
+    ("`NotFinite::Land`", "`field.not_finite = \"land\"`"),
     (
         "`OutsideTime::Hold`, `Zero` or `Periodic`",
         "`field.outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`",

@@ -103,14 +103,32 @@ pub enum Error {
     /// A frame has velocities that are not finite.
     #[error(
         "frame {frame} has {count} velocities that are not finite, the first at index {first} (x, \
-         y, z) = ({}, {}, {}); correct the data, read them as zero (`NotFinite::Zero`), or as holes of the \
-         field, where particles end (`NotFinite::Outside`)",
+         y, z) = ({}, {}, {}); correct the data, read them as zero (`NotFinite::Zero`), as holes of the \
+         field, where particles end (`NotFinite::Outside`), or on grids as land (`NotFinite::Land`)",
         position[0], position[1], position[2]
     )]
     NotFinite {
         /// Index of the frame.
         frame: usize,
         /// Number of such velocities in this frame.
+        count: usize,
+        /// Index of the first.
+        first: usize,
+        /// Position of the first.
+        position: [f64; 3],
+    },
+
+    /// Land differs between frames.
+    #[error(
+        "land is the same in all frames, but in frame {frame} {count} velocities are missing that others have, or the other \
+         way round, the first at index {first} (x, y, z) = ({}, {}, {}); correct the data, or read them as holes of the \
+         field (`NotFinite::Outside`)",
+        position[0], position[1], position[2]
+    )]
+    Land {
+        /// Index of the frame.
+        frame: usize,
+        /// Number of velocities in this frame that differ.
         count: usize,
         /// Index of the first.
         first: usize,

@@ -34,8 +34,8 @@ mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, Obstacle, Placement, Scheme, Shape,
-    Status, SurfaceError, TimeInterpolation, WalkScheme, Weighting,
+    Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, Land, Obstacle, Placement, Scheme,
+    Shape, Status, SurfaceError, TimeInterpolation, WalkScheme, Weighting,
 };
 use control_group::ControlGroup;
 pub use error::{Error, Result};
@@ -45,7 +45,7 @@ pub use field::{
     Analytic, CellVelocity, Domain, EARTH_RADIUS, Expression, Field, FieldArray, FieldFn,
     FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField,
     GridSource, MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid,
-    PointField, PointSource, Samples, SourceError,
+    PointField, PointSource, Samples, Slip, SourceError,
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;

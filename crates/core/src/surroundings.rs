@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// let open = Surroundings { domain: Some(Domain::unbounded()), ..channel.clone() };
 /// assert_ne!(open, channel);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Surroundings {
     /// The domain box to which the face conditions apply, in the data's unit of length; `None` for the field's
     /// domain.
@@ -37,6 +37,9 @@ pub struct Surroundings {
     /// In a domain that is flat along an axis, spheres and boxes extend along the whole axis, and so do
     /// cylinders, whose axis must be parallel to it. Triangulated surfaces need a 3-D domain.
     pub obstacles: Vec<Obstacle>,
+    /// The condition at the coast of the field's land, which is [`NotFinite::Land`](crate::NotFinite::Land): by default particles
+    /// stick to it, which makes them [`Status::Beached`]. It has no effect without land.
+    pub coast: BoundaryCondition,
     /// Exits at which particles are re-injected, at most one for each [`OutletAt`]; those of patches are in
     /// the patches.
     pub outlets: Vec<Outlet>,
@@ -46,6 +49,22 @@ pub struct Surroundings {
     pub stagnant_speed: f64,
     /// How seeds outside the domain, the mesh or the field are handled.
     pub seeds_outside: SeedsOutside,
+}
+
+impl Default for Surroundings {
+    fn default() -> Self {
+        Surroundings {
+            domain: None,
+            faces: Default::default(),
+            mesh_wall: BoundaryCondition::default(),
+            patches: Vec::new(),
+            obstacles: Vec::new(),
+            coast: BoundaryCondition::Stick,
+            outlets: Vec::new(),
+            stagnant_speed: 0.0,
+            seeds_outside: SeedsOutside::default(),
+        }
+    }
 }
 
 impl Surroundings {

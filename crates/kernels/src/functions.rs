@@ -1,9 +1,6 @@
 //! Functions on Burn tensors, the entry points for users of Burn.
 
-use crate::{
-    ClosedSurface, FieldShape, Obstacle, Segment, Shape, TraceBackend, ops,
-    physics::facet::FACET_ROWS, record,
-};
+use crate::{FieldShape, Obstacle, Segment, TraceBackend, ops, record};
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use std::sync::Arc;
@@ -130,13 +127,13 @@ impl Particles {
     }
 }
 
-/// Inlet positions, obstacle triangles and motion on a device, the same for all launches of a run.
+/// Inlet positions, tables of obstacles and motion on a device, the same for all launches of a run.
 #[derive(Clone, Debug)]
 pub struct GeometryTensors {
     /// Rows of three numbers `[rows, 3]`, in the field's precision: the positions of inlets, then
-    /// the triangles of surfaces among the obstacles. At least one row.
+    /// the triangles of surfaces and the walls of land among the obstacles. At least one row.
     pub rows: Tensor<2>,
-    /// Integers of those surfaces `[numbers]`, `i32`; at least one.
+    /// Integers of those surfaces and of that land `[numbers]`, `i32`; at least one.
     pub numbers: Tensor<1, Int>,
     /// The drift and the diffusivity along x, y and z `[MOTION]`. A launch reads them from its
     /// [`Segment`]; these have the gradients, if they are tracked.
@@ -147,13 +144,13 @@ pub struct GeometryTensors {
 pub const MOTION: usize = 6;
 
 impl GeometryTensors {
-    /// Uploads the positions of inlets and the surfaces among obstacles to a device. The motion has no
+    /// Uploads the positions of inlets and the tables of obstacles to a device. The motion has no
     /// gradients.
     pub fn new(inlets: &[[f64; 3]], obstacles: &[Obstacle], device: &Device, dtype: DType) -> Self {
         let (mut rows, mut numbers) = (inlets.to_vec(), Vec::new());
-        for surface in surfaces(obstacles) {
-            rows.extend(&surface.rows);
-            numbers.extend(&surface.numbers);
+        for (more, integers) in tables(obstacles) {
+            rows.extend(more);
+            numbers.extend(integers);
         }
         if rows.is_empty() {
             rows.push([0.0; 3]);
@@ -179,17 +176,14 @@ impl GeometryTensors {
     }
 }
 
-/// The triangulated surfaces among obstacles.
-pub(crate) fn surfaces(obstacles: &[Obstacle]) -> impl Iterator<Item = &ClosedSurface> {
-    obstacles.iter().filter_map(|obstacle| match &obstacle.shape {
-        Shape::Surface(surface) => Some(surface.as_ref()),
-        _ => None,
-    })
+/// The rows and numbers of those obstacles that have tables.
+pub(crate) fn tables(obstacles: &[Obstacle]) -> impl Iterator<Item = (&[[f64; 3]], &[i32])> {
+    obstacles.iter().map(|obstacle| obstacle.shape.table())
 }
 
-/// Number of rows of the triangles of the surfaces among obstacles.
-pub(crate) fn triangle_rows(obstacles: &[Obstacle]) -> usize {
-    surfaces(obstacles).map(|surface| FACET_ROWS * surface.triangles().len()).sum()
+/// The number of those rows.
+pub(crate) fn table_rows(obstacles: &[Obstacle]) -> usize {
+    tables(obstacles).map(|(rows, _)| rows.len()).sum()
 }
 
 /// Particle instances that ended in a launch and were followed by others in their slots, in no

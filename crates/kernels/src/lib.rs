@@ -24,6 +24,7 @@ mod formula;
 mod functions;
 mod gradient_sum;
 mod grid;
+mod land;
 mod mesh;
 mod obstacle;
 mod ops;
@@ -65,6 +66,7 @@ pub use functions::{
 };
 pub use gradient_sum::GradientSum;
 pub use grid::{GridShape, Placement, Spacing};
+pub use land::Land;
 pub use mesh::{CELL_RECORD, FaceTags, MeshForm, MeshShape};
 pub use obstacle::{Allowed, Obstacle, Shape};
 pub use ops::TraceBackend;

@@ -1,7 +1,7 @@
 //! Obstacles in the domain box: bodies that particles stay outside of, and vessels that they stay
 //! inside of.
 
-use crate::{BoundaryCondition, ClosedSurface};
+use crate::{BoundaryCondition, ClosedSurface, Land, Status, boundary::Response};
 use std::sync::Arc;
 
 /// The shape of an obstacle, in the data's unit of length.
@@ -36,6 +36,9 @@ pub enum Shape {
     },
     /// A closed triangulated surface; not in two dimensions.
     Surface(Arc<ClosedSurface>),
+    /// The land of a field; in fields on a sphere, too. A particle that [sticks](BoundaryCondition::Stick) to it is
+    /// [`Status::Beached`], one that [exits](BoundaryCondition::Exit) there [`Status::LeftField`].
+    Land(Arc<Land>),
 }
 
 /// Code of a sphere, or of a cylinder without caps, for kernels. A shape is the intersection of
@@ -47,6 +50,8 @@ pub(crate) const CAPPED: i32 = 1;
 pub(crate) const BLOCK: i32 = 2;
 /// Code of a triangulated surface, which has no bounds.
 pub(crate) const FACETED: i32 = 3;
+/// Code of land, which has no bounds, either.
+pub(crate) const LAND: i32 = 4;
 
 /// Length of [`Shape::numbers`].
 pub(crate) const SHAPE_NUMBERS: usize = 9;
@@ -64,6 +69,7 @@ impl Shape {
             Shape::Cylinder { .. } => "cylinder",
             Shape::Box { .. } => "box",
             Shape::Surface(_) => "surface",
+            Shape::Land(_) => "land",
         }
     }
 
@@ -74,6 +80,7 @@ impl Shape {
             Shape::Cylinder { capped: true, .. } => CAPPED,
             Shape::Box { .. } => BLOCK,
             Shape::Surface(_) => FACETED,
+            Shape::Land(_) => LAND,
         }
     }
 
@@ -85,6 +92,10 @@ impl Shape {
             Shape::Surface(ref surface) => {
                 let [[ax, ay, az], [bx, by, bz]] = surface.bounds();
                 return [ax, ay, az, bx, by, bz, surface.pitch, 0.0, surface.size()];
+            }
+            Shape::Land(ref land) => {
+                let ([ax, ay, az], [bx, by, bz], size) = land.lattice();
+                return [ax, ay, az, bx, by, bz, 0.0, 0.0, size];
             }
             Shape::Sphere { centre, radius } => (centre, [0.0; 3], radius, 0.0),
             Shape::Cylinder { base, axis, radius, capped } => {
@@ -101,6 +112,16 @@ impl Shape {
         let bounded = |x: f64| x.clamp(-f64::MAX, f64::MAX);
         let ([ax, ay, az], [bx, by, bz]) = (a.map(bounded), b.map(bounded));
         [ax, ay, az, bx, by, bz, radius, height, size]
+    }
+
+    /// The rows and numbers that kernels read of a shape with a table; see
+    /// [`GeometryTensors`](crate::GeometryTensors).
+    pub(crate) fn table(&self) -> (&[[f64; 3]], &[i32]) {
+        match self {
+            Shape::Surface(surface) => (&surface.rows, &surface.numbers),
+            Shape::Land(land) => (&land.rows, &land.numbers),
+            Shape::Sphere { .. } | Shape::Cylinder { .. } | Shape::Box { .. } => (&[], &[]),
+        }
     }
 
     /// The defect that makes the shape invalid, if any.
@@ -188,6 +209,20 @@ impl Shape {
             }
             Shape::Box { low, high } => Shape::Box { low: moved(low), high: moved(high) },
             Shape::Surface(surface) => Shape::surface(surface.moved(by)),
+            Shape::Land(land) => Shape::Land(Arc::new(land.moved(by))),
+        }
+    }
+}
+
+impl Obstacle {
+    /// The response of its surface.
+    pub(crate) fn response(&self) -> Response {
+        match (&self.shape, self.surface) {
+            (Shape::Land(_), BoundaryCondition::Stick) => {
+                BoundaryCondition::Exit.response(Status::Beached)
+            }
+            (Shape::Land(_), condition) => condition.response(Status::LeftField),
+            (_, condition) => condition.response(Status::HitObstacle),
         }
     }
 }

@@ -32,11 +32,13 @@ pub enum Status {
     /// Its adaptive steps became too short: no step that the time resolves met the tolerance, or it took
     /// [`MAX_TRIALS`](crate::Adaptive::MAX_TRIALS) of them in a step of the run. It keeps the position that it reached.
     StepTooSmall,
+    /// It stuck to the coast; its position is there.
+    Beached,
 }
 
 impl Status {
     /// All statuses, in order of code.
-    pub const ALL: [Status; 16] = [
+    pub const ALL: [Status; 17] = [
         Status::Waiting,
         Status::Active,
         Status::NonFinite,
@@ -53,11 +55,12 @@ impl Status {
         Status::Exited(Face::ZHigh),
         Status::LeftField,
         Status::StepTooSmall,
+        Status::Beached,
     ];
 
     /// The integer code used on devices and in files: waiting 0, active 1, non-finite 2, not
     /// located 3, stagnant 4, left the mesh 5, stuck 6, hit an obstacle 7, exited through face `f`
-    /// [`EXITED`]` + f`, left the field 14, step too small 15.
+    /// [`EXITED`]` + f`, left the field 14, step too small 15, beached 16.
     pub const fn code(self) -> i32 {
         match self {
             Status::Waiting => WAITING,
@@ -71,6 +74,7 @@ impl Status {
             Status::Exited(face) => EXITED + face as i32,
             Status::LeftField => LEFT_FIELD,
             Status::StepTooSmall => STEP_TOO_SMALL,
+            Status::Beached => BEACHED,
         }
     }
 
@@ -104,6 +108,7 @@ impl std::fmt::Display for Status {
             Status::Exited(face) => write!(f, "exited {face}"),
             Status::LeftField => f.write_str("left the field"),
             Status::StepTooSmall => f.write_str("step too small"),
+            Status::Beached => f.write_str("beached"),
         }
     }
 }
@@ -132,6 +137,8 @@ pub const EXITED: i32 = 8;
 pub const LEFT_FIELD: i32 = 14;
 /// Code of [`Status::StepTooSmall`].
 pub const STEP_TOO_SMALL: i32 = 15;
+/// Code of [`Status::Beached`].
+pub const BEACHED: i32 = 16;
 
 #[cfg(test)]
 mod tests {

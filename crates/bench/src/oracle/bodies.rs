@@ -41,7 +41,9 @@ fn bounds(shape: &Shape, p: Point) -> Vec<Bound> {
             };
             (0..6).map(side).collect()
         }
-        Shape::Surface(_) => unreachable!("a triangulated surface need not be convex"),
+        Shape::Surface(_) | Shape::Land(_) => {
+            unreachable!("a surface of triangles, or land, need not be convex")
+        }
     }
 }
 

@@ -22,6 +22,8 @@ const OUTLET: &str = "outlet";
 /// The names of all conditions, and of those at the boundary of a mesh, at patches and at obstacles.
 static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| names(true));
 static SURFACE_NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| names(false));
+static COAST_NAMES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| SURFACE_NAMES.iter().copied().filter(|name| *name != OUTLET).collect());
 
 fn names(of_faces: bool) -> Vec<&'static str> {
     let all = BoundaryCondition::ALL.iter().filter(|of| of_faces || !of.is_of_faces());
@@ -64,6 +66,14 @@ pub fn on_surface<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Conditio
     named(&String::deserialize(deserializer)?, &SURFACE_NAMES)
 }
 
+/// Reads the condition at the coast, which is no outlet.
+pub fn at_coast<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Condition, D::Error> {
+    match on_surface(deserializer)? {
+        Condition::Outlet => Err(D::Error::unknown_variant(OUTLET, &COAST_NAMES)),
+        condition => Ok(condition),
+    }
+}
+
 /// Reads the conditions at the low and the high face of an axis: a list of both, or one for both.
 pub fn both_faces<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[Condition; 2], D::Error> {
     deserializer.deserialize_tuple(2, BothFaces)
@@ -85,6 +95,11 @@ pub fn schema_of_faces(_: &mut SchemaGenerator) -> Schema {
 /// The schema of the condition at the boundary of a mesh, at a patch or at an obstacle.
 pub fn schema_on_surface(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": *SURFACE_NAMES })
+}
+
+/// The schema of the condition at the coast.
+pub fn schema_at_coast(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": *COAST_NAMES })
 }
 
 struct BothFaces;

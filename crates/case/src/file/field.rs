@@ -2,7 +2,7 @@
 
 use super::keys::{Keys, Section, keys_of_part};
 use super::{KeyError, flow::GivenFlow, kinds, schema};
-use burntrace_core::{CellVelocity, NotFinite, OutsideTime, TimeInterpolation, names};
+use burntrace_core::{CellVelocity, NotFinite, OutsideTime, Slip, TimeInterpolation, names};
 use burntrace_io as io;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,10 @@ pub struct Field {
     /// The velocity before the first and after the last frame; default: `"error"`.
     #[serde(flatten, serialize_with = "kinds::by_outside_time")]
     pub outside_time: OutsideTime,
-    /// Velocities that are not finite; default: `"error"`, or `"outside"` where positions are in degrees.
+    /// Velocities that are not finite; default: `"error"`, or `"land"` where positions are in degrees.
     pub not_finite: Option<NotFinite>,
+    /// The velocity beside land; default: `"no"`.
+    pub slip: Option<Slip>,
     /// Radius of the earth in metres, for files in degrees; default: 6371008.8.
     pub radius: Option<f64>,
 }
@@ -141,6 +143,7 @@ section!(Field {
     in_time: by("in_time", names::TimeInterpolation::deserialize, Some(TimeInterpolation::Linear)),
     outside_time: kind("outside_time", Some("error")),
     not_finite: option("not_finite"),
+    slip: option("slip"),
     radius: option("radius"),
 });
 
@@ -155,6 +158,7 @@ impl Field {
             in_time: TimeInterpolation::default(),
             outside_time: OutsideTime::default(),
             not_finite: None,
+            slip: None,
             radius: None,
         }
     }
@@ -162,6 +166,9 @@ impl Field {
     /// The keys that belong to files and have no effect with a formula.
     pub fn keys_of_files() -> Vec<&'static str> {
         let options = keys_of_part::<io::SeriesOptions>().iter().copied();
-        options.filter(|key| *key != "diffusivity").chain(["periodic_axes", "radius"]).collect()
+        options
+            .filter(|key| *key != "diffusivity")
+            .chain(["periodic_axes", "slip", "radius"])
+            .collect()
     }
 }

@@ -188,7 +188,7 @@ pub struct Domain {
 }
 
 /// Conditions at the low and the high face of each axis, and at the boundary of a mesh.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Boundary {
     /// Conditions at the low and the high face along x, or one for both; default: `"exit"`, or `"periodic"` where the
@@ -208,4 +208,16 @@ pub struct Boundary {
     #[serde(deserialize_with = "condition::on_surface")]
     #[schemars(schema_with = "condition::schema_on_surface")]
     pub mesh: Condition,
+    /// Condition at the coast of land.
+    #[serde(deserialize_with = "condition::at_coast")]
+    #[schemars(schema_with = "condition::schema_at_coast")]
+    pub coast: Condition,
+}
+
+impl Default for Boundary {
+    fn default() -> Self {
+        let [y, z] = [[Condition::default(); 2]; 2];
+        let coast = Condition::Of(burntrace_core::BoundaryCondition::Stick);
+        Boundary { x: None, y, z, mesh: Condition::default(), coast }
+    }
 }

@@ -361,7 +361,7 @@ mod tests {
                     in_time = \"linear\"\noutside_time = \"periodic\"\nperiod = 2.0\n\
                     not_finite = \"error\"\n\n[domain]\n\n\
                     [boundary]\nx = [\"exit\", \"exit\"]\ny = [\"exit\", \"exit\"]\n\
-                    z = [\"exit\", \"exit\"]\nmesh = \"exit\"\n\n\
+                    z = [\"exit\", \"exit\"]\nmesh = \"exit\"\ncoast = \"stick\"\n\n\
                     [[obstacle]]\nkind = \"cylinder\"\naxis = [1.0, 0.0, 0.0]\n\
                     base = [0.0, 0.0, 0.0]\ncapped = false\nradius = 0.5\nallowed = \"outside\"\n\
                     surface = \"stick\"\n\n\

@@ -250,6 +250,7 @@ fn open_files(case: &Case, files: io::Files) -> Result<(FieldInput, FieldOrigin)
     let own = |velocity: &_, arrays: &[_]| sampled::own(case, velocity, arrays);
     let (input, info) = files.open(own, |grid| periodic_axes(case, Some(grid.info())))?;
     geometry::check_radius(case, &info)?;
+    check_slip(case, &info)?;
     if let FieldInput::Mesh(mesh, _) = &input {
         motion::check_cells(case, mesh.placement())?;
     }
@@ -343,16 +344,34 @@ fn series_options(case: &Case) -> io::SeriesOptions {
     }
 }
 
+/// What velocities that are not finite are: in files in degrees, by default land.
+fn not_finite(case: &Case, series: Option<&io::SeriesInfo>) -> NotFinite {
+    let of_files = match geometry::geometry(case, series) {
+        Some(_) => NotFinite::Land,
+        None => NotFinite::Error,
+    };
+    case.field.not_finite.unwrap_or(of_files)
+}
+
+/// Refuses a slip beside land of a field that has none.
+fn check_slip(case: &Case, series: &io::SeriesInfo) -> Result<()> {
+    match case.field.slip.is_some() && not_finite(case, Some(series)) != NotFinite::Land {
+        false => Ok(()),
+        true => Err(Misuse::error(
+            "field.slip is for velocities beside land, which this field has none of; add field.not_finite = \"land\", or omit it",
+        )),
+    }
+}
+
 fn options(case: &Case, frames: Frames, series: Option<&io::SeriesInfo>) -> FieldOptions {
     let field = &case.field;
-    let radius = geometry::geometry(case, series);
-    let not_finite = if radius.is_some() { NotFinite::Outside } else { NotFinite::Error };
     FieldOptions {
         precision: case.run.precision,
         outside_time: field.outside_time,
         in_time: field.in_time,
-        not_finite: field.not_finite.unwrap_or(not_finite),
-        radius,
+        not_finite: not_finite(case, series),
+        slip: field.slip.unwrap_or_default(),
+        radius: geometry::geometry(case, series),
         frames,
         memory: Some(memory::available(case)),
     }

@@ -178,6 +178,7 @@ fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Res
         faces: faces.map(|faces| faces.map(Into::into)),
         mesh_wall: case.boundary.mesh.into(),
         obstacles: obstacles::obstacles(case, console)?,
+        coast: case.boundary.coast.into(),
         stagnant_speed: case.trace.stagnant_speed,
         seeds_outside: seeds::outside(case),
         ..Surroundings::default()

@@ -347,7 +347,7 @@ fn speeds<'a, T: Copy + PartialOrd + Default + 'a>(
 
 /// Refuses what blocks cannot have.
 fn check(shape: &GridShape, options: &FieldOptions) -> Result<()> {
-    if options.not_finite == NotFinite::Outside {
+    if [NotFinite::Outside, NotFinite::Land].contains(&options.not_finite) {
         return Err(refusal(Feature::Blocks, Feature::Holes));
     }
     if options.outside_time == (OutsideTime::Periodic { period: None }) {

@@ -150,6 +150,7 @@ impl Formula {
             device: device.clone(),
             precision,
             traits: FrameTraits::default(),
+            land: None,
             layout: ValueLayout::none(),
             lanes: ArrayLanes::velocity_alone(),
         }

@@ -33,7 +33,7 @@ pub(crate) struct Globe {
     lon: Vec<[f64; 2]>,
     lat: Vec<[f64; 2]>,
     /// Whether the last longitude is the first one again.
-    is_closed: bool,
+    pub is_closed: bool,
 }
 
 impl Globe {

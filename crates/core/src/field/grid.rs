@@ -2,12 +2,13 @@
 
 use super::{
     blocks::Blocks,
+    coast::Coast,
     domain::{AXES, Domain},
     frames::Frames,
     globe::Globe,
     layout::{Layout, grid_name, indices_of},
     load::{Input, Loaded},
-    options::FieldOptions,
+    options::{FieldOptions, NotFinite},
     sampled::Sampled,
     sampled_field::sampled_field,
     source::GridSource,
@@ -86,9 +87,14 @@ impl GridField {
         let shape = GridShape { radius, ..grid_shape(&measured, placement) };
         let (time, lanes) = (input.time(options)?, input.lanes()?);
         let nodes = measured.concat();
+        let of_source = GridShape { nodes: given, ..shape };
+        let coast = (options.not_finite == NotFinite::Land && has_velocity).then(|| {
+            let is_closed = globe.as_ref().is_some_and(|globe| globe.is_closed);
+            Arc::new(Coast::new(of_source.values(), is_closed, options.slip))
+        });
         let layout = Layout {
             shape: FieldShape::Grid(shape),
-            given: GridShape { nodes: given, ..shape }.values_per_frame(),
+            given: of_source.values_per_frame(),
             averaged: false,
             order: globe.as_ref().and_then(Globe::order).map(|order| Arc::new(order) as _),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
@@ -97,17 +103,20 @@ impl GridField {
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: Arc::new(move |value| value_position(value, &shape, &axes)),
             globe: globe.map(Arc::new),
+            coast: coast.clone(),
         };
         let Loaded { velocity, stream, blocks, traits, layout } = match input {
             Input::Blocks(source, bytes) => {
                 let given = layout.values_of_source();
                 let open = (device, options);
-                let (blocks, traits) =
-                    Blocks::open(layout, (source, measured), time.clone(), open, bytes)?;
+                let read = (source, measured.clone());
+                let (blocks, traits) = Blocks::open(layout, read, time.clone(), open, bytes)?;
                 Loaded::in_blocks(blocks, traits, given, open)
             }
             input => layout.load(input, &time, device, options)?,
         };
+        let order = layout.order.as_ref().map(|order| order.order());
+        let land = coast.and_then(|coast| coast.land(&shape, &measured, order)).map(Arc::new);
         let dtype = options.precision.dtype();
         let count = nodes.len();
         let nodes = options.precision.data(nodes, [count]);
@@ -128,6 +137,7 @@ impl GridField {
             device: device.clone(),
             precision: options.precision,
             traits,
+            land,
             layout,
             lanes,
         };

@@ -2,6 +2,7 @@
 
 use super::{
     arrays::FieldArray,
+    coast::Coast,
     frames::TimeAxis,
     globe::Globe,
     lanes::{ArrayLanes, LANES},
@@ -76,6 +77,8 @@ pub(super) struct Layout {
     pub position: Positions,
     /// The sphere that the field is on.
     pub globe: Option<Arc<Globe>>,
+    /// The land, if values that are not finite are land.
+    pub coast: Option<Arc<Coast>>,
 }
 
 impl Layout {
@@ -100,7 +103,7 @@ impl Layout {
     }
 
     /// The source's index of each value, if it has another order.
-    fn order(&self) -> Option<&[usize]> {
+    pub fn order(&self) -> Option<&[usize]> {
         self.order.as_ref().map(|order| order.order())
     }
 
@@ -131,7 +134,7 @@ impl Layout {
         not_finite: NotFinite,
         all: &mut Floats,
     ) -> Result<FrameTraits> {
-        let FrameData { velocity, diffusivity, hidden, arrays } = data;
+        let FrameData { mut velocity, diffusivity, hidden, arrays } = data;
         let start = all.len();
         if self.averaged && diffusivity.is_some() {
             return Err(Error::Mesh(
@@ -148,8 +151,12 @@ impl Layout {
         let is_hidden =
             |i: usize| hidden.as_ref().is_some_and(|hidden| hidden.get(i) == Some(&true));
         if self.lanes.has_velocity {
+            self.check_size(frame, &velocity)?;
+            if let Some(coast) = &self.coast {
+                velocity = coast.filled((frame, &*self.position), velocity, hidden.as_deref())?;
+            }
             let is_hole = |i: usize| is_hidden(i) || not_finite == NotFinite::Outside;
-            let bad = self.put_velocity(frame, &velocity, is_hole, all)?;
+            let bad = self.put_velocity(&velocity, is_hole, all);
             match (&self.globe, &mut *all) {
                 (Some(globe), Floats::F32(all)) => {
                     globe.join_poles(all[start..].as_chunks_mut().0, |x| x as f32);
@@ -173,7 +180,8 @@ impl Layout {
                 self.put_arrays(frame, &arrays, is_hidden, &mut all[start..], |x| x)
             }
         }?;
-        let has_holes = hidden.is_some() || not_finite == NotFinite::Outside;
+        let has_holes =
+            hidden.is_some() && self.coast.is_none() || not_finite == NotFinite::Outside;
         let traits = FrameTraits { has_diffusivity: diffusivity.is_some(), has_holes };
         let Some(diffusivity) = diffusivity else {
             return Ok(traits);
@@ -185,27 +193,29 @@ impl Layout {
         Ok(traits)
     }
 
+    fn check_size(&self, frame: usize, velocity: &Floats) -> Result<()> {
+        let (found, expected) = (velocity.len(), 3 * self.given);
+        match found == expected {
+            true => Ok(()),
+            false => Err(Error::FrameSize { frame, found, expected, placement: self.name.clone() }),
+        }
+    }
+
     /// Appends the velocities of a frame; see [`pack`](Layout::pack).
     fn put_velocity(
         &self,
-        frame: usize,
         velocity: &Floats,
         is_hole: impl Fn(usize) -> bool,
         all: &mut Floats,
-    ) -> Result<Option<(usize, usize)>> {
-        if velocity.len() != 3 * self.given {
-            let (found, expected) = (velocity.len(), 3 * self.given);
-            let placement = self.name.clone();
-            return Err(Error::FrameSize { frame, found, expected, placement });
-        }
-        Ok(match (velocity, all) {
+    ) -> Option<(usize, usize)> {
+        match (velocity, all) {
             (Floats::F32(v), Floats::F32(all)) => {
                 self.pack(|i| v[i].into(), is_hole, all, |x| x as f32)
             }
             (Floats::F32(v), Floats::F64(all)) => self.pack(|i| v[i].into(), is_hole, all, |x| x),
             (Floats::F64(v), Floats::F32(all)) => self.pack(|i| v[i], is_hole, all, |x| x as f32),
             (Floats::F64(v), Floats::F64(all)) => self.pack(|i| v[i], is_hole, all, |x| x),
-        })
+        }
     }
 
     /// Writes the arrays of a frame into its rows; NaN where they are hidden.

@@ -5,7 +5,7 @@ use super::{
     frames::{Frames, TimeAxis},
     lanes::{ArrayLanes, LANES},
     layout::{FrameTraits, Layout, ValueLayout, check_ends, threads},
-    options::FieldOptions,
+    options::{FieldOptions, NotFinite},
     source::{FrameSource, GridSource},
     stream::Stream,
     totals::ReadTotals,
@@ -84,6 +84,10 @@ impl Layout {
         options: &FieldOptions,
     ) -> Result<Loaded> {
         crate::device::check_precision(device, options.precision)?;
+        if options.not_finite == NotFinite::Land && self.coast.is_none() && self.lanes.has_velocity
+        {
+            return Err(refusal(Feature::Land, Feature::NotOnGrid));
+        }
         let given = self.values_of_source();
         let frames = time.clock().frames;
         if matches!(options.frames, Frames::Blocks(_)) {

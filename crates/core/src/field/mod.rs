@@ -3,6 +3,7 @@
 mod analytic;
 mod arrays;
 mod blocks;
+mod coast;
 mod domain;
 pub(crate) mod evaluate;
 mod flows;
@@ -51,7 +52,7 @@ pub(crate) use interface::origin;
 pub use interface::{Field, FromOrigin, Internals};
 pub(crate) use lanes::LANES;
 pub use mesh::{CellVelocity, MeshField};
-pub use options::{FieldOptions, NotFinite};
+pub use options::{FieldOptions, NotFinite, Slip};
 pub use periodic::{PeriodicAxis, PeriodicGrid};
 pub use points::PointField;
 pub use sampled::Sampled;

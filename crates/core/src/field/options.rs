@@ -17,6 +17,8 @@ pub struct FieldOptions {
     pub in_time: TimeInterpolation,
     /// Treatment of velocities that are not finite.
     pub not_finite: NotFinite,
+    /// The velocity beside land, which is [`NotFinite::Land`].
+    pub slip: Slip,
     /// Radius of the sphere, in metres, on which the first two axes of a grid are longitude and latitude in degrees; its
     /// velocities are towards the east, the north, and upwards, in metres per second. `None` in a flat space.
     pub radius: Option<f64>,
@@ -38,4 +40,34 @@ pub enum NotFinite {
     /// Read them as holes of the field: cells with such a value are outside it. Particles that come
     /// there end as having left the field, and seeds there are not located.
     Outside,
+    /// Read them as land, on grids: a position is on land if its nearest node is, or its cell where velocities are in cells. Particles
+    /// that come to the coast, midway between nodes, meet its [condition](crate::Surroundings::coast). Land is the same in all
+    /// frames.
+    Land,
+}
+
+/// The velocity beside land, on a grid with velocities at nodes: from the water up to the coast it changes as towards a velocity at
+/// the nodes on land (as in Parcels, van Sebille and others, "Dispersion of surface drifters in the tropical Atlantic", 2021,
+/// and its documentation of stuck particles).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Slip {
+    /// 0 at the nodes on land.
+    #[default]
+    No,
+    /// Along the coast, half of the velocity in the water.
+    Partial,
+    /// Along the coast, the velocity in the water.
+    Free,
+}
+
+impl Slip {
+    /// The part of the velocity in the water that the nodes on land have.
+    pub(super) fn factor(self) -> f64 {
+        match self {
+            Slip::No => 0.0,
+            Slip::Partial => 0.5,
+            Slip::Free => 1.0,
+        }
+    }
 }

@@ -96,6 +96,7 @@ impl PointField {
             given: positions.len(),
             averaged: false,
             globe: None,
+            coast: None,
             order: Some(Arc::new(lattice.order)),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),
             lanes: lanes.clone(),
@@ -122,6 +123,7 @@ impl PointField {
             device: device.clone(),
             precision: options.precision,
             traits,
+            land: None,
             layout,
             lanes,
         };

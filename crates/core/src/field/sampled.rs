@@ -16,7 +16,7 @@ use crate::{
     device,
 };
 use burn::tensor::{Bool, Device, Tensor, TensorData};
-use burntrace_kernels::FieldTensors;
+use burntrace_kernels::{FieldTensors, Land};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Sampled velocity on a device: the input of the fused operation.
@@ -35,6 +35,8 @@ pub struct Sampled {
     pub(crate) device: Device,
     pub(crate) precision: Precision,
     pub(crate) traits: FrameTraits,
+    /// The land, measured from the origin.
+    pub(crate) land: Option<Arc<Land>>,
     /// Where the values of its source are.
     pub(crate) layout: ValueLayout,
     pub(crate) lanes: ArrayLanes,

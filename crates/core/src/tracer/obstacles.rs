@@ -6,7 +6,8 @@ use crate::{
     field::{self, AXES},
     patch,
 };
-use burntrace_kernels::GeometryTensors;
+use burntrace_kernels::{Allowed, GeometryTensors, Land};
+use std::sync::Arc;
 
 /// Distance behind a surface within which a released particle counts as on it, in units of
 /// rounding.
@@ -14,6 +15,9 @@ const SLACK: f64 = 16.0;
 
 /// The obstacles of a tracer, adapted to its domain.
 pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
+    if let (Some(_), Some(flaw)) = (land(tracer), patch::not_of_bodies(tracer.surroundings.coast)) {
+        return Err(Error::Obstacle(format!("the coast: {flaw}")));
+    }
     if tracer.surroundings.obstacles.is_empty() {
         return Ok(Vec::new());
     }
@@ -31,15 +35,24 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
     tracer.surroundings.obstacles.iter().enumerate().map(of_one).collect()
 }
 
-/// The obstacles of a tracer, adapted to its domain and measured from its origin.
+/// The obstacles of a tracer, adapted to its domain and measured from its origin, and the land of its field.
 pub(super) fn measured(tracer: &Tracer) -> Result<Vec<Obstacle>> {
     let by = field::origin(tracer.field).map(|x| -x);
-    let obstacles = checked(tracer)?;
-    if by == [0.0; 3] {
-        return Ok(obstacles);
+    let mut obstacles = checked(tracer)?;
+    if by != [0.0; 3] {
+        obstacles.iter_mut().for_each(|obstacle| obstacle.shape = obstacle.shape.moved(by));
     }
-    let moved = |obstacle: Obstacle| Obstacle { shape: obstacle.shape.moved(by), ..obstacle };
-    Ok(obstacles.into_iter().map(moved).collect())
+    obstacles.extend(land(tracer).map(|land| Obstacle {
+        shape: Shape::Land(land.clone()),
+        allowed: Allowed::Outside,
+        surface: tracer.surroundings.coast,
+    }));
+    Ok(obstacles)
+}
+
+/// The land of a tracer's field.
+pub(super) fn land<'a>(tracer: &Tracer<'a>) -> Option<&'a Arc<Land>> {
+    tracer.field.sampled()?.land.as_ref()
 }
 
 /// The buffers of inlets and obstacles on the field's device.
@@ -75,6 +88,7 @@ fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> 
                 (low[d], high[d]) = (f64::NEG_INFINITY, f64::INFINITY);
                 Shape::Box { low, high }
             }
+            land @ Shape::Land(_) => land,
             Shape::Surface(_) => {
                 return Err(format!(
                     "the domain is flat along {}, where a triangulated surface has no outline; use a \

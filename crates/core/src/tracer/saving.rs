@@ -155,7 +155,7 @@ impl Run<'_> {
             again: self.slots.as_ref(),
             patches: &self.stepper.boundary.patches,
             faces: self.tracer.field.mesh().map(|mesh| &**mesh.face_tags()),
-            have_obstacles: !self.stepper.obstacles.is_empty(),
+            have_obstacles: !self.tracer.surroundings.obstacles.is_empty(),
         };
         let fraction = self.store.fraction().filter(|fraction| fraction.device().is_autodiff());
         let rows = self.store.into_rows(slots.need_positions())?;

@@ -113,6 +113,8 @@ impl<'a> Tracer<'a> {
         obstacle(obstacle: Obstacle): it => it.surroundings.obstacles.push(obstacle);
         /// Adds several [obstacles](Surroundings::obstacles).
         obstacles(obstacles: impl IntoIterator<Item = Obstacle>): it => it.surroundings.obstacles.extend(obstacles);
+        /// Sets the condition at the [coast](Surroundings::coast).
+        coast(condition: BoundaryCondition): it => it.surroundings.coast = condition;
         /// Ends particles that are [slower](Surroundings::stagnant_speed), in length per time.
         stagnant_speed(speed: f64): it => it.surroundings.stagnant_speed = speed;
         /// Sets how seeds outside the domain are handled.

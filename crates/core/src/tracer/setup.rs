@@ -41,7 +41,11 @@ impl Tracer<'_> {
         }
         if self.surroundings.seeds_outside == SeedsOutside::Error {
             let on_mesh = self.field.mesh().is_some();
-            let inner = if on_mesh { "mesh" } else { "allowed side of the obstacles" };
+            let inner = match self.surroundings.obstacles.is_empty() {
+                _ if on_mesh => "mesh",
+                true => "water, that is, the cells of nodes with a velocity,",
+                false => "allowed side of the obstacles",
+            };
             located::check_inside(seeds, &cells, &self.domain_box(), inner)?;
         }
         Ok(cells)

@@ -3,7 +3,7 @@
 use super::{Real, dual::Dual, field::FieldArrays};
 use crate::{
     Segment,
-    functions::triangle_rows,
+    functions::table_rows,
     physics::{
         features::Features,
         mesh_path::MAX_GUIDED,
@@ -20,9 +20,9 @@ use crate::{
 pub(crate) struct Launch<'a, F: Float> {
     pub floats: &'a [F::Stored],
     pub ints: &'a [i32],
-    /// Positions of inlets, and triangles of surfaces.
+    /// Positions of inlets, and tables of obstacles.
     pub rows: &'a [[F::Stored; 3]],
-    /// Integers of surfaces.
+    /// Integers of those tables.
     pub numbers: &'a [i32],
     pub features: Features,
     pub region: Option<&'a dyn Region<F::Stored>>,
@@ -237,8 +237,8 @@ impl<'a, F: Real> LaunchData<'a, F> {
             clock.frames >= 1 && clock.frame_intervals.len() <= clock.frames,
             "more frame intervals than frames"
         );
-        let first_triangle = geometry.0.len().saturating_sub(triangle_rows(&segment.obstacles));
-        let tables = Tables::new((field.shape, field.groups), segment, first_triangle);
+        let first_row = geometry.0.len().saturating_sub(table_rows(&segment.obstacles));
+        let tables = Tables::new((field.shape, field.groups), segment, first_row);
         LaunchData::new(tables, geometry, Features::new(field.shape, segment))
     }
 

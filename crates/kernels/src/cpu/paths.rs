@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     Boundary, Obstacle, Status,
-    functions::surfaces,
     physics::{
         faces::host::{Passage, contains, land},
         features::Features,
@@ -42,9 +41,7 @@ pub(crate) fn follow<F: Float>(
 /// forbidden side.
 pub(crate) fn obstacle_clearance(obstacle: &Obstacle, position: [f64; 3]) -> f64 {
     let (obstacles, open) = (std::slice::from_ref(obstacle), Boundary::open());
-    let none: (&[[f64; 3]], &[i32]) = (&[], &[]);
-    let geometry =
-        surfaces(obstacles).next().map_or(none, |surface| (&surface.rows, &surface.numbers));
+    let geometry = obstacle.shape.table();
     let tables = Tables::of_surroundings(&open, obstacles);
     let data = LaunchData::<f64>::new(tables, geometry, Features::among(obstacles));
     clearance_of(&data.launch(None), 0, Vec3(position))

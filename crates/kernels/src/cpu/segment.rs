@@ -10,10 +10,11 @@ use super::{
 };
 use crate::{
     Segment, Step,
-    obstacle::FACETED,
+    obstacle::{FACETED, LAND},
     physics::{
         body::host::{Body, is_clear, load},
         facets::host as facets,
+        land::host as land,
         prelude::host::Vec3,
     },
     scheme::{MAX_STAGES, Tableau},
@@ -163,12 +164,10 @@ fn is_clear_of_bodies<F: Real>(
     to: [F; 3],
 ) -> bool {
     let (from, to) = (Vec3(from), Vec3(to));
-    bodies.iter().enumerate().all(|(k, body)| {
-        if body.code == FACETED {
-            facets::is_clear(launch, &facets::load(launch, k), from, to)
-        } else {
-            is_clear(body, from, to)
-        }
+    bodies.iter().enumerate().all(|(k, body)| match body.code {
+        FACETED => facets::is_clear(launch, &facets::load(launch, k), from, to),
+        LAND => land::is_clear(launch, &land::load(launch, k), from, to),
+        _ => is_clear(body, from, to),
     })
 }
 

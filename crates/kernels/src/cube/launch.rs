@@ -13,9 +13,9 @@ pub(crate) struct Launch<F: Float> {
     /// See [`tables`](crate::physics::tables).
     pub floats: Box<[F]>,
     pub ints: Box<[i32]>,
-    /// Positions of inlets, and triangles of surfaces.
+    /// Positions of inlets, and tables of obstacles.
     pub rows: Box<[F]>,
-    /// Integers of surfaces.
+    /// Integers of those tables.
     pub numbers: Box<[i32]>,
     pub velocity: Box<[Vec4<F>]>,
     /// The coordinate tensor of a field: as numbers, and in fours (for the records of a mesh).

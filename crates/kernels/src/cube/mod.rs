@@ -20,7 +20,7 @@ mod walk;
 
 use crate::{
     LOG_INDEX, LOG_POSITION, Scheme, Segment,
-    functions::triangle_rows,
+    functions::table_rows,
     ops::{Advanced, Geometry, Sampled, State},
     physics::{
         features::Features,
@@ -79,8 +79,8 @@ pub(crate) fn advance(
     let client = state.position.client.clone();
     let count = state.fraction.meta.shape()[0];
     let dtype = state.position.dtype;
-    let first_triangle = geometry.rows.meta.shape()[0] - triangle_rows(&segment.obstacles);
-    let tables = Tables::new((&field.shape, field.groups), segment, first_triangle);
+    let first_row = geometry.rows.meta.shape()[0] - table_rows(&segment.obstacles);
+    let tables = Tables::new((&field.shape, field.groups), segment, first_row);
     let log = Log::new(&state, segment);
     let dim = CubeDim::new(&client, MANY);
     step::advance_kernel::launch(

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Segment,
-    functions::triangle_rows,
+    functions::table_rows,
     ops::{Advanced, Ends, Geometry, Sampled, State},
     physics::{
         diffusion::device::{Address, Spread, displacement},
@@ -59,8 +59,8 @@ pub(crate) fn settle(
     };
     let client = state.position.client.clone();
     let (count, dtype) = (state.fraction.meta.shape()[0], state.position.dtype);
-    let first_triangle = geometry.rows.meta.shape()[0] - triangle_rows(&segment.obstacles);
-    let tables = Tables::new((&field.shape, field.groups), segment, first_triangle);
+    let first_row = geometry.rows.meta.shape()[0] - table_rows(&segment.obstacles);
+    let tables = Tables::new((&field.shape, field.groups), segment, first_row);
     let log = Log::new(&state, segment);
     let dim = CubeDim::new(&client, MANY);
     settle_kernel::launch(

@@ -1,16 +1,14 @@
 //! What occurs in a launch: known when a kernel is compiled for a device.
 
-use crate::{
-    FieldShape, Obstacle, Outside, Segment, TimeInterpolation, Walk, WalkScheme,
-    functions::surfaces,
-};
+use crate::{FieldShape, Obstacle, Outside, Segment, Shape, TimeInterpolation, Walk, WalkScheme};
 
 /// What occurs in a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Features {
-    /// Whether there are obstacles, and whether any is a triangulated surface.
+    /// Whether there are obstacles, and whether any is a triangulated surface or land.
     pub bodies: bool,
     pub surfaces: bool,
+    pub land: bool,
     /// Whether the field is on a mesh.
     pub mesh: bool,
     /// Whether a walk from cell to cell may lead around a part of a straight path that is outside the mesh.
@@ -66,7 +64,8 @@ impl Features {
     pub fn among(obstacles: &[Obstacle]) -> Self {
         Features {
             bodies: !obstacles.is_empty(),
-            surfaces: surfaces(obstacles).next().is_some(),
+            surfaces: obstacles.iter().any(|one| matches!(one.shape, Shape::Surface(_))),
+            land: obstacles.iter().any(|one| matches!(one.shape, Shape::Land(_))),
             ..Features::default()
         }
     }

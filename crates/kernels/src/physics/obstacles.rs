@@ -8,11 +8,15 @@ const MAX_ROUNDS: i32 = 8;
 #[host_device]
 pub(crate) mod obstacles {
     use super::MAX_ROUNDS;
-    use crate::obstacle::FACETED;
+    use crate::obstacle::{FACETED, LAND};
     use crate::physics::{
-        body::both::{allows, clearance, intersection, is_clear, line, load, normal, projected},
+        body::both::{
+            Intersection, Line, allows, clearance, intersection, is_clear, line, load, normal,
+            projected,
+        },
         cursor::both::in_box,
         facets::both as facets,
+        land::both as land,
         tables::OBSTACLES_AT,
     };
 
@@ -31,6 +35,11 @@ pub(crate) mod obstacles {
         pub normal: Vec3<F>,
     }
 
+    #[inline(always)]
+    fn count<F: Float>(launch: &Launch<F>) -> usize {
+        launch.int(launch.int(OBSTACLES_AT) as usize) as usize
+    }
+
     /// Whether the straight path between two points certainly meets no obstacle and ends at an
     /// allowed point.
     pub(crate) fn is_clear_of_all<F: Float>(
@@ -39,21 +48,39 @@ pub(crate) mod obstacles {
         to: Vec3<F>,
     ) -> bool {
         let mut is_clear_of_all = true;
-        for k in 0..launch.int(launch.int(OBSTACLES_AT) as usize) as usize {
-            let body = load::<F>(launch, k);
-            let mut is_convex = true;
-            if comptime!(launch.features.surfaces) {
-                is_convex = body.code != FACETED;
-                if is_clear_of_all && !is_convex {
-                    let facets = facets::load::<F>(launch, k);
-                    is_clear_of_all = facets::is_clear::<F>(launch, &facets, from, to);
-                }
-            }
-            if is_convex {
-                is_clear_of_all = is_clear_of_all && is_clear::<F>(&body, from, to);
+        for k in 0..count::<F>(launch) {
+            if is_clear_of_all {
+                is_clear_of_all = is_clear_of::<F>(launch, k, from, to);
             }
         }
         is_clear_of_all
+    }
+
+    /// As [`is_clear_of_all`], for obstacle `k`.
+    fn is_clear_of<F: Float>(launch: &Launch<F>, k: usize, from: Vec3<F>, to: Vec3<F>) -> bool {
+        let body = load::<F>(launch, k);
+        let mut clear = true;
+        let mut is_convex = true;
+        if comptime!(launch.features.surfaces) {
+            let is_faceted = body.code == FACETED;
+            is_convex = is_convex && !is_faceted;
+            if is_faceted {
+                let facets = facets::load::<F>(launch, k);
+                clear = facets::is_clear::<F>(launch, &facets, from, to);
+            }
+        }
+        if comptime!(launch.features.land) {
+            let is_land = body.code == LAND;
+            is_convex = is_convex && !is_land;
+            if is_land {
+                let lattice = land::load::<F>(launch, k);
+                clear = land::is_clear::<F>(launch, &lattice, from, to);
+            }
+        }
+        if is_convex {
+            clear = is_clear::<F>(&body, from, to);
+        }
+        clear
     }
 
     /// The nearest allowed point: the given one, or a corrected one.
@@ -65,25 +92,12 @@ pub(crate) mod obstacles {
             point = in_box::<F>(launch, point);
             is_allowed = true;
             let mut moved = point;
-            for k in 0..launch.int(launch.int(OBSTACLES_AT) as usize) as usize {
+            for k in 0..count::<F>(launch) {
                 // If the previous obstacles allow the point, it is not moved yet.
-                let body = load::<F>(launch, k);
-                let mut is_convex = true;
-                if comptime!(launch.features.surfaces) {
-                    is_convex = body.code != FACETED;
-                    if !is_convex {
-                        let facets = facets::load::<F>(launch, k);
-                        let probe = facets::probe::<F>(launch, &facets, moved, true);
-                        let is_fine = probe.clearance > F::new(0.5_f32) * facets.skin;
-                        if !is_fine {
-                            is_allowed = false;
-                            moved = probe.off;
-                        }
-                    }
-                }
-                if is_convex && !allows::<F>(&body, moved) {
+                let off = moved_off::<F>(launch, k, moved);
+                if !off.is_allowed {
                     is_allowed = false;
-                    moved = projected::<F>(&body, moved);
+                    moved = off.point;
                 }
             }
             if !is_allowed {
@@ -94,10 +108,43 @@ pub(crate) mod obstacles {
         AllowedPoint::<F> { point, is_allowed }
     }
 
+    /// A point, or a corrected one if obstacle `k` does not allow it.
+    fn moved_off<F: Float>(launch: &Launch<F>, k: usize, from: Vec3<F>) -> AllowedPoint<F> {
+        let body = load::<F>(launch, k);
+        let mut point = from;
+        let mut is_allowed = true;
+        let mut is_convex = true;
+        if comptime!(launch.features.surfaces) {
+            let is_faceted = body.code == FACETED;
+            is_convex = is_convex && !is_faceted;
+            if is_faceted {
+                let facets = facets::load::<F>(launch, k);
+                let probe = facets::probe::<F>(launch, &facets, from, true);
+                is_allowed = probe.clearance > F::new(0.5_f32) * facets.skin;
+                point = probe.off;
+            }
+        }
+        if comptime!(launch.features.land) {
+            let is_land = body.code == LAND;
+            is_convex = is_convex && !is_land;
+            if is_land {
+                let lattice = land::load::<F>(launch, k);
+                let off = land::moved_off::<F>(launch, &lattice, from);
+                is_allowed = off.is_allowed;
+                point = off.point;
+            }
+        }
+        if is_convex && !allows::<F>(&body, from) {
+            is_allowed = false;
+            point = projected::<F>(&body, from);
+        }
+        AllowedPoint::<F> { point, is_allowed }
+    }
+
     /// The first obstacle with a point on its forbidden side, or -1.
     pub(crate) fn behind<F: Float>(launch: &Launch<F>, point: Vec3<F>) -> i32 {
         let mut which = i32::new(-1);
-        for k in 0..launch.int(launch.int(OBSTACLES_AT) as usize) as usize {
+        for k in 0..count::<F>(launch) {
             let distance = clearance_of::<F>(launch, k, point);
             if which < 0 && distance <= F::new(0.0_f32) {
                 which = k as i32;
@@ -113,10 +160,19 @@ pub(crate) mod obstacles {
         let mut distance = F::new(0.0_f32);
         let mut is_convex = true;
         if comptime!(launch.features.surfaces) {
-            is_convex = body.code != FACETED;
-            if !is_convex {
+            let is_faceted = body.code == FACETED;
+            is_convex = is_convex && !is_faceted;
+            if is_faceted {
                 let facets = facets::load::<F>(launch, k);
                 distance = facets::probe::<F>(launch, &facets, point, false).clearance;
+            }
+        }
+        if comptime!(launch.features.land) {
+            let is_land = body.code == LAND;
+            is_convex = is_convex && !is_land;
+            if is_land {
+                let lattice = land::load::<F>(launch, k);
+                distance = land::clearance::<F>(launch, &lattice, point);
             }
         }
         if is_convex {
@@ -135,49 +191,86 @@ pub(crate) mod obstacles {
             let mut bound = i32::new(-1);
             let mut distance = line.length;
             if line.is_any {
-                for k in 0..launch.int(launch.int(OBSTACLES_AT) as usize) as usize {
-                    let body = load::<F>(launch, k);
-                    let mut met = i32::new(-1);
-                    let mut at = line.length;
-                    let mut is_convex = true;
-                    if comptime!(launch.features.surfaces) {
-                        is_convex = body.code != FACETED;
-                        if !is_convex {
-                            let facets = facets::load::<F>(launch, k);
-                            let crossing = facets::crossing::<F>(launch, &facets, from, &line);
-                            met = crossing.bound;
-                            at = crossing.distance;
-                        }
-                    }
-                    if is_convex {
-                        let intersection = intersection::<F>(&body, from, &line);
-                        met = intersection.bound;
-                        at = intersection.distance;
-                    }
-                    if met >= 0 && (which < 0 || at < distance) {
+                for k in 0..count::<F>(launch) {
+                    let met = intersection_with::<F>(launch, k, from, &line);
+                    if met.bound >= 0 && (which < 0 || met.distance < distance) {
                         which = k as i32;
-                        bound = met;
-                        distance = at;
+                        bound = met.bound;
+                        distance = met.distance;
                     }
                 }
             }
             if which >= 0 {
                 fraction = distance / line.length;
-                let body = load::<F>(launch, which as usize);
-                let mut is_convex = true;
-                if comptime!(launch.features.surfaces) {
-                    is_convex = body.code != FACETED;
-                    if !is_convex {
-                        let facets = facets::load::<F>(launch, which as usize);
-                        towards = facets::normal::<F>(launch, &facets, bound);
-                    }
-                }
-                if is_convex {
-                    let point = from + Vec3::<F>::new(distance) * line.direction;
-                    towards = normal::<F>(&body, point, bound);
-                }
+                let point = from + Vec3::<F>::new(distance) * line.direction;
+                towards = normal_of::<F>(launch, which as usize, point, bound);
             }
         }
         Hit::<F> { which, fraction, normal: towards }
+    }
+
+    /// The first crossing of a line to the forbidden side of obstacle `k`.
+    fn intersection_with<F: Float>(
+        launch: &Launch<F>,
+        k: usize,
+        from: Vec3<F>,
+        line: &Line<F>,
+    ) -> Intersection<F> {
+        let body = load::<F>(launch, k);
+        let mut bound = i32::new(-1);
+        let mut distance = line.length;
+        let mut is_convex = true;
+        if comptime!(launch.features.surfaces) {
+            let is_faceted = body.code == FACETED;
+            is_convex = is_convex && !is_faceted;
+            if is_faceted {
+                let facets = facets::load::<F>(launch, k);
+                let crossing = facets::crossing::<F>(launch, &facets, from, line);
+                bound = crossing.bound;
+                distance = crossing.distance;
+            }
+        }
+        if comptime!(launch.features.land) {
+            let is_land = body.code == LAND;
+            is_convex = is_convex && !is_land;
+            if is_land {
+                let lattice = land::load::<F>(launch, k);
+                let crossing = land::crossing::<F>(launch, &lattice, from, line);
+                bound = crossing.bound;
+                distance = crossing.distance;
+            }
+        }
+        if is_convex {
+            let intersection = intersection::<F>(&body, from, line);
+            bound = intersection.bound;
+            distance = intersection.distance;
+        }
+        Intersection::<F> { distance, bound }
+    }
+
+    /// The normal at a crossing of the surface of obstacle `k`, towards the allowed side.
+    fn normal_of<F: Float>(launch: &Launch<F>, k: usize, point: Vec3<F>, bound: i32) -> Vec3<F> {
+        let body = load::<F>(launch, k);
+        let mut towards = Vec3::<F>::new(F::new(0.0_f32));
+        let mut is_convex = true;
+        if comptime!(launch.features.surfaces) {
+            let is_faceted = body.code == FACETED;
+            is_convex = is_convex && !is_faceted;
+            if is_faceted {
+                let facets = facets::load::<F>(launch, k);
+                towards = facets::normal::<F>(launch, &facets, bound);
+            }
+        }
+        if comptime!(launch.features.land) {
+            let is_land = body.code == LAND;
+            is_convex = is_convex && !is_land;
+            if is_land {
+                towards = land::normal::<F>(bound);
+            }
+        }
+        if is_convex {
+            towards = normal::<F>(&body, point, bound);
+        }
+        towards
     }
 }

@@ -139,9 +139,9 @@ pub(crate) mod path {
         if cursor.is_redirected {
             cursor.to = position + cursor.rest - cursor.removed;
             if comptime!(launch.features.bodies) && cursor.along >= 0 {
-                // Along the tangent, then back onto a curved vessel; triangles are flat.
+                // Along the tangent, then back onto a curved vessel; triangles and coasts are flat.
                 let body = load::<F>(launch, cursor.along as usize);
-                if body.code != FACETED && !allows::<F>(&body, cursor.to) {
+                if body.code < FACETED && !allows::<F>(&body, cursor.to) {
                     cursor.to = projected::<F>(&body, cursor.to);
                 }
             }

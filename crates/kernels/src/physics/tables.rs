@@ -1,7 +1,7 @@
 //! Data shared by all particles of a launch, packed into two small buffers. Their layout is defined
 //! here only, for the host that writes them and for the code that reads them.
 
-use super::{facet::FACET_ROWS, layout::Layout};
+use super::layout::Layout;
 use crate::{
     Adaptive, Boundary, Face, FieldShape, FormulaShape, FormulaStart, MeshPatch, Obstacle,
     ReinjectionRules, Segment, Shape, Status, obstacle::SHAPE_NUMBERS, random::halves,
@@ -116,8 +116,8 @@ pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 11;
 /// Floats per obstacle: those of [`Shape::numbers`].
 pub(crate) const BODY_FLOATS: usize = SHAPE_NUMBERS;
 /// Integers per obstacle: codes of shape and allowed side, turn and end of its surface; for a
-/// triangulated surface also the cells of its lattice along each axis, the first row of its
-/// triangles, the offset of its numbers, and the number of its triangles.
+/// triangulated surface and for land also the cells of its lattice along each axis, the first row and the offset of
+/// its table, and the number of its triangles.
 pub(crate) const BODY_INTS: usize = 10;
 pub(crate) const BODY_TURN: usize = 2;
 pub(crate) const BODY_END: usize = 3;
@@ -129,7 +129,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// All data of a launch in a field with `groups` of values. `row` is the first row of triangles.
+    /// All data of a launch in a field with `groups` of values. `row` is the first row of the tables of obstacles.
     pub fn new((shape, groups): (&FieldShape, usize), segment: &Segment, row: usize) -> Self {
         let mut tables = Tables::of_field(shape);
         tables.ints[FRAME_SIZE] *= groups as i32;
@@ -224,19 +224,19 @@ impl Tables {
         ints[SHAPES_AT] = floats.len() as i32;
         ints.push(obstacles.len() as i32);
         let (mut row, mut number) = (row, 0);
-        for Obstacle { shape, allowed, surface } in obstacles {
-            let response = surface.response(Status::HitObstacle);
+        for obstacle in obstacles {
+            let (shape, response) = (&obstacle.shape, obstacle.response());
             floats.extend(shape.numbers());
-            ints.extend([shape.code(), allowed.code(), response.turn, response.end]);
-            let mut of_lattice = [0; BODY_INTS - BODY_END - 1];
-            if let Shape::Surface(surface) = shape {
-                let [nx, ny, nz] = surface.nodes;
-                let triangles = surface.triangles().len();
-                of_lattice = [nx, ny, nz, row, number, triangles].map(|n| n as i32);
-                row += FACET_ROWS * triangles;
-                number += surface.numbers.len();
-            }
-            ints.extend(of_lattice);
+            ints.extend([shape.code(), obstacle.allowed.code(), response.turn, response.end]);
+            let ([nx, ny, nz], triangles) = match shape {
+                Shape::Surface(surface) => (surface.nodes, surface.triangles().len()),
+                Shape::Land(land) => (land.cells(), 0),
+                _ => ([0; 3], 0),
+            };
+            ints.extend([nx, ny, nz, row, number, triangles].map(|n| n as i32));
+            let (rows, numbers) = shape.table();
+            row += rows.len();
+            number += numbers.len();
         }
     }
 

@@ -222,6 +222,16 @@ fn device_matches_cpu_on_analytic_obstacles() {
 }
 
 #[test]
+fn device_matches_cpu_on_land() {
+    let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
+        return crate::requirements::skip("vulkan", "no Vulkan device");
+    };
+    let single = (f32::elem_type_native(), DType::F32);
+    let normal_part = compare::<f32>(&device, single, 1e-3, random::ashore);
+    assert!(normal_part > 0.99, "{normal_part}");
+}
+
+#[test]
 fn device_matches_cpu_on_triangulated_surfaces() {
     let Ok(device) = CubeDevice::vulkan(WgpuDeviceKind::default()) else {
         return crate::requirements::skip("vulkan", "no Vulkan device");

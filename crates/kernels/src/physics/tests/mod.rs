@@ -5,6 +5,7 @@ mod device;
 #[cfg(feature = "cube")]
 mod device_normals;
 mod facets;
+mod land;
 mod normals;
 pub(crate) mod random;
 mod searches;
@@ -26,14 +27,11 @@ use crate::{
 };
 use burn::backend::DType;
 
-/// The rows and numbers of the surfaces among obstacles, as in
-/// [`GeometryTensors`](crate::GeometryTensors).
+/// The rows and numbers of obstacles, as in [`GeometryTensors`](crate::GeometryTensors).
 fn geometry<F: Real>(obstacles: &[Obstacle]) -> (Vec<[F; 3]>, Vec<i32>) {
-    let rows = functions::surfaces(obstacles)
-        .flat_map(|surface| surface.rows.iter().map(|row| row.map(F::of)));
-    let numbers =
-        functions::surfaces(obstacles).flat_map(|surface| surface.numbers.iter().copied());
-    (rows.collect(), numbers.collect())
+    let tables = || functions::tables(obstacles);
+    let rows = tables().flat_map(|(rows, _)| rows.iter().map(|row| row.map(F::of)));
+    (rows.collect(), tables().flat_map(|(_, numbers)| numbers.iter().copied()).collect())
 }
 
 /// Obstacles in a box, with the functions of the event loop.
@@ -189,7 +187,8 @@ impl<F: Real> Obstacles<F> {
                 return ObstaclePassage { position, image, end: None, obstacle: None };
             }
             let end = replayed(&exact, from, to, 0);
-            let at_one = matches!(end.end, Some((Status::Stuck | Status::HitObstacle, _)));
+            use Status::{Beached, HitObstacle, LeftField, Stuck};
+            let at_one = matches!(end.end, Some((Stuck | HitObstacle | Beached | LeftField, _)));
             ObstaclePassage {
                 position: end.position,
                 image: end.image,

@@ -87,7 +87,7 @@ pub(crate) fn among(rng: &mut Rng, surfaces: &[Shape]) -> Case {
     let mut case = case(rng);
     (case.boundary.low, case.boundary.high) = ([0.0; 3], [1.0; 3]);
     case.obstacles.clear();
-    for _ in 0..rng.usize(1..3) {
+    for _ in 0..rng.usize(1..3).min(surfaces.len()) {
         let allowed = if rng.u8(0..3) == 0 { Allowed::Inside } else { Allowed::Outside };
         let shape = surfaces[rng.usize(0..surfaces.len())].clone();
         case.obstacles.push(Obstacle { shape, allowed, surface: SURFACES[rng.usize(0..4)] });
@@ -98,6 +98,23 @@ pub(crate) fn among(rng: &mut Rng, surfaces: &[Shape]) -> Case {
     case.from = random_point(rng, 0.0, 1.0);
     let reach = [0.01, 0.3, 1.0, 30.0][rng.usize(0..4)];
     case.to = plus(&case.from, &random_point(rng, -reach, reach), 1.0);
+    case
+}
+
+/// A path among land, and sometimes a ball, in the box from 0 to 1.
+pub(crate) fn ashore(rng: &mut Rng) -> Case {
+    let mut case = among(rng, &[]);
+    let cells = [rng.usize(1..9), rng.usize(1..9), rng.usize(1..4)];
+    let walls = cells.map(|count| {
+        (1..count)
+            .map(|i| (i as f64 + 0.5 * rng.f64()) / count as f64)
+            .map(|x| f64::from(x as f32))
+            .collect()
+    });
+    let is_land: Vec<bool> = (0..cells.iter().product()).map(|_| rng.u8(0..3) == 0).collect();
+    let shape = Shape::Land(std::sync::Arc::new(crate::Land::new(&walls, &is_land)));
+    let surface = SURFACES[rng.usize(0..4)];
+    case.obstacles.push(Obstacle { shape, allowed: Allowed::Outside, surface });
     case
 }
 
@@ -246,7 +263,7 @@ fn particles_stay_in_a_flat_domain() {
                 Shape::Sphere { centre, radius } => (centre, radius),
                 Shape::Cylinder { base, radius, .. } => (base, radius),
                 Shape::Box { low, high } => (low, high[0] - low[0]),
-                Shape::Surface(_) => unreachable!("the case has no triangulated surfaces"),
+                Shape::Surface(_) | Shape::Land(_) => unreachable!("the case has no tables"),
             };
             let axis = [0.0, 0.0, radius];
             obstacle.shape = Shape::Cylinder { base, axis, radius, capped: false };

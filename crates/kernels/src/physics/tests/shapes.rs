@@ -59,6 +59,11 @@ fn value(shape: &Shape, p: [f64; 3]) -> f64 {
             (0..3).map(|d| (low[d] - p[d]).max(p[d] - high[d])).fold(f64::NEG_INFINITY, f64::max)
         }
         Shape::Surface(ref surface) => crate::surface::models::distance(surface, p),
+        Shape::Land(_) => {
+            let (shape, allowed) = (shape.clone(), Allowed::Outside);
+            let land = Obstacle { shape, allowed, surface: BoundaryCondition::Stick };
+            if land.allows(p, 0.0) { 1.0 } else { -1.0 }
+        }
     }
 }
 
@@ -90,7 +95,9 @@ fn check_hit<F: Real>(obstacle: Obstacle, path: [[f64; 3]; 2], expected: Option<
                 Shape::Box { low, high } => {
                     Shape::Box { low: transformed(low), high: transformed(high) }
                 }
-                Shape::Surface(_) => unreachable!("surfaces are tested in facets/tests.rs"),
+                Shape::Surface(_) | Shape::Land(_) => {
+                    unreachable!("tables are tested in facets.rs and land.rs")
+                }
             };
             let obstacles = Obstacles::<F>::new(&[Obstacle { shape, ..obstacle.clone() }], &OPEN);
             let [from, to] = path.map(|p| transformed(p).map(F::of));
