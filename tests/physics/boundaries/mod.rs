@@ -1,6 +1,7 @@
 //! What happens where a path meets a face, an obstacle or the boundary of a mesh, and where particles start again?
 
 pub mod against_oracle_walls;
+mod coasts;
 mod faces;
 mod high_face;
 mod mesh_edges;

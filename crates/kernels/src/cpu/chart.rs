@@ -2,7 +2,7 @@
 
 use super::{
     Real,
-    lanes::{Four, Lanes, Vector, four},
+    lanes::{Four, Lanes, Vector},
     launch::Launch,
 };
 use crate::physics::{
@@ -12,6 +12,9 @@ use crate::physics::{
 };
 use std::f64::consts::PI;
 
+/// Fours of particles in the largest group.
+pub(super) const FOURS: usize = 2;
+
 /// A space in which particles move.
 pub(crate) trait Chart<F: Real> {
     /// Whether displacements are changes of position.
@@ -20,7 +23,7 @@ pub(crate) trait Chart<F: Real> {
     /// The surroundings of a few positions, each in a lane.
     type Around<V: Four<F>>: Copy;
 
-    /// Those of positions, of which there are four at most.
+    /// Those of positions, of which there are [`FOURS`] times four at most.
     fn around<L: Lanes<F>, const G: usize>(
         launch: &Launch<F>,
         positions: &[L::Four; G],
@@ -96,7 +99,8 @@ impl<F: Real> Chart<F> for Flat {
     }
 }
 
-/// A sphere, as [`sphere`](crate::physics::sphere) has it, for a few particles at once.
+/// A sphere, as [`sphere`](crate::physics::sphere) has it, for four particles at once. While the series of four are computed, one
+/// after the other, those of the next four fill the processor.
 pub(crate) struct Sphere;
 
 /// Sines and cosines of longitudes and latitudes, and distances from the centre.
@@ -140,27 +144,37 @@ impl<V> Places<V> {
 }
 
 impl<F: Real> Chart<F> for Sphere {
-    type Around<V: Four<F>> = Places<V>;
+    type Around<V: Four<F>> = [Places<V>; FOURS];
 
     #[inline(always)]
     fn around<L: Lanes<F>, const G: usize>(
         launch: &Launch<F>,
         positions: &[L::Four; G],
-    ) -> Places<L::Four> {
-        let [lon, lat, height, _] = L::Four::transposed(rows::<F, L, G>(positions));
-        let ([sin_lon, cos_lon], [sin_lat, cos_lat]) = (turn::<F, L>(lon), turn::<F, L>(lat));
-        let radius = L::Four::splat(launch.float(RADIUS)) + height;
-        Places { sin_lon, cos_lon, sin_lat, cos_lat, radius }
+    ) -> [Places<L::Four>; FOURS] {
+        const { assert!(G <= 4 * FOURS) };
+        let zero = L::Four::splat(F::zero());
+        let mut around =
+            [Places { sin_lon: zero, cos_lon: zero, sin_lat: zero, cos_lat: zero, radius: zero };
+                FOURS];
+        // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for four in 0..G.div_ceil(4) {
+            let [lon, lat, height, _] = L::Four::transposed(rows::<F, L, G>(positions, four));
+            let ([sin_lon, cos_lon], [sin_lat, cos_lat]) = (turn::<F, L>(lon), turn::<F, L>(lat));
+            let radius = L::Four::splat(launch.float(RADIUS)) + height;
+            around[four] = Places { sin_lon, cos_lon, sin_lat, cos_lat, radius };
+        }
+        around
     }
 
     #[inline(always)]
-    fn start<L: Lanes<F>>(_: &Places<L::Four>, _: L::Four) -> L::Four {
+    fn start<L: Lanes<F>>(_: &[Places<L::Four>; FOURS], _: L::Four) -> L::Four {
         L::Four::splat(F::zero())
     }
 
     #[inline(always)]
     fn stage<L: Lanes<F>, const G: usize>(
-        around: &Places<L::Four>,
+        around: &[Places<L::Four>; FOURS],
         positions: &[L::Four; G],
         sums: [L::Four; G],
     ) -> [L::Four; G] {
@@ -173,7 +187,7 @@ impl<F: Real> Chart<F> for Sphere {
 
     #[inline(always)]
     fn step<L: Lanes<F>, const G: usize>(
-        around: &Places<L::Four>,
+        around: &[Places<L::Four>; FOURS],
         velocities: [L::Four; G],
         h: L::Four,
         rests: &[L::Four; G],
@@ -187,17 +201,19 @@ impl<F: Real> Chart<F> for Sphere {
 
     #[inline(always)]
     fn along_axes<L: Lanes<F>, const G: usize>(
-        around: &Places<L::Four>,
+        around: &[Places<L::Four>; FOURS],
         velocities: [L::Four; G],
     ) -> [L::Four; G] {
-        let [x, y, z, up] = L::Four::transposed(rows::<F, L, G>(&velocities));
-        let [east, north, _] = around.local([x, y, z]);
-        let all = L::Four::transposed([east, north, up, L::Four::splat(F::zero())]);
         let mut components = velocities;
-        // By index: a copy of slices might not be inlined.
-        #[allow(clippy::manual_memcpy)]
-        for g in 0..G {
-            components[g] = all[g];
+        for four in 0..G.div_ceil(4) {
+            let [x, y, z, up] = L::Four::transposed(rows::<F, L, G>(&velocities, four));
+            let [east, north, _] = around[four].local([x, y, z]);
+            let all = L::Four::transposed([east, north, up, L::Four::splat(F::zero())]);
+            // By index: a copy of slices might not be inlined.
+            #[allow(clippy::manual_memcpy)]
+            for g in 4 * four..G.min(4 * four + 4) {
+                components[g] = all[g - 4 * four];
+            }
         }
         components
     }
@@ -207,18 +223,18 @@ impl<F: Real> Chart<F> for Sphere {
 pub(crate) struct Either;
 
 impl<F: Real> Chart<F> for Either {
-    type Around<V: Four<F>> = Option<Places<V>>;
+    type Around<V: Four<F>> = Option<[Places<V>; FOURS]>;
 
     #[inline(always)]
     fn around<L: Lanes<F>, const G: usize>(
         launch: &Launch<F>,
         positions: &[L::Four; G],
-    ) -> Option<Places<L::Four>> {
+    ) -> Option<[Places<L::Four>; FOURS]> {
         launch.features.sphere.then(|| Sphere::around::<L, G>(launch, positions))
     }
 
     #[inline(always)]
-    fn start<L: Lanes<F>>(around: &Option<Places<L::Four>>, position: L::Four) -> L::Four {
+    fn start<L: Lanes<F>>(around: &Option<[Places<L::Four>; FOURS]>, position: L::Four) -> L::Four {
         match around {
             Some(places) => Sphere::start::<L>(places, position),
             None => position,
@@ -227,7 +243,7 @@ impl<F: Real> Chart<F> for Either {
 
     #[inline(always)]
     fn stage<L: Lanes<F>, const G: usize>(
-        around: &Option<Places<L::Four>>,
+        around: &Option<[Places<L::Four>; FOURS]>,
         positions: &[L::Four; G],
         sums: [L::Four; G],
     ) -> [L::Four; G] {
@@ -239,7 +255,7 @@ impl<F: Real> Chart<F> for Either {
 
     #[inline(always)]
     fn step<L: Lanes<F>, const G: usize>(
-        around: &Option<Places<L::Four>>,
+        around: &Option<[Places<L::Four>; FOURS]>,
         velocities: [L::Four; G],
         h: L::Four,
         rests: &[L::Four; G],
@@ -252,7 +268,7 @@ impl<F: Real> Chart<F> for Either {
 
     #[inline(always)]
     fn along_axes<L: Lanes<F>, const G: usize>(
-        around: &Option<Places<L::Four>>,
+        around: &Option<[Places<L::Four>; FOURS]>,
         velocities: [L::Four; G],
     ) -> [L::Four; G] {
         match around {
@@ -262,14 +278,14 @@ impl<F: Real> Chart<F> for Either {
     }
 }
 
-/// Four vectors, the last ones zero.
+/// Four vectors of some, the last ones zero.
 #[inline(always)]
-fn rows<F: Real, L: Lanes<F>, const G: usize>(vectors: &[L::Four; G]) -> [L::Four; 4] {
+fn rows<F: Real, L: Lanes<F>, const G: usize>(vectors: &[L::Four; G], four: usize) -> [L::Four; 4] {
     let mut rows = [L::Four::splat(F::zero()); 4];
     // By index: a copy of slices might not be inlined.
     #[allow(clippy::manual_memcpy)]
-    for g in 0..G {
-        rows[g] = vectors[g];
+    for g in 4 * four..G.min(4 * four + 4) {
+        rows[g - 4 * four] = vectors[g];
     }
     rows
 }
@@ -277,10 +293,36 @@ fn rows<F: Real, L: Lanes<F>, const G: usize>(vectors: &[L::Four; G]) -> [L::Fou
 /// The changes of positions on a sphere by displacements.
 #[inline(always)]
 fn changes<F: Real, L: Lanes<F>, const G: usize>(
-    around: &Places<L::Four>,
+    around: &[Places<L::Four>; FOURS],
     displacements: &[L::Four; G],
 ) -> [L::Four; G] {
-    let [x, y, z, height] = L::Four::transposed(rows::<F, L, G>(displacements));
+    let mut changes = *displacements;
+    // By index: an iterator call might not be inlined.
+    #[allow(clippy::needless_range_loop)]
+    for four in 0..G.div_ceil(4) {
+        let (all, small) = changes_of_four::<F, L>(
+            &around[four],
+            L::Four::transposed(rows::<F, L, G>(displacements, four)),
+        );
+        for g in 4 * four..G.min(4 * four + 4) {
+            let lane = g - 4 * four;
+            changes[g] = all[lane];
+            if small >> lane & 1 == 0 {
+                let place = around[four].place::<F>(lane);
+                changes[g] =
+                    super::lanes::four::<F, L>(&large_change(&place, displacements[g].array()));
+            }
+        }
+    }
+    changes
+}
+
+/// The changes of four positions, each in a lane of a displacement's components, and the bits of those that are small enough.
+#[inline(always)]
+fn changes_of_four<F: Real, L: Lanes<F>>(
+    around: &Places<L::Four>,
+    [x, y, z, height]: [L::Four; 4],
+) -> ([L::Four; 4], u32) {
     let [east, north, up] = around.local([x, y, z]);
     let upwards = around.radius + up;
     let along = upwards * around.cos_lat - north * around.sin_lat;
@@ -292,17 +334,7 @@ fn changes<F: Real, L: Lanes<F>, const G: usize>(
     let slope = (north - around.sin_lat * more).per(upwards + around.cos_lat * more);
     let degrees = number::<F, L>(180.0 / PI);
     let (lon, lat) = (degrees * arc::<F, L>(tangent), degrees * arc::<F, L>(slope));
-    let all = L::Four::transposed([lon, lat, height, L::Four::splat(F::zero())]);
-    let mut changes = *displacements;
-    // By index: an iterator call might not be inlined.
-    for g in 0..G {
-        changes[g] = all[g];
-        if small >> g & 1 == 0 {
-            let change = large_change(&around.place::<F>(g), displacements[g].array());
-            changes[g] = four::<F, L>(&change);
-        }
-    }
-    changes
+    (L::Four::transposed([lon, lat, height, L::Four::splat(F::zero())]), small)
 }
 
 /// The change of a position by a displacement that is not small beside the distance from the axis.

@@ -4,6 +4,7 @@ use super::{
     Real,
     adapt::adapt,
     arrays::{Position, TILE},
+    chart::{Chart, FOURS},
     frame_pair::FramePair,
     lanes::{self, Lanes, Portable, Task},
     method::{self, AnyScheme, Method},
@@ -19,8 +20,9 @@ use crate::{
 };
 use std::{marker::PhantomData, ops::Range};
 
-/// Number of particles in a group.
+/// Number of particles in a group, and in one on a sphere.
 const GROUP: usize = 4;
+const WIDE_GROUP: usize = 4 * FOURS;
 
 /// Steps that a group takes before the next group: enough for its part of the field to stay cached,
 /// few enough to regroup soon after some particles have ended.
@@ -93,7 +95,12 @@ impl<F: Real, S: Differentiable<F>, M: Method> Task<F> for Follow<'_, '_, F, S, 
     fn run<L: Lanes<F>>(mut self) {
         let Range { start, end } = self.tile.steps;
         for start in (start..end).step_by(BLOCK) {
-            self.block::<L>(start..end.min(start + BLOCK));
+            let block = start..end.min(start + BLOCK);
+            if const { <S::Chart as Chart<F>>::IS_FLAT } {
+                self.block::<L, GROUP>(block);
+            } else {
+                self.block::<L, WIDE_GROUP>(block);
+            }
         }
     }
 }
@@ -125,9 +132,9 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
     /// Takes all particles through a block of steps: active ones in groups, then the others one by
     /// one.
     #[inline(always)]
-    fn block<L: Lanes<F>>(&mut self, block: Range<usize>) {
+    fn block<L: Lanes<F>, const G: usize>(&mut self, block: Range<usize>) {
         let mut singles = Singles { list: [(0, 0); TILE], count: 0 };
-        let mut group = [0; GROUP];
+        let mut group = [0; G];
         let mut filled = 0;
         for i in 0..self.tile.arrays.position.len() {
             let record = &self.tile.arrays.record[i];
@@ -139,9 +146,9 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
                 group[filled] = i;
                 filled += 1;
             }
-            if filled == GROUP {
+            if filled == G {
                 filled = 0;
-                let next = self.follow::<L, GROUP>(&group, block.clone());
+                let next = self.follow::<L, G>(&group, block.clone());
                 if next < block.end {
                     for i in group {
                         singles.push(i, next, &block);

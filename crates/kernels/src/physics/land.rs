@@ -5,8 +5,8 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod land {
     use crate::physics::{
-        body::both::{Intersection, Line},
-        obstacles::both::AllowedPoint,
+        body::both::Line,
+        obstacles::both::{AllowedPoint, Contact},
         tables::{BODY_FLOATS, BODY_INTS, OBSTACLES_AT, SHAPES_AT},
         vector::both::vec3,
     };
@@ -167,19 +167,21 @@ pub(crate) mod land {
         AllowedPoint::<F> { point, is_allowed }
     }
 
-    /// The first crossing of a line into land; its bound is twice the axis of the wall, plus one on a way up. A line that starts
-    /// on land crosses at once.
+    /// The first crossing of the line from a point to another one into land; its bound is twice the axis of the wall, plus one
+    /// on a way up. A line that starts on land crosses at once.
     pub(crate) fn crossing<F: Float>(
         launch: &Launch<F>,
         lattice: &Lattice<F>,
         from: Vec3<F>,
+        to: Vec3<F>,
         line: &Line<F>,
-    ) -> Intersection<F> {
+    ) -> Contact<F> {
         let (zero, one) = (F::new(0.0_f32), F::new(1.0_f32));
         let mut cell = cell_at::<F>(launch, lattice, from);
         let mut free = distance::<F>(launch, lattice, cell);
         let mut reached = zero;
         let mut bound = steepest::<F>(line.direction);
+        let mut point = from;
         let mut continues = free > zero;
         while continues {
             // The cells nearer than any land are left through the first of these walls.
@@ -200,17 +202,16 @@ pub(crate) mod land {
                     }
                 }
             }
-            reached = next;
-            continues = axis >= 0 && reached <= line.length;
+            continues = axis >= 0 && next <= line.length;
             if continues {
-                let point = from + Vec3::<F>::new(reached) * line.direction;
+                reached = next;
+                point = from + Vec3::<F>::new(reached) * line.direction;
                 let mut entered = cell;
                 #[unroll]
                 for d in 0..3usize {
                     let here = cell.extract(d);
                     if axis == comptime!(d as i32) {
-                        let is_up = line.direction.extract(d) > zero;
-                        entered.insert(d, select(is_up, here + free, here - free));
+                        entered.insert(d, select(bound % 2i32 == 1i32, here + free, here - free));
                     } else if free > one {
                         let low = max(here - free + one, zero);
                         let high = min(here + free, lattice.cells.extract(d)) - one;
@@ -218,14 +219,63 @@ pub(crate) mod land {
                         entered.insert(d, clamp(found, low, high));
                     }
                 }
-                cell = entered;
-                free = distance::<F>(launch, lattice, cell);
-                continues = free > zero;
+                let there = distance::<F>(launch, lattice, entered);
+                continues = there > zero;
+                if continues {
+                    cell = entered;
+                    free = there;
+                } else {
+                    point = within::<F>(launch, lattice, cell, free, point);
+                }
             } else {
-                bound = i32::new(-1);
+                // The end is on land only by its rounding.
+                reached = line.length;
+                point = within::<F>(launch, lattice, cell, free, to);
+                bound = beyond::<F>(point, to);
+                if distance::<F>(launch, lattice, cell_at::<F>(launch, lattice, to)) > zero {
+                    bound = i32::new(-1);
+                }
             }
         }
-        Intersection::<F> { distance: reached, bound }
+        Contact::<F> { distance: reached, bound, point }
+    }
+
+    /// The point itself, or the nearest one that is in cells nearer to a cell than land, which is `free` cells away.
+    fn within<F: Float>(
+        launch: &Launch<F>,
+        lattice: &Lattice<F>,
+        cell: Vec3<F>,
+        free: F,
+        p: Vec3<F>,
+    ) -> Vec3<F> {
+        let (zero, one) = (F::new(0.0_f32), F::new(1.0_f32));
+        let mut point = p;
+        #[unroll]
+        for d in 0..3usize {
+            let (here, x) = (cell.extract(d), p.extract(d));
+            let low = wall::<F>(launch, lattice, max(here - free + one, zero), d);
+            let high = wall::<F>(launch, lattice, min(here + free, lattice.cells.extract(d)), d);
+            if x < low + lattice.skin {
+                point.insert(d, low + lattice.skin);
+            }
+            if x > high - lattice.skin {
+                point.insert(d, high - lattice.skin);
+            }
+        }
+        point
+    }
+
+    /// The bound through which a point is beyond the nearest one within.
+    fn beyond<F: Float>(within: Vec3<F>, p: Vec3<F>) -> i32 {
+        let mut bound = i32::new(0);
+        #[unroll]
+        for d in 0..3usize {
+            let (a, b) = (within.extract(d), p.extract(d));
+            if a != b {
+                bound = comptime!(2 * d as i32) + select(b > a, 1i32, 0i32);
+            }
+        }
+        bound
     }
 
     /// The bound of a crossing along the largest component of a direction.

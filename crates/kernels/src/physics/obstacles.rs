@@ -11,8 +11,7 @@ pub(crate) mod obstacles {
     use crate::obstacle::{FACETED, LAND};
     use crate::physics::{
         body::both::{
-            Intersection, Line, allows, clearance, intersection, is_clear, line, load, normal,
-            projected,
+            Line, allows, clearance, intersection, is_clear, line, load, normal, projected,
         },
         cursor::both::in_box,
         facets::both as facets,
@@ -31,8 +30,19 @@ pub(crate) mod obstacles {
         /// Index of the obstacle; -1 if there is none.
         pub which: i32,
         pub fraction: F,
+        /// The point there.
+        pub point: Vec3<F>,
         /// The unit normal towards the allowed side.
         pub normal: Vec3<F>,
+    }
+
+    /// A crossing of a line to the forbidden side of one obstacle.
+    pub(crate) struct Contact<F: Float> {
+        pub distance: F,
+        /// The bound, triangle or wall that is met, or -1.
+        pub bound: i32,
+        /// The point on the allowed side there.
+        pub point: Vec3<F>,
     }
 
     #[inline(always)]
@@ -186,17 +196,19 @@ pub(crate) mod obstacles {
         let mut which = i32::new(-1);
         let mut fraction = F::new(1.0_f32);
         let mut towards = Vec3::<F>::new(F::new(0.0_f32));
+        let mut at = to;
         if comptime!(launch.features.bodies) {
             let line = line::<F>(from, to);
             let mut bound = i32::new(-1);
             let mut distance = line.length;
             if line.is_any {
                 for k in 0..count::<F>(launch) {
-                    let met = intersection_with::<F>(launch, k, from, &line);
+                    let met = contact::<F>(launch, k, from, to, &line);
                     if met.bound >= 0 && (which < 0 || met.distance < distance) {
                         which = k as i32;
                         bound = met.bound;
                         distance = met.distance;
+                        at = met.point;
                     }
                 }
             }
@@ -206,19 +218,22 @@ pub(crate) mod obstacles {
                 towards = normal_of::<F>(launch, which as usize, point, bound);
             }
         }
-        Hit::<F> { which, fraction, normal: towards }
+        Hit::<F> { which, fraction, point: at, normal: towards }
     }
 
     /// The first crossing of a line to the forbidden side of obstacle `k`.
-    fn intersection_with<F: Float>(
+    fn contact<F: Float>(
         launch: &Launch<F>,
         k: usize,
         from: Vec3<F>,
+        to: Vec3<F>,
         line: &Line<F>,
-    ) -> Intersection<F> {
+    ) -> Contact<F> {
         let body = load::<F>(launch, k);
         let mut bound = i32::new(-1);
         let mut distance = line.length;
+        let mut point = to;
+        let mut is_land = false;
         let mut is_convex = true;
         if comptime!(launch.features.surfaces) {
             let is_faceted = body.code == FACETED;
@@ -231,13 +246,14 @@ pub(crate) mod obstacles {
             }
         }
         if comptime!(launch.features.land) {
-            let is_land = body.code == LAND;
+            is_land = body.code == LAND;
             is_convex = is_convex && !is_land;
             if is_land {
                 let lattice = land::load::<F>(launch, k);
-                let crossing = land::crossing::<F>(launch, &lattice, from, line);
+                let crossing = land::crossing::<F>(launch, &lattice, from, to, line);
                 bound = crossing.bound;
                 distance = crossing.distance;
+                point = crossing.point;
             }
         }
         if is_convex {
@@ -245,7 +261,10 @@ pub(crate) mod obstacles {
             bound = intersection.bound;
             distance = intersection.distance;
         }
-        Intersection::<F> { distance, bound }
+        if !is_land {
+            point = from + Vec3::<F>::new(distance / line.length) * (to - from);
+        }
+        Contact::<F> { distance, bound, point }
     }
 
     /// The normal at a crossing of the surface of obstacle `k`, towards the allowed side.

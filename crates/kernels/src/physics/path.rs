@@ -163,8 +163,10 @@ pub(crate) mod path {
         let mut fraction = select(is_face, face.fraction, hit.fraction);
         let is_event = is_face || hit.which >= 0;
         cursor.next = to;
-        if is_event {
+        if is_face {
             cursor.next = from + Vec3::<F>::new(fraction) * (to - from);
+        } else if is_event {
+            cursor.next = hit.point;
         }
         cursor.is_last = !is_event;
         cursor.entered = cursor.crossed;
