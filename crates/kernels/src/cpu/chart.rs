@@ -13,7 +13,13 @@ use crate::physics::{
 use std::f64::consts::PI;
 
 /// Fours of particles in the largest group.
-pub(super) const FOURS: usize = 2;
+const FOURS: usize = 2;
+
+/// Work on particles in groups.
+pub(crate) trait InGroups {
+    /// Takes groups of `G`.
+    fn run<const G: usize>(self);
+}
 
 /// A space in which particles move.
 pub(crate) trait Chart<F: Real> {
@@ -28,6 +34,9 @@ pub(crate) trait Chart<F: Real> {
         launch: &Launch<F>,
         positions: &[L::Four; G],
     ) -> Self::Around<L::Four>;
+
+    /// Takes particles in groups of the size that suits the space.
+    fn in_groups(work: impl InGroups);
 
     /// What displacements of a stage are added to.
     fn start<L: Lanes<F>>(around: &Self::Around<L::Four>, position: L::Four) -> L::Four;
@@ -63,6 +72,11 @@ impl<F: Real> Chart<F> for Flat {
 
     #[inline(always)]
     fn around<L: Lanes<F>, const G: usize>(_: &Launch<F>, _: &[L::Four; G]) {}
+
+    #[inline(always)]
+    fn in_groups(work: impl InGroups) {
+        work.run::<4>();
+    }
 
     #[inline(always)]
     fn start<L: Lanes<F>>(_: &(), position: L::Four) -> L::Four {
@@ -168,6 +182,11 @@ impl<F: Real> Chart<F> for Sphere {
     }
 
     #[inline(always)]
+    fn in_groups(work: impl InGroups) {
+        work.run::<{ 4 * FOURS }>();
+    }
+
+    #[inline(always)]
     fn start<L: Lanes<F>>(_: &[Places<L::Four>; FOURS], _: L::Four) -> L::Four {
         L::Four::splat(F::zero())
     }
@@ -231,6 +250,11 @@ impl<F: Real> Chart<F> for Either {
         positions: &[L::Four; G],
     ) -> Option<[Places<L::Four>; FOURS]> {
         launch.features.sphere.then(|| Sphere::around::<L, G>(launch, positions))
+    }
+
+    #[inline(always)]
+    fn in_groups(work: impl InGroups) {
+        work.run::<1>();
     }
 
     #[inline(always)]

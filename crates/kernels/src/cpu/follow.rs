@@ -4,12 +4,13 @@ use super::{
     Real,
     adapt::adapt,
     arrays::{Position, TILE},
-    chart::{Chart, FOURS},
+    chart::{Chart, InGroups},
     frame_pair::FramePair,
     lanes::{self, Lanes, Portable, Task},
     method::{self, AnyScheme, Method},
     probe::{Hinted, Width},
     sampler::Differentiable,
+    segment::Waters,
     step::{Positions, Sampled, Stages},
     tile::{Member, PartOfStep, Tile},
 };
@@ -19,10 +20,6 @@ use crate::{
     status::{ACTIVE, WAITING},
 };
 use std::{marker::PhantomData, ops::Range};
-
-/// Number of particles in a group, and in one on a sphere.
-const GROUP: usize = 4;
-const WIDE_GROUP: usize = 4 * FOURS;
 
 /// Steps that a group takes before the next group: enough for its part of the field to stay cached,
 /// few enough to regroup soon after some particles have ended.
@@ -96,12 +93,28 @@ impl<F: Real, S: Differentiable<F>, M: Method> Task<F> for Follow<'_, '_, F, S, 
         let Range { start, end } = self.tile.steps;
         for start in (start..end).step_by(BLOCK) {
             let block = start..end.min(start + BLOCK);
-            if const { <S::Chart as Chart<F>>::IS_FLAT } {
-                self.block::<L, GROUP>(block);
-            } else {
-                self.block::<L, WIDE_GROUP>(block);
-            }
+            S::Chart::in_groups(Block::<F, S, M, L> {
+                follow: &mut self,
+                block,
+                lanes: PhantomData,
+            });
         }
+    }
+}
+
+/// A block of steps, in groups of particles.
+struct Block<'f, 't, 'a, F: Real, S, M, L> {
+    follow: &'f mut Follow<'t, 'a, F, S, M>,
+    block: Range<usize>,
+    lanes: PhantomData<fn() -> L>,
+}
+
+impl<F: Real, S: Differentiable<F>, M: Method, L: Lanes<F>> InGroups
+    for Block<'_, '_, '_, F, S, M, L>
+{
+    #[inline(always)]
+    fn run<const G: usize>(self) {
+        self.follow.block::<L, G>(self.block);
     }
 }
 
@@ -183,6 +196,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         }
         let mut hints = members.map(|i| self.sampler.recall(self.tile.arrays.record[i].location));
         let mut at = self.load::<L, G>(members);
+        let mut waters = Waters::unknown::<F>();
         for j in steps.clone() {
             let full_dt = F::of(self.tile.context.segment.steps[j].h);
             let part;
@@ -209,6 +223,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             let is_plain = self.tile.context.walls.contain_all::<L, G>(&result.to.at)
                 && result.slow == [false; G]
                 && self.tile.context.are_clear::<L, G>(&at.at, &result.to.at)
+                && (self.tile.context).are_in_water::<L, G>((&at.at, &result.to.at), &mut waters)
                 && self.holds::<L, G>(&result.to.at, &mut hints);
             if is_plain {
                 at = result.to;
@@ -225,6 +240,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
                     return j + 1;
                 }
                 at = self.load::<L, G>(members);
+                waters = Waters::unknown::<F>();
             }
             start = F::zero();
         }

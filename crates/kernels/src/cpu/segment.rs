@@ -3,7 +3,7 @@
 use super::{
     Real,
     frame_pair::{FramePair, frame_pair},
-    lanes::{Four, Lanes, Portable, padded, three},
+    lanes::{Four, Lanes, Portable, four, padded, three},
     launch::Launch,
     reinjection::{EndLog, Ended},
     walls::Walls,
@@ -14,7 +14,7 @@ use crate::{
     physics::{
         body::host::{Body, is_clear, load},
         facets::host as facets,
-        land::host as land,
+        land::host::{self as land, Lattice, Water},
         prelude::host::Vec3,
     },
     scheme::{MAX_STAGES, Tableau},
@@ -23,6 +23,22 @@ use crate::{
 /// The frames and weights of a step's stages.
 pub(super) type FramePairs<F> = [FramePair<F>; MAX_STAGES];
 
+/// Boxes of water around particles; empty ones where it is not known.
+pub(super) struct Waters<V, const G: usize> {
+    low: [V; G],
+    high: [V; G],
+}
+
+impl<V, const G: usize> Waters<V, G> {
+    pub fn unknown<F: Real>() -> Self
+    where
+        V: Four<F>,
+    {
+        let [low, high] = [F::one(), F::zero()].map(V::splat);
+        Waters { low: [low; G], high: [high; G] }
+    }
+}
+
 /// Data shared by all particles of a segment.
 pub(super) struct SegmentContext<'a, F: Real> {
     pub segment: &'a Segment,
@@ -30,8 +46,9 @@ pub(super) struct SegmentContext<'a, F: Real> {
     /// The coefficients of the scheme.
     pub tableau: &'static Tableau,
     pub walls: Walls<'a, F>,
-    /// The obstacles.
+    /// The obstacles but for land, and that.
     bodies: Vec<Body<F>>,
+    land: Option<Lattice<F>>,
     /// The frames of each step, for particles that take all of it.
     pub pairs: Vec<FramePairs<F>>,
     /// The nodes of the scheme: the fraction of a step at which each stage samples the field.
@@ -57,13 +74,15 @@ impl<'a, F: Real> SegmentContext<'a, F> {
             stage_frame_pairs(&launch, &nodes, j, [F::zero(), F::of(step.h)])
         };
         let pairs = steps.map(full_step).collect();
+        let all = || (0..segment.obstacles.len()).map(|k| (k, load(&launch, k)));
         SegmentContext {
             nodes,
             tableau,
             segment,
             launch,
             walls: Walls::new(&segment.boundary, launch),
-            bodies: (0..segment.obstacles.len()).map(|k| load(&launch, k)).collect(),
+            bodies: all().map(|(_, body)| body).filter(|body| body.code != LAND).collect(),
+            land: all().find(|(_, body)| body.code == LAND).map(|(k, _)| land::load(&launch, k)),
             stagnant: F::of(segment.stagnant_speed * segment.stagnant_speed),
             pairs,
             adds: segment.drift != [0.0; 3] || segment.walk.is_some_and(|walk| walk.varies),
@@ -112,6 +131,46 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         self.bodies.is_empty() || self.are_clear_of_bodies::<L, G>(*from, *to)
     }
 
+    /// Whether straight paths certainly stay in water, from points that are in theirs, if it is known.
+    #[inline(always)]
+    pub fn are_in_water<L: Lanes<F>, const G: usize>(
+        &self,
+        (from, to): (&[L::Four; G], &[L::Four; G]),
+        waters: &mut Waters<L::Four, G>,
+    ) -> bool {
+        let Some(lattice) = &self.land else { return true };
+        let mut inside = to[0].inside(waters.low[0], waters.high[0]);
+        // By index: an iterator call might not be inlined and unrolled.
+        #[allow(clippy::needless_range_loop)]
+        for g in 1..G {
+            inside = inside.and(to[g].inside(waters.low[g], waters.high[g]));
+        }
+        inside.has_three() || self.renew_waters::<L, G>(lattice, (*from, *to), waters)
+    }
+
+    /// Finds the water around the starts of those paths that leave theirs.
+    #[cold]
+    #[inline(never)]
+    fn renew_waters<L: Lanes<F>, const G: usize>(
+        &self,
+        lattice: &Lattice<F>,
+        (from, to): ([L::Four; G], [L::Four; G]),
+        waters: &mut Waters<L::Four, G>,
+    ) -> bool {
+        let mut are_inside = true;
+        for g in 0..G {
+            let is_inside = |waters: &Waters<L::Four, G>| {
+                to[g].inside(waters.low[g], waters.high[g]).has_three()
+            };
+            if !is_inside(waters) {
+                let [low, high] = water_around(&self.launch, lattice, three(from[g].array()));
+                (waters.low[g], waters.high[g]) = (four::<F, L>(&low), four::<F, L>(&high));
+                are_inside &= is_inside(waters);
+            }
+        }
+        are_inside
+    }
+
     /// As [`are_clear`](Self::are_clear) with obstacles. Cold, so that the loop is laid out for runs
     /// without them.
     #[cold]
@@ -140,6 +199,8 @@ impl<'a, F: Real> SegmentContext<'a, F> {
     pub fn is_clear(&self, (from, to): ([F; 3], [F; 3])) -> bool {
         self.walls.contain::<Portable>(Four::new(padded(to)))
             && is_clear_of_bodies(&self.launch, &self.bodies, from, to)
+            && (self.land.as_ref())
+                .is_none_or(|lattice| land::is_clear(&self.launch, lattice, Vec3(from), Vec3(to)))
     }
 
     /// Whether steps are adaptive.
@@ -164,11 +225,20 @@ fn is_clear_of_bodies<F: Real>(
     to: [F; 3],
 ) -> bool {
     let (from, to) = (Vec3(from), Vec3(to));
-    bodies.iter().enumerate().all(|(k, body)| match body.code {
-        FACETED => facets::is_clear(launch, &facets::load(launch, k), from, to),
-        LAND => land::is_clear(launch, &land::load(launch, k), from, to),
-        _ => is_clear(body, from, to),
+    bodies.iter().enumerate().all(|(k, body)| {
+        if body.code == FACETED {
+            facets::is_clear(launch, &facets::load(launch, k), from, to)
+        } else {
+            is_clear(body, from, to)
+        }
     })
+}
+
+/// The ends of a box of water around a point, both in it.
+#[inline(never)]
+fn water_around<F: Real>(launch: &Launch<F>, lattice: &Lattice<F>, p: [F; 3]) -> [[F; 3]; 2] {
+    let Water { low, high } = land::water(launch, lattice, Vec3(p));
+    [low.0, high.0.map(|x| x.next_down())]
 }
 
 /// The frames of the stages of a step of length `h` that starts `start` after the start of step `j`.

@@ -101,7 +101,45 @@ pub(crate) mod land {
         F::cast_from((word >> (8i32 * (number % 4i32))) & 255i32)
     }
 
-    /// Whether the straight path between two points certainly stays in cells of water: those nearer to its start than any land.
+    /// A box of water, without its high walls.
+    pub(crate) struct Water<F: Float> {
+        pub low: Vec3<F>,
+        pub high: Vec3<F>,
+    }
+
+    /// The cells nearer to a point than any land; none, if it is on land.
+    #[inline(always)]
+    pub(crate) fn water<F: Float>(
+        launch: &Launch<F>,
+        lattice: &Lattice<F>,
+        p: Vec3<F>,
+    ) -> Water<F> {
+        let cell = cell_at::<F>(launch, lattice, p);
+        let free = distance::<F>(launch, lattice, cell);
+        nearer::<F>(launch, lattice, cell, free)
+    }
+
+    /// The cells nearer to a cell than land, which is `free` cells away.
+    #[inline(always)]
+    fn nearer<F: Float>(
+        launch: &Launch<F>,
+        lattice: &Lattice<F>,
+        cell: Vec3<F>,
+        free: F,
+    ) -> Water<F> {
+        let mut low = cell;
+        let mut high = cell;
+        #[unroll]
+        for d in 0..3usize {
+            let first = max(cell.extract(d) - free + F::new(1.0_f32), F::new(0.0_f32));
+            let end = min(cell.extract(d) + free, lattice.cells.extract(d));
+            low.insert(d, wall::<F>(launch, lattice, first, d));
+            high.insert(d, wall::<F>(launch, lattice, end, d));
+        }
+        Water::<F> { low, high }
+    }
+
+    /// Whether the straight path between two points certainly stays in water: in the cells nearer to its start than any land.
     #[inline(always)]
     pub(crate) fn is_clear<F: Float>(
         launch: &Launch<F>,
@@ -109,16 +147,12 @@ pub(crate) mod land {
         from: Vec3<F>,
         to: Vec3<F>,
     ) -> bool {
-        let (zero, one) = (F::new(0.0_f32), F::new(1.0_f32));
-        let cell = cell_at::<F>(launch, lattice, from);
-        let free = distance::<F>(launch, lattice, cell);
+        let water = water::<F>(launch, lattice, from);
         let mut is_clear = true;
         #[unroll]
         for d in 0..3usize {
-            let (here, x) = (cell.extract(d), to.extract(d));
-            let low = wall::<F>(launch, lattice, max(here - free + one, zero), d);
-            let high = wall::<F>(launch, lattice, min(here + free, lattice.cells.extract(d)), d);
-            is_clear = is_clear && low <= x && x < high;
+            let x = to.extract(d);
+            is_clear = is_clear && water.low.extract(d) <= x && x < water.high.extract(d);
         }
         is_clear
     }
@@ -248,18 +282,17 @@ pub(crate) mod land {
         free: F,
         p: Vec3<F>,
     ) -> Vec3<F> {
-        let (zero, one) = (F::new(0.0_f32), F::new(1.0_f32));
+        let water = nearer::<F>(launch, lattice, cell, free);
         let mut point = p;
         #[unroll]
         for d in 0..3usize {
-            let (here, x) = (cell.extract(d), p.extract(d));
-            let low = wall::<F>(launch, lattice, max(here - free + one, zero), d);
-            let high = wall::<F>(launch, lattice, min(here + free, lattice.cells.extract(d)), d);
-            if x < low + lattice.skin {
-                point.insert(d, low + lattice.skin);
+            let low = water.low.extract(d) + lattice.skin;
+            let high = water.high.extract(d) - lattice.skin;
+            if p.extract(d) < low {
+                point.insert(d, low);
             }
-            if x > high - lattice.skin {
-                point.insert(d, high - lattice.skin);
+            if p.extract(d) > high {
+                point.insert(d, high);
             }
         }
         point
