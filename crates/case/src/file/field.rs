@@ -35,6 +35,8 @@ pub struct Field {
     pub not_finite: Option<NotFinite>,
     /// The velocity beside land; default: `"no"`.
     pub slip: Option<Slip>,
+    /// The components of velocities that are land, besides those that are not finite, such as 0.
+    pub land_value: Option<f64>,
     /// Radius of the earth in metres, for files in degrees; default: 6371008.8.
     pub radius: Option<f64>,
 }
@@ -144,6 +146,7 @@ section!(Field {
     outside_time: kind("outside_time", Some("error")),
     not_finite: option("not_finite"),
     slip: option("slip"),
+    land_value: option("land_value"),
     radius: option("radius"),
 });
 
@@ -159,6 +162,7 @@ impl Field {
             outside_time: OutsideTime::default(),
             not_finite: None,
             slip: None,
+            land_value: None,
             radius: None,
         }
     }
@@ -168,7 +172,7 @@ impl Field {
         let options = keys_of_part::<io::SeriesOptions>().iter().copied();
         options
             .filter(|key| *key != "diffusivity")
-            .chain(["periodic_axes", "slip", "radius"])
+            .chain(["periodic_axes", "slip", "land_value", "radius"])
             .collect()
     }
 }

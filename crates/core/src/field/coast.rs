@@ -1,6 +1,6 @@
 //! Land of a grid: the nodes or cells without a velocity, and the velocities beside them.
 
-use super::options::Slip;
+use super::options::{FieldOptions, Slip};
 use crate::{Error, Floats, Result};
 use burntrace_kernels::{GridShape, Land, Placement};
 use std::sync::OnceLock;
@@ -13,6 +13,7 @@ pub(super) struct Coast {
     /// Whether the last value along x is the first one again.
     is_closed: bool,
     slip: Slip,
+    land_value: Option<f64>,
     /// Whether each value of the source is land.
     is_land: OnceLock<Vec<bool>>,
 }
@@ -21,8 +22,9 @@ pub(super) struct Coast {
 pub(super) type Place<'a> = (usize, &'a dyn Fn(usize) -> [f64; 3]);
 
 impl Coast {
-    pub fn new(values: [usize; 3], is_closed: bool, slip: Slip) -> Self {
-        Coast { values, is_closed, slip, is_land: OnceLock::new() }
+    pub fn new(values: [usize; 3], is_closed: bool, options: &FieldOptions) -> Self {
+        let FieldOptions { slip, land_value, .. } = *options;
+        Coast { values, is_closed, slip, land_value, is_land: OnceLock::new() }
     }
 
     /// The velocities of a frame of the source, with those on land by the slip of the water beside it.
@@ -38,8 +40,12 @@ impl Coast {
     ) -> Result<Floats> {
         let number = |i: usize| velocity.get(i);
         let is_missing = |i: usize| {
-            let has_value = (3 * i..3 * i + 3).all(|i| number(i).is_finite());
-            !has_value || hidden.is_some_and(|hidden| hidden.get(i) == Some(&true))
+            let [u, v, w] = [3 * i, 3 * i + 1, 3 * i + 2].map(number);
+            let is_land = |x: f64| u == x && v == x && (w == x || w == 0.0);
+            let has_value = [u, v, w].iter().all(|x| x.is_finite());
+            !has_value
+                || self.land_value.is_some_and(is_land)
+                || hidden.is_some_and(|hidden| hidden.get(i) == Some(&true))
         };
         let missing: Vec<bool> = (0..velocity.len() / 3).map(is_missing).collect();
         let is_land = self.is_land.get_or_init(|| missing.clone());
@@ -110,6 +116,10 @@ mod tests {
 
     const NAN: f64 = f64::NAN;
 
+    fn coast(values: [usize; 3], is_closed: bool, slip: Slip) -> Coast {
+        Coast::new(values, is_closed, &FieldOptions { slip, ..FieldOptions::default() })
+    }
+
     /// Three columns of four rows: the last two rows are land but for one value, and the flow is (1, 2, 3) + row.
     fn filled(slip: Slip) -> Vec<[f64; 3]> {
         let row = |j: usize| [1.0, 2.0, 3.0].map(|u| u + j as f64);
@@ -117,9 +127,9 @@ mod tests {
         for i in [7, 8, 9, 10, 11] {
             rows[i] = [NAN, 0.0, 0.0];
         }
-        let coast = Coast::new([3, 4, 1], false, slip);
+        let slipping = coast([3, 4, 1], false, slip);
         let at = |_: usize| [0.0; 3];
-        let filled = coast.filled((0, &at), Floats::F64(rows.as_flattened().to_vec()), None);
+        let filled = slipping.filled((0, &at), Floats::F64(rows.as_flattened().to_vec()), None);
         let numbers = filled.unwrap();
         (0..12).map(|i| [0, 1, 2].map(|d| numbers.get(3 * i + d))).collect()
     }
@@ -136,7 +146,7 @@ mod tests {
 
     #[test]
     fn land_is_the_same_in_all_frames() {
-        let coast = Coast::new([2, 1, 1], false, Slip::No);
+        let coast = coast([2, 1, 1], false, Slip::No);
         let at = |i: usize| [i as f64, 0.0, 0.0];
         let frame = |u: [f64; 2]| Floats::F64(vec![u[0], 0.0, 0.0, u[1], 0.0, 0.0]);
         assert!(coast.filled((0, &at), frame([1.0, NAN]), None).is_ok());
@@ -148,12 +158,23 @@ mod tests {
     }
 
     #[test]
+    fn a_number_may_stand_for_land() {
+        let options = FieldOptions { land_value: Some(-9.0), ..FieldOptions::default() };
+        let coast = Coast::new([3, 1, 1], false, &options);
+        let at = |_: usize| [0.0; 3];
+        let values = vec![-9.0, -9.0, 0.0, 1.0, -9.0, 0.0, -9.0, -9.0, -9.0];
+        let filled = coast.filled((0, &at), Floats::F64(values), None).unwrap();
+        assert_eq!(coast.is_land.get(), Some(&vec![true, false, true]));
+        assert_eq!(filled, Floats::F64(vec![0.0, 0.0, 0.0, 1.0, -9.0, 0.0, 0.0, 0.0, 0.0]));
+    }
+
+    #[test]
     fn neighbours_of_longitudes_around_the_earth_meet() {
-        let closed = Coast::new([5, 2, 1], true, Slip::Free);
+        let closed = coast([5, 2, 1], true, Slip::Free);
         assert_eq!(closed.neighbours(5, 0), [Some(8), Some(6)]);
         assert_eq!(closed.neighbours(9, 0), [Some(8), Some(6)]);
         assert_eq!(closed.neighbours(9, 1), [Some(4), None]);
-        let open = Coast::new([5, 2, 1], false, Slip::Free);
+        let open = coast([5, 2, 1], false, Slip::Free);
         assert_eq!(open.neighbours(5, 0), [None, Some(6)]);
     }
 }

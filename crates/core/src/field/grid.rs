@@ -90,7 +90,7 @@ impl GridField {
         let of_source = GridShape { nodes: given, ..shape };
         let coast = (options.not_finite == NotFinite::Land && has_velocity).then(|| {
             let is_closed = globe.as_ref().is_some_and(|globe| globe.is_closed);
-            Arc::new(Coast::new(of_source.values(), is_closed, options.slip))
+            Arc::new(Coast::new(of_source.values(), is_closed, options))
         });
         let layout = Layout {
             shape: FieldShape::Grid(shape),

@@ -19,6 +19,8 @@ pub struct FieldOptions {
     pub not_finite: NotFinite,
     /// The velocity beside land, which is [`NotFinite::Land`].
     pub slip: Slip,
+    /// The components of velocities that are land, too, besides those that are not finite; a vertical one may be 0.
+    pub land_value: Option<f64>,
     /// Radius of the sphere, in metres, on which the first two axes of a grid are longitude and latitude in degrees; its
     /// velocities are towards the east, the north, and upwards, in metres per second. `None` in a flat space.
     pub radius: Option<f64>,
@@ -47,8 +49,7 @@ pub enum NotFinite {
 }
 
 /// The velocity beside land, on a grid with velocities at nodes: from the water up to the coast it changes as towards a velocity at
-/// the nodes on land (as in Parcels, van Sebille and others, "Dispersion of surface drifters in the tropical Atlantic", 2021,
-/// and its documentation of stuck particles).
+/// the nodes on land, as in Parcels ("Stuck particles" in its documentation).
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slip {
