@@ -2,6 +2,7 @@
 
 pub use burntrace_plot::picture::count;
 
+use burntrace_io::tracks::TimeOrigin;
 use std::fmt::Display;
 
 /// A large number with an SI prefix: `12.40 M`.
@@ -56,6 +57,35 @@ pub fn three_digits(x: f64) -> f64 {
 /// A time or another number that was computed in decimal steps: `0.3`, not `0.30000000000000004`.
 pub fn twelve_digits(x: f64) -> f64 {
     format!("{x:.11e}").parse().unwrap_or(x)
+}
+
+/// A time, and its date if times have dates: `3600 (2000-01-01 07:00)`.
+pub fn with_date(time: f64, origin: Option<&TimeOrigin>) -> String {
+    let number = twelve_digits(time);
+    match origin.and_then(|origin| origin.date_of(time)) {
+        Some(date) => format!("{number} ({date})"),
+        None => number.to_string(),
+    }
+}
+
+/// The first and the last of some times, with a unit, and their dates if times have dates: `t = 0 to 60 s (2000-01-01 06:00 to
+/// 2000-01-01 06:01)`. Empty without times.
+pub fn time_range(times: &[f64], unit: &str, origin: Option<&TimeOrigin>) -> String {
+    let range = match times {
+        [] => return String::new(),
+        [first, .., last] if first != last => {
+            format!("t = {} to {} {unit}", twelve_digits(*first), twelve_digits(*last))
+        }
+        [only, ..] => {
+            let time = format!("t = {} {unit}", twelve_digits(*only));
+            let date = origin.and_then(|origin| origin.date_of(*only));
+            return time.trim_end().to_string()
+                + &date.map_or(String::new(), |date| format!(" ({date})"));
+        }
+    };
+    let dates = origin.and_then(|origin| origin.range(times));
+    let dates = dates.map_or(String::new(), |[first, last]| format!(" ({first} to {last})"));
+    range.trim_end().to_string() + &dates
 }
 
 /// A coordinate rounded to the power of 10 up to a thousandth of an extent.

@@ -131,6 +131,19 @@ impl Calendar {
         self.date_and_time(self.day([1970, 1, 1])?, seconds)
     }
 
+    /// The date and time a number of seconds after a date, as in `2000-01-01T06:00:00`; `None` if this is no date of the
+    /// calendar.
+    pub fn date_after(self, date: &str, seconds: f64) -> Option<String> {
+        let (day, start) = date_time(date, self)?;
+        self.date_and_time(day, start + seconds)
+    }
+
+    /// Seconds from a date to another; `None` if one of them is no date of the calendar.
+    pub fn seconds_between(self, from: &str, to: &str) -> Option<f64> {
+        let [(from, start), (to, end)] = [date_time(from, self)?, date_time(to, self)?];
+        Some((to - from) as f64 * 86_400.0 + (end - start))
+    }
+
     /// The date and time a number of seconds after the start of a day, to microseconds.
     fn date_and_time(self, day: i64, seconds: f64) -> Option<String> {
         let (mut days, mut rest) = ((seconds / 86_400.0).floor(), seconds.rem_euclid(86_400.0));
@@ -138,7 +151,7 @@ impl Calendar {
         if rest >= 86_400.0 {
             (days, rest) = (days + 1.0, 0.0);
         }
-        if days.abs() >= 3.6e10 {
+        if days.is_nan() || days.abs() >= 3.6e10 {
             return None;
         }
         let [year, month, day] = self.date(day + days as i64);
@@ -384,6 +397,23 @@ mod tests {
         let days = reference("days since 2000-02-28", "noleap");
         assert_eq!(days.date_of(1.5), "2000-03-01T12:00:00");
         assert_eq!(days.seconds_from(2.5, &days, 0.5), 172_800.0);
+    }
+
+    #[test]
+    fn dates_are_seconds_from_another_one_and_back() {
+        for (calendar, to, seconds) in [
+            (Calendar::Standard, "2000-03-01", 2.0 * 86_400.0 - 21_600.0),
+            (Calendar::NoLeap, "2000-03-01T00:00:00", 86_400.0 - 21_600.0),
+            (Calendar::Days360, "2000-02-30T06:00:00.25", 2.0 * 86_400.0 + 0.25),
+            (Calendar::Standard, "2000-02-27 06:00Z", -86_400.0),
+        ] {
+            let origin = "2000-02-28T06:00:00";
+            assert_eq!(calendar.seconds_between(origin, to), Some(seconds), "{to}");
+            let date = calendar.date_after(origin, seconds).unwrap();
+            assert_eq!(calendar.seconds_between(to, &date), Some(0.0), "{date}");
+        }
+        assert_eq!(Calendar::NoLeap.seconds_between("2000-01-01", "2000-02-29"), None);
+        assert_eq!(Calendar::Standard.date_after("2000-01-01", f64::NAN), None);
     }
 
     #[test]

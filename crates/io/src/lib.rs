@@ -32,7 +32,7 @@ pub use disk::{write_beside, write_text_beside};
 pub use error::{Error, Result};
 pub use export::{Rows, Selection, write_csv, write_parquet};
 pub use image::{Image, write_image};
-pub use points::{SeedPoints, read_points};
+pub use points::{SeedPoints, read_dated_points, read_points};
 pub use series::{
     Association, At, CaseTimes, Crop, Files, Frames, MeshSeries, NamedArray, NamedFaces,
     OtherCells, PointSeries, Series, SeriesInfo, SeriesOptions, TimesFrom, VelocityName, inspect,

@@ -5,7 +5,7 @@ mod vtk_file;
 
 pub(crate) use vtk_file::positions;
 
-use crate::Result;
+use crate::{Result, tracks::TimeOrigin};
 use std::path::Path;
 
 /// Seed positions and optional release times, in the units of the file.
@@ -31,10 +31,22 @@ pub struct SeedPoints {
 /// If the file cannot be read, has no points, or has a value that is not a finite number; messages
 /// name the line.
 pub fn read_points(path: impl AsRef<Path>) -> Result<SeedPoints> {
+    read_dated_points(path, None)
+}
+
+/// As [`read_points`], where the times in CSV may be dates, as `2024-02-01T12:00`, if that of time 0 is known.
+///
+/// # Errors
+///
+/// As [`read_points`], and if the calendar has no such date.
+pub fn read_dated_points(
+    path: impl AsRef<Path>,
+    origin: Option<&TimeOrigin>,
+) -> Result<SeedPoints> {
     let path = path.as_ref();
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     match extension.as_str() {
-        "csv" | "txt" => csv_file::read(path),
+        "csv" | "txt" => csv_file::read(path, origin),
         _ => vtk_file::read(path),
     }
 }

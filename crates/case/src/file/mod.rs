@@ -4,7 +4,6 @@
 mod keys;
 mod condition;
 mod devices;
-mod durations;
 mod error;
 mod field;
 mod flow;
@@ -19,6 +18,7 @@ mod save;
 mod schema;
 mod seeds;
 mod set;
+mod times;
 mod units;
 mod value;
 

@@ -1,7 +1,13 @@
 //! Reading a case: the file, the keys set on the command line, and the position of errors.
 
-use super::{Case, Field, KeyError, durations, error::Step, set::Assignment};
+use super::{
+    Case, Field, FieldSource, KeyError,
+    error::Step,
+    set::Assignment,
+    times::{DateReader, Times},
+};
 use crate::errors;
+use burntrace_io::{series, tracks::TimeOrigin};
 use std::path::Path;
 use toml::{
     Table,
@@ -47,17 +53,23 @@ pub fn read(path: &Path, set: &[String]) -> anyhow::Result<Case> {
             path.display()
         ))
     })?;
-    let case = from_text(&text, set)
+    let path_of_case = std::path::absolute(path)?;
+    let case = parse(&text, set, path_of_case.parent())
         .map_err(|problem| Misuse::error(format!("{}: {problem}", path.display())))?;
-    let path = std::path::absolute(path)?;
-    Ok(match path.parent() {
+    Ok(match path_of_case.parent() {
         Some(folder) => case.within(folder),
         None => case,
     })
 }
 
-/// Reads a case from its text. The error starts with the line, for a caller that names the file.
+/// Reads a case from its text. The error starts with the line, for a caller that names the file. The dates of a case are
+/// those of its files, whose relative names are in the working directory.
 pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
+    parse(text, set, None)
+}
+
+/// Reads a case, of whose dates the files are in a folder.
+fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, String> {
     let mut table: Table = toml::from_str(text).map_err(|error| syntax(text, &error))?;
     let mut notes = Vec::new();
     let mut assignments = Vec::with_capacity(set.len());
@@ -67,23 +79,51 @@ pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
         assignments.push(assignment);
     }
     table.entry("field").or_insert_with(|| Table::new().into());
-    let read = |table: &Table| {
-        Case::of(table).map_err(|error| format!("{}{error}", position(text, &assignments, &error)))
+    let read = |date: DateReader| {
+        of_table(table.clone(), date)
+            .map_err(|error| format!("{}{error}", position(text, &assignments, &error)))
     };
-    let has_durations = durations::to_seconds(&mut table)
-        .map_err(|error| format!("{}{error}", position(text, &assignments, &error)))?;
-    notes.extend(drop_unused(&mut table, ["files", "flow"], &["sample"]));
-    // Keys without effect must be valid, too.
-    read(&table)?;
-    notes.extend(drop_unused(&mut table, ["flow", "files"], &Field::keys_of_files()));
-    let case = Case { notes, has_durations, ..read(&table)? };
+    // Without the origin of times, which is known from the files of the case.
+    let (mut case, mut has_dates) = read(&|_| Ok(0.0))?;
+    if has_dates {
+        let origin = time_origin(&case, folder)?;
+        let time_of = |date: &str| match &origin {
+            Ok(origin) => origin.time_of(date),
+            Err(reason) => Err(reason.clone()),
+        };
+        (case, has_dates) = read(&time_of)?;
+    }
+    case.notes = [notes, case.notes].concat();
     let unit = case.units.time.as_str();
-    match has_durations && !["", "s", "sec", "second", "seconds"].contains(&unit) {
+    let is_other = !["", "s", "sec", "second", "seconds"].contains(&unit);
+    match (case.has_durations || has_dates) && is_other {
         true => Err(format!(
-            "units.time is {unit:?}, and durations such as \"10 min\" are seconds; give numbers"
+            "units.time is {unit:?}, and durations such as \"10 min\" and dates are seconds; give numbers"
         )),
         false => Ok(case),
     }
+}
+
+/// The case in a table, and whether it has dates.
+fn of_table(mut table: Table, date: DateReader) -> Result<(Case, bool), KeyError> {
+    let Times { has_durations, has_dates, .. } = Times::replace(&mut table, date)?;
+    let mut notes = drop_unused(&mut table, ["files", "flow"], &["sample"]);
+    // Keys without effect must be valid, too.
+    Case::of(&table)?;
+    notes.extend(drop_unused(&mut table, ["flow", "files"], &Field::keys_of_files()));
+    Ok((Case { notes, has_durations, ..Case::of(&table)? }, has_dates))
+}
+
+/// The date of time 0 of the files of a case, whose relative names are in a folder; or why it has none.
+fn time_origin(case: &Case, folder: Option<&Path>) -> Result<Result<TimeOrigin, String>, String> {
+    let give = "give a number, or a duration such as \"30 d\"";
+    let FieldSource::Files { files } = &case.field.source else {
+        return Ok(Err(format!("the field is a formula, without dates; {give}")));
+    };
+    let files = folder.map_or_else(|| files.clone(), |folder| files.clone().within(folder));
+    let origin = series::time_origin(files, &case.field.options)
+        .map_err(|error| format!("field.files: {}", errors::chain(&error.into())))?;
+    Ok(origin.ok_or_else(|| format!("the files of the field have no dates; {give}")))
 }
 
 /// Drops keys of the other source of a field than the given one. Returns a note for each that is not `false`.

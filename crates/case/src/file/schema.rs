@@ -1,6 +1,6 @@
 //! The JSON Schema of the case file, for editors.
 
-use super::{Case, durations};
+use super::{Case, times};
 use schemars::{
     JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema,
     transform::RecursiveTransform,
@@ -52,7 +52,7 @@ fn for_editors(schema: &mut Schema) {
         let names = json!({ "enum": names });
         schema.insert("propertyNames".into(), names);
     }
-    durations::in_schema(schema);
+    times::in_schema(schema);
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
     }

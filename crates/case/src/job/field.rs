@@ -18,7 +18,7 @@ use burntrace_core::{
     PeriodicAxis, Precision, Strategy, device::OpenDevice, program::ReadTotals,
 };
 use burntrace_io as io;
-use burntrace_io::series::Association;
+use burntrace_io::{series::Association, tracks::TimeOrigin};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -44,6 +44,32 @@ pub struct LoadedField {
 }
 
 impl LoadedField {
+    /// The date of time 0, if the files of the field have dates.
+    pub fn time_origin(&self) -> Option<&TimeOrigin> {
+        self.description.series()?.time_origin.as_ref()
+    }
+
+    /// An error that the case causes, with the dates of its times.
+    pub fn misuse(&self, error: burntrace_core::Error) -> anyhow::Error {
+        use burntrace_core::Error::{OutsideTime, Release, Saves, Span};
+        let date = |time: f64| self.time_origin()?.date_of(time);
+        let dates = || match error {
+            OutsideTime { t0, t1, first, last } => Some(format!(
+                "in dates, the run is from {} to {}, and the field from {} to {}",
+                date(t0)?,
+                date(t1)?,
+                date(first)?,
+                date(last)?
+            )),
+            Release(_) | Saves(_) | Span(_) => Some(format!("t = 0 is {}", date(0.0)?)),
+            _ => None,
+        };
+        match dates() {
+            Some(dates) => Misuse::error(format!("{}; {dates}", Misuse::of(error))),
+            None => Misuse::of(error),
+        }
+    }
+
     /// Whether another case with the same field and device would hold the same frames in memory.
     pub fn suits(&self, case: &Case, device: &OpenDevice) -> bool {
         memory::frames(case, &self.sizes, device).is_ok_and(|frames| frames == self.frames)

@@ -124,12 +124,16 @@ fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
     }))
 }
 
+/// Whether files name the units of their arrays, which are converted to metres and seconds.
+fn has_units(series: &io::SeriesInfo) -> bool {
+    series.arrays.iter().any(|array| array.units.is_some())
+}
+
 /// Warnings about units other than those of a field in SI units.
 fn unit_warnings(units: &Units, series: &io::SeriesInfo) -> Vec<String> {
     let (length, time) = (units.length.as_str(), units.time.as_str());
     let mut warnings = Vec::new();
-    let has_units = series.arrays.iter().any(|array| array.units.is_some());
-    if has_units && !["", "m", "meter", "meters", "metre", "metres"].contains(&length) {
+    if has_units(series) && !["", "m", "meter", "meters", "metre", "metres"].contains(&length) {
         warnings.push(format!(
             "units.length is {length:?}, but the lengths of the field are in metres; pictures, reports and tracks \
              would have a wrong unit: set `units.length = \"m\"`"
@@ -166,7 +170,7 @@ pub fn tracer<'a>(
             device_name: Some(device.into()),
             ..memory::execution(case, &field.device())
         });
-    let sources = inflow::sources(case, || time_span(case, field))?;
+    let sources = inflow::sources(case, || time_span(case, loaded))?;
     Ok(sources.into_iter().fold(tracer, Tracer::source))
 }
 
@@ -188,8 +192,8 @@ fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Res
 }
 
 /// From the start to the end of the run. Where a tolerance leaves the number of steps open, it has one step.
-pub fn time_span(case: &Case, field: &dyn Field) -> Result<TimeSpan> {
-    ends(&case.trace).resolve(field.span()).map_err(Misuse::of)
+pub fn time_span(case: &Case, loaded: &LoadedField) -> Result<TimeSpan> {
+    ends(&case.trace).resolve(loaded.field.span()).map_err(|error| loaded.misuse(error))
 }
 
 /// The span of the run. Where a tolerance leaves the number of steps open, it has one step.

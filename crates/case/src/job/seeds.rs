@@ -1,18 +1,18 @@
 //! The seeds of a case: its blocks, one after another.
 
-use super::{memory, patches, time_span};
+use super::{LoadedField, memory, patches, time_span};
 use crate::file::{self, Case, Misuse, PatchDensity, Repeat, SeedShape};
 use crate::folder::Folder;
 use crate::folder::RunFiles;
 use crate::folder::paths;
-use crate::format::twelve_digits;
+use crate::format::{twelve_digits, with_date};
 use anyhow::Result;
 use burntrace_analysis::ftle::{Lattice, Stencil};
 use burntrace_core::mesh::Mesh;
 use burntrace_core::{
     Domain, Field, GridPlacement, Seeds, SeedsOutside, Status, program::TimeSpan,
 };
-use burntrace_io as io;
+use burntrace_io::{self as io, tracks::TimeOrigin};
 use std::path::PathBuf;
 
 /// The seed of random positions in a block, by its number from 0, unless the case gives one: blocks are independent.
@@ -62,17 +62,18 @@ fn block(case: &Case, i: usize) -> String {
 }
 
 /// The seeds of a case in a domain, and warnings about them. There are none if the case has sources only.
-pub fn seeds(case: &Case, domain: Domain, field: &dyn Field) -> Result<(Seeds, Vec<String>)> {
-    let span = || time_span(case, field);
+pub fn seeds(case: &Case, domain: Domain, loaded: &LoadedField) -> Result<(Seeds, Vec<String>)> {
+    let (field, origin) = (&*loaded.field, loaded.time_origin());
+    let span = || time_span(case, loaded);
     if case.seeds.iter().any(|given| given.repeat.is_some()) {
         memory::check_particles(case, Some(span()?.t0))?;
     }
     let (mut blocks, mut warnings) = (Vec::new(), Vec::new());
     for (i, given) in case.seeds.iter().enumerate() {
-        let made = make(case, (&given.shape, i), domain, field);
+        let made = make(case, (&given.shape, i), domain, loaded);
         let made = made.and_then(|(made, more)| {
             warnings.extend(more.map(|text| format!("{}{text}", block(case, i))));
-            released(given, made, span)
+            released(given, made, span, origin)
         });
         blocks.push(made.map_err(|error| match case.seeds.len() {
             1 => error,
@@ -92,7 +93,7 @@ pub fn seeds(case: &Case, domain: Domain, field: &dyn Field) -> Result<(Seeds, V
         all = all.within_longitudes(domain.low[0], domain.high[0]);
     }
     if all.release().is_some() {
-        warnings.extend(late_warning(&all, span()?));
+        warnings.extend(late_warning(&all, span()?, origin));
     }
     Ok((all, warnings))
 }
@@ -102,18 +103,24 @@ fn released(
     given: &file::Seeds,
     made: Seeds,
     span: impl Fn() -> Result<TimeSpan>,
+    origin: Option<&TimeOrigin>,
 ) -> Result<Seeds> {
     let made = match given.release {
         Some(time) => made.release_at(time).map_err(Misuse::of)?,
         None => made,
     };
     match given.repeat {
-        Some(repeat) => repeated(made, repeat, span()?),
+        Some(repeat) => repeated(made, repeat, span()?, origin),
         None => Ok(made),
     }
 }
 
-fn repeated(made: Seeds, Repeat { every, until }: Repeat, span: TimeSpan) -> Result<Seeds> {
+fn repeated(
+    made: Seeds,
+    Repeat { every, until }: Repeat,
+    span: TimeSpan,
+    origin: Option<&TimeOrigin>,
+) -> Result<Seeds> {
     let made = match made.release() {
         Some(_) => made,
         None => made.release_at(span.t0).map_err(Misuse::of)?,
@@ -122,27 +129,27 @@ fn repeated(made: Seeds, Repeat { every, until }: Repeat, span: TimeSpan) -> Res
     if let Some(first) = made.release().unwrap_or_default().iter().find(is_late) {
         let (order, dt) = if span.dt < 0.0 { ("after", "backward") } else { ("before", "forward") };
         return Err(Misuse::error(format!(
-            "seeds.repeat.until is {:?}, {order} the first release at {:?} of a run that goes {dt} in time; give \
+            "seeds.repeat.until is {}, {order} the first release at {} of a run that goes {dt} in time; give \
              the time of the last release",
-            twelve_digits(until),
-            twelve_digits(*first)
+            with_date(until, origin),
+            with_date(*first, origin)
         )));
     }
     made.repeat(every, until).map_err(Misuse::of)
 }
 
 /// A warning if seeds are due at or after the end of the run.
-fn late_warning(seeds: &Seeds, span: TimeSpan) -> Option<String> {
+fn late_warning(seeds: &Seeds, span: TimeSpan, origin: Option<&TimeOrigin>) -> Option<String> {
     let is_late = |time: &&f64| (**time - span.t1) * span.dt.signum() >= 0.0;
     let times = seeds.release().unwrap_or_default();
     let first = times.iter().find(is_late)?;
     let count = times.iter().filter(is_late).count();
     Some(format!(
-        "{count} of {} seeds are not released: their release times, such as {:?}, are not before the end of the \
-         run at {:?}",
+        "{count} of {} seeds are not released: their release times, such as {}, are not before the end of the \
+         run at {}",
         times.len(),
-        twelve_digits(*first),
-        twelve_digits(span.t1)
+        with_date(*first, origin),
+        with_date(span.t1, origin)
     ))
 }
 
@@ -151,9 +158,10 @@ fn make(
     case: &Case,
     (shape, block): (&SeedShape, usize),
     domain: Domain,
-    field: &dyn Field,
+    loaded: &LoadedField,
 ) -> Result<(Seeds, Option<String>)> {
     use SeedShape::*;
+    let field = &*loaded.field;
     let (low, high) = corners(shape, domain);
     let random = |seed: Option<u64>| seed.unwrap_or(default_seed(block));
     let made = match *shape {
@@ -172,10 +180,10 @@ fn make(
         Ball { centre, radius, count, seed } => Seeds::ball(centre, radius, count, random(seed)),
         List { ref points } => Seeds::list(points.clone()),
         Mesh { count, seed, patch: Some(ref name), by, .. } => {
-            on_patch(case, field, (name, by.unwrap_or_default()), count, random(seed))?
+            on_patch(case, loaded, (name, by.unwrap_or_default()), count, random(seed))?
         }
         Mesh { count, seed, .. } => Seeds::in_mesh(mesh(field)?, low, high, count, random(seed)),
-        File { ref path } => from_file(path)?,
+        File { ref path } => from_file(path, loaded.time_origin())?,
         Run { ref path } => return of_run(&Folder::at(path)),
     };
     Ok((made.map_err(Misuse::of)?, None))
@@ -212,17 +220,18 @@ fn grid(
 /// Seeds on a patch of the boundary of the field's mesh.
 fn on_patch(
     case: &Case,
-    field: &dyn Field,
+    loaded: &LoadedField,
     (name, by): (&str, PatchDensity),
     count: usize,
     seed: u64,
 ) -> Result<burntrace_core::Result<Seeds>> {
     let given = patches::named(case, name, "seeds.patch")?;
+    let field = &*loaded.field;
     let (patch, mesh) = (patches::patch(given, None), mesh(field)?);
     Ok(match by {
         PatchDensity::Area => Seeds::on_patch(mesh, &patch, count, seed),
         PatchDensity::Flux => {
-            Seeds::on_patch_by_flux(field, &patch, time_span(case, field)?.t0, count, seed)
+            Seeds::on_patch_by_flux(field, &patch, time_span(case, loaded)?.t0, count, seed)
         }
     })
 }
@@ -238,8 +247,8 @@ fn mesh(field: &dyn Field) -> Result<&Mesh> {
 }
 
 /// Seeds from a CSV or VTK file, with their release times if the file has them.
-fn from_file(path: &PathBuf) -> Result<burntrace_core::Result<Seeds>> {
-    let points = io::read_points(path).map_err(Misuse::of)?;
+fn from_file(path: &PathBuf, origin: Option<&TimeOrigin>) -> Result<burntrace_core::Result<Seeds>> {
+    let points = io::read_dated_points(path, origin).map_err(Misuse::of)?;
     let seeds = Seeds::list(points.position);
     Ok(match points.time {
         Some(times) => seeds.and_then(|seeds| seeds.with_release(times)),

@@ -3,7 +3,7 @@
 use super::share::{self, SharedStart, Worker};
 use crate::{
     console::Console,
-    file::{Case, Misuse},
+    file::Case,
     job::{self, LoadedField},
     run::{
         CaseRun, Fingerprint, Printed, Session, Spent, check_and_start, compile, devices,
@@ -43,7 +43,7 @@ fn trace_on(
     let Session { loaded, device, start, console } = *session;
     let others = other_devices(others, session)?;
     let domain = job::domain(case, loaded.field.domain())?;
-    let (seeds, about_seeds) = job::seeds(case, domain, &*loaded.field)?;
+    let (seeds, about_seeds) = job::seeds(case, domain, loaded)?;
     let devices: Vec<(&OpenDevice, &LoadedField)> = std::iter::once((device, loaded))
         .chain(others.iter().map(|(device, loaded)| (device, loaded)))
         .collect();
@@ -55,7 +55,7 @@ fn trace_on(
     }
     let mut workers = Vec::new();
     for ((tracer, piece), (device, loaded)) in tracers.iter().zip(devices) {
-        let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+        let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
         let load = load_seconds(loaded, compile(tracer, *piece, device, console)?);
         let load = Spent { total: load.read + load.upload + load.compile, ..load };
         let seeds = seeds.len();

@@ -101,6 +101,7 @@ impl FinishedRun {
     ) -> Result<(Folder, RunCheckpoint, Vec<String>)> {
         let Session { loaded, device, console, .. } = *session;
         let FinishedRun { folder: from, case: mut before, mut checkpoint } = self;
+        let misuse = |error| loaded.misuse(error);
         let root = from.root.display();
         let what = format!("since the run in {root} started");
         let change = checkpoint.data_change(&fingerprint, accept_changes, &what)?;
@@ -111,10 +112,10 @@ impl FinishedRun {
         }
         let state = {
             let tracer = job::tracer(&before, loaded, &device.name, console)?;
-            let finished = tracer.prepare(seeds).map_err(Misuse::of)?;
+            let finished = tracer.prepare(seeds).map_err(misuse)?;
             let state = checkpoint.take_state();
             let state = state.ok_or_else(|| Misuse::error(format!("`{STATE}` has no state")))?;
-            prepared.extend(&finished, state).map_err(Misuse::of)?
+            prepared.extend(&finished, state).map_err(misuse)?
         };
         refuse_damage(&from)?;
         let changes = checkpoint.changes(device).into_iter().chain(change).collect();

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     console::{self, Console},
-    file::{Case, Misuse},
+    file::Case,
     folder::{self, Folder, lock},
-    format::{count, twelve_digits},
+    format::{count, with_date},
     job::{self, LoadedField},
 };
 use anyhow::{Context, Result};
@@ -140,9 +140,9 @@ pub fn trace_in(
     let Session { loaded, device, start, console } = *session;
     let preparing = burntrace_core::phase!("prepare");
     let domain = job::domain(case, loaded.field.domain())?;
-    let (seeds, about_seeds) = job::seeds(case, domain, &*loaded.field)?;
+    let (seeds, about_seeds) = job::seeds(case, domain, loaded)?;
     let tracer = job::tracer(case, loaded, &device.name, console)?;
-    let prepared = tracer.prepare(&seeds).map_err(Misuse::of)?;
+    let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
     let compile = compile(&tracer, prepared.save_plan().particles, device, console)?;
     let mut warnings = warnings(case, session)?;
     warnings.extend(about_seeds);
@@ -166,10 +166,11 @@ pub fn trace_in(
     };
     console::warn(console, &warnings);
     checkpoint.add_warnings(warnings);
+    let origin = loaded.time_origin();
     let what = if checkpoint.resumed == 0 { "starts" } else { "resumes" };
     let time = checkpoint
         .time()
-        .map_or_else(String::new, |time| format!(" at t = {}", twelve_digits(time)));
+        .map_or_else(String::new, |time| format!(" at t = {}", with_date(time, origin)));
     let seeds_text = count(seeds.len());
     let field = job::field_in_words(&loaded.json).unwrap_or_else(|| "an unknown field".into());
     tracing::info!(

@@ -195,7 +195,7 @@ fn fill(
     let loaded = job::field(case, device, &Silent::default())?;
     record.load = start.elapsed().as_secs_f64();
     let domain = job::domain(case, loaded.field.domain())?;
-    let (seeds, _) = job::seeds(case, domain, &*loaded.field)?;
+    let (seeds, _) = job::seeds(case, domain, &loaded)?;
     let tracer = job::tracer(case, &loaded, &device.name, &Silent::default())?;
     let mut last = LastSave::default();
     let plan = tracer.prepare(&seeds).map_err(Misuse::of)?.save_plan();

@@ -2,6 +2,7 @@
 
 use super::{SeedPoints, is_time};
 use crate::listing::list;
+use crate::tracks::TimeOrigin;
 use crate::{Error, Result};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
@@ -12,7 +13,7 @@ struct Columns {
     time: Option<usize>,
 }
 
-pub(super) fn read(path: &Path) -> Result<SeedPoints> {
+pub(super) fn read(path: &Path, origin: Option<&TimeOrigin>) -> Result<SeedPoints> {
     let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut reader = ReaderBuilder::new()
@@ -39,8 +40,8 @@ pub(super) fn read(path: &Path) -> Result<SeedPoints> {
             |column: Option<usize>| column.map_or(Ok(0.0), |column| number(&record, column));
         let [x, y, z] = columns.position.map(number);
         seeds.position.push([x.map_err(wrong)?, y.map_err(wrong)?, z.map_err(wrong)?]);
-        if columns.time.is_some() {
-            times.push(number(columns.time).map_err(wrong)?);
+        if let Some(column) = columns.time {
+            times.push(time(&record, column, origin).map_err(wrong)?);
         }
     }
     if seeds.position.is_empty() {
@@ -103,6 +104,21 @@ fn number(record: &StringRecord, column: usize) -> std::result::Result<f64, Stri
     }
 }
 
+/// A time, as a number or a date.
+fn time(
+    record: &StringRecord,
+    column: usize,
+    origin: Option<&TimeOrigin>,
+) -> std::result::Result<f64, String> {
+    let text = record.get(column).unwrap_or_default();
+    if text.parse::<f64>().is_ok() || text.matches('-').count() < 2 {
+        return number(record, column);
+    }
+    let no_dates = || "the field has no dates; write a number".to_string();
+    let time = origin.ok_or_else(no_dates).and_then(|origin| origin.time_of(text));
+    time.map_err(|reason| format!("`{text}` in column {}: {reason}", column + 1))
+}
+
 /// Line number of a record. `position` is the end of the previous record; empty lines and comments
 /// before the record are skipped.
 fn line_of(position: Option<&csv::Position>, text: &str) -> u64 {
@@ -162,6 +178,8 @@ mod tests {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(message) && error.contains("seeds.csv"), "{text:?}: {error}");
         }
+        let date = parse("1,2,3,2024-02-01\n").unwrap_err().to_string();
+        assert!(date.contains("`2024-02-01` in column 4: the field has no dates"), "{date}");
         let missing = read_points("no/such.csv").unwrap_err().to_string();
         assert!(missing.starts_with("cannot read `no/such.csv`"), "{missing}");
     }

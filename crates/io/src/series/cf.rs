@@ -1,7 +1,8 @@
 //! Frames of NetCDF files and Zarr groups.
 
 use super::diffusivity;
-use super::find::{file_error, find};
+use super::find::{file_error, find, is_cf};
+use super::frames::Frames;
 use super::grid::{Grid, flip};
 use super::info::{FileContents, SeriesInfo};
 use super::names::Files;
@@ -53,6 +54,20 @@ pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesIn
     Ok(info)
 }
 
+/// The date of time 0 of a series; `None` if its times are not from a date, or there are no times.
+///
+/// # Errors
+///
+/// If the files cannot be read as a series.
+pub fn time_origin(files: impl Into<Files>, options: &SeriesOptions) -> Result<Option<TimeOrigin>> {
+    let files = files.into();
+    if !is_cf(&files)? {
+        return Ok(None);
+    }
+    let all = SeriesOptions { frames: Frames::default(), ..options.clone() };
+    Ok(Survey::of(&files, &all)?.origin)
+}
+
 /// The variables of the first file.
 pub(super) fn contents(path: PathBuf) -> Result<FileContents> {
     let store = burntrace_cf::open(&path)?;
@@ -69,6 +84,7 @@ pub(super) struct Survey {
     pub grid: Grid,
     pub velocity: VelocityInfo,
     clock: Option<Clock>,
+    origin: Option<TimeOrigin>,
 }
 
 impl Survey {
@@ -102,8 +118,13 @@ impl Survey {
         };
         let known = known.map(|times| (times, TimesFrom::Coordinate));
         let all = resolve_frames(frames(&paths, &times), known, options)?;
-        let timeline = all.select(&options.frames.select(&all.times)?);
-        Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, clock })
+        let origin = clock.as_ref().map(TimeOrigin::of);
+        let selected = options.frames.select(&all.times).map_err(|error| match error {
+            Error::Frames(reason) => Error::Frames(reason + &dates_of(&origin, &all.times)),
+            other => other,
+        });
+        let timeline = all.select(&selected?);
+        Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, clock, origin })
     }
 
     /// Describes the series; `read` is the grid of its frames.
@@ -113,14 +134,24 @@ impl Survey {
         info.cells = self.grid.cells().iter().product();
         info.dims = Some(nodes);
         info.notes.extend(self.first.notes().iter().cloned());
-        info.time_origin = self.clock.as_ref().map(|clock| TimeOrigin {
-            date: clock.date(),
-            calendar: clock.calendar().name().into(),
-        });
+        info.time_origin = self.origin.clone();
         info.clock = self.clock.clone();
         info.set_times(&self.timeline, self.found);
+        info.dates = info.time_origin.as_ref().and_then(|origin| origin.range(&info.times));
         info.add_grid(read, Some(&self.velocity), false);
     }
+}
+
+impl TimeOrigin {
+    fn of(clock: &Clock) -> Self {
+        TimeOrigin { date: clock.date(), calendar: clock.calendar().name().into() }
+    }
+}
+
+/// The first and the last date of times, to add to a message.
+fn dates_of(origin: &Option<TimeOrigin>, times: &[f64]) -> String {
+    let dates = origin.as_ref().and_then(|origin| origin.range(times));
+    dates.map_or(String::new(), |[first, last]| format!(" ({first} to {last})"))
 }
 
 /// Refuses another file whose velocity would be found in other variables than that of the first one.

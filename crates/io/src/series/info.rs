@@ -105,7 +105,10 @@ pub struct SeriesInfo {
     /// `seconds since 2000-01-01T06:00:00 (calendar noleap)`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_origin: Option<TimeOrigin>,
-    /// The same date, for other files.
+    /// The dates of the first and the last of the times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dates: Option<[String; 2]>,
+    /// The date of time 0, for other files.
     #[serde(skip)]
     pub clock: Option<Clock>,
     /// What of the files is converted or assumed, for example `` `x` is converted from km to m ``, and what is

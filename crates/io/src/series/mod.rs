@@ -29,6 +29,7 @@ mod velocity;
 
 pub use burntrace_cf::{Calendar, Clock};
 pub use burntrace_vtk::Kind;
+pub use cf::time_origin;
 pub use frames::{At, Frames};
 pub use geometry::{Closure, Geometry};
 pub use info::{ArrayEntry, AxisInfo, FileContents, SeriesInfo};

@@ -1,5 +1,6 @@
 //! Attributes of the CF conventions, which xarray, NetCDF tools and ParaView show beside the values.
 
+use super::dates::TimeOrigin;
 use super::layout::{ArraySpec, COMPONENT, Dims, METADATA, ValueType};
 use crate::disk::{remove_folder, write_content};
 use crate::{Error, Result};
@@ -28,31 +29,6 @@ pub struct Units {
     /// Radius in metres of the sphere whose longitudes and latitudes in degrees x and y of positions are; `length` is the unit
     /// of z then. `None` where positions are lengths.
     pub radius: Option<f64>,
-}
-
-/// The date of time 0, of times in seconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimeOrigin {
-    /// The date and time, as in `2000-01-01T06:00:00`.
-    pub date: String,
-    /// The calendar by its name in CF, such as `standard` or `noleap`.
-    pub calendar: String,
-}
-
-/// For example `seconds since 2000-01-01T06:00:00 (calendar noleap)`.
-impl std::fmt::Display for TimeOrigin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "seconds since {} (calendar {})", self.date, self.calendar)
-    }
-}
-
-impl serde::Serialize for TimeOrigin {
-    fn serialize<S: serde::Serializer>(
-        &self,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }
 
 /// What the attributes of all arrays of a store depend on.
@@ -91,7 +67,7 @@ impl Units {
     }
 
     /// The origin, unless times are known to be in another unit than seconds.
-    fn origin_of_seconds(&self) -> Option<&TimeOrigin> {
+    pub fn origin_of_seconds(&self) -> Option<&TimeOrigin> {
         self.origin.as_ref().filter(|_| ["", "s"].contains(&self.time_symbol()))
     }
 
@@ -153,6 +129,12 @@ impl Cf {
             set("component_standard_names", STANDARD_NAMES.join(" ").into());
             set("component_units", format!("{lon} {lat} {}", self.units.length).trim_end().into());
         }
+        let is_in_full = spec.dims == Dims::Saves;
+        let dated = self.units.origin_of_seconds().filter(|of| is_in_full || of.is_gregorian());
+        if let (Some(TimeOrigin { date, calendar }), Quantity::Time) = (dated, quantity) {
+            set("units", format!("seconds since {date}").into());
+            set("calendar", calendar.as_str().into());
+        }
         match (spec.value_type, spec.dims) {
             (ValueType::U8, _) => {
                 let (values, meanings) = flags();
@@ -163,10 +145,6 @@ impl Cf {
             (_, Dims::Saves) => {
                 set("standard_name", "time".into());
                 set("axis", "T".into());
-                if let Some(TimeOrigin { date, calendar }) = self.units.origin_of_seconds() {
-                    set("units", format!("seconds since {date}").into());
-                    set("calendar", calendar.as_str().into());
-                }
             }
             _ => {}
         }
@@ -328,6 +306,12 @@ mod tests {
             let attributes = of.attributes(&layout::TIME);
             assert_eq!(attributes["units"], units);
             assert_eq!(attributes["calendar"].is_null(), time == "h");
+            // Of particles without a release they are NaN, which xarray decodes in Gregorian calendars only.
+            let unit =
+                if time.is_empty() { Value::Null } else { cf("", time).units.time_symbol().into() };
+            assert_eq!(of.attributes(&layout::RELEASE_TIME)["units"], unit);
+            of.units.origin = Some(TimeOrigin { calendar: "standard".into(), ..origin.clone() });
+            assert_eq!(of.attributes(&layout::RELEASE_TIME)["units"], units);
         }
     }
 

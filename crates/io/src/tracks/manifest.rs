@@ -1,6 +1,7 @@
 //! The manifest of a store: the attributes of its group in `zarr.json`.
 
-use super::cf::{self, CONVENTIONS, Cf, TimeOrigin, Units};
+use super::TimeOrigin;
+use super::cf::{self, CONVENTIONS, Cf, Units};
 use super::checksums::{Checksums, Entry};
 use super::layout::{self, ArraySpec, COMPONENT, Counts, Encoding, METADATA};
 use super::names;

@@ -68,6 +68,7 @@ mod checksums;
 mod chunk_grid;
 mod compression;
 mod copy;
+mod dates;
 mod decode;
 mod density;
 mod extend;
@@ -88,7 +89,8 @@ mod verify;
 mod writer;
 
 pub(crate) use blocks::SaveBlock;
-pub use cf::{TimeOrigin, Units};
+pub use cf::Units;
+pub use dates::TimeOrigin;
 pub use extend::copy_saves;
 pub use folder::{foreign_names, is_store};
 pub use instances::Instances;

@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 55] = [
+const VALID: [&str; 57] = [
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
     "boundary.mesh=stick",
@@ -32,6 +32,7 @@ const VALID: [&str; 55] = [
     "field.flow={ u = 1, v = \"x / s\", constants = { s = 2 } }",
     "field.sample={ nodes = [9, 9, 1], frames = 3 }",
     "field={ files = \"a.vti\", times = { start = 0, step = \"1 h\" } }",
+    "field={ files = \"../../tests/data/cf/nc4.nc\", frames = { start = \"2000-01-01T06:00\", stop = \"2000-01-02\" } }",
     "field.ignore_file_times=true",
     "inlet={ kind = \"face\", face = \"x-low\" }",
     "inlet={ kind = \"polygon\", corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0]], pattern = \"flux\" }",
@@ -63,6 +64,7 @@ const VALID: [&str; 55] = [
     "seeds.repeat={ every = \"6h\", until = \"2 d\" }",
     "source={ rate = 1, capacity = 2, begin = 0, inlet = { kind = \"face\", face = \"x-low\" } }",
     "source=[{ burst = { time = 0, count = 1 }, inlet = { kind = \"face\", face = \"x-low\" } }]",
+    "source={ table = [[\"1 h\", 1]], capacity = 2, inlet = { kind = \"points\", points = [[0, 0, 0]] } }",
     "source={ table = [[0, 1]], capacity = 2, inlet = { kind = \"points\", points = [[0, 0, 0]] } }",
     "trace={ scheme = \"dormand-prince\", tolerance = { relative = 1e-6, absolute = 0, max_step = 0.1 } }",
     "trace.engine=auto",
@@ -76,7 +78,7 @@ const VALID: [&str; 55] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 42] = [
+const INVALID: [&str; 45] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.x=stop",
@@ -113,8 +115,11 @@ const INVALID: [&str; 42] = [
     "seeds=[{ kind = \"sobol\", count = 1, seed = 1 }]",
     "source={ rate = 1, inlet = { kind = \"face\", face = \"x-low\" } }",
     "source={ burst = { time = 0, count = 1 }, capacity = 1, inlet = { kind = \"face\", face = \"x-low\" } }",
+    "source={ table = [[0, \"1 h\"]], capacity = 2, inlet = { kind = \"points\", points = [[0, 0, 0]] } }",
     "trace.dt=10 minutes",
+    "trace.dt=2024-02-01",
     "trace.dt=fast",
+    "trace.t1=2024-02",
     "trace.scheme=rk3",
     "trace.tmax=1",
     "trace.tolerance={ relative = 1e-6 }",
