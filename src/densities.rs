@@ -28,7 +28,7 @@
 use crate::{Placement, Precision, device::OpenDevice};
 use burn::tensor::Tensor;
 use burntrace_analysis::density::{Axes, Density, Estimate, Lattice, Plane};
-use burntrace_case::format::{count, rounded_to_extent, six_digits, three_digits, twelve_digits};
+use burntrace_case::format::{count, rounded_to_extent, six_digits, three_digits, time_range};
 use burntrace_io::tracks::Units;
 use burntrace_io::{Image, SavedStates, Tracks};
 use burntrace_plot::{Axis, Curves, Raster};
@@ -302,8 +302,8 @@ impl DensityNodes {
     }
 
     fn title(&self, density: &SavedDensity) -> String {
-        let time = format!("{} {}", twelve_digits(density.time), self.units.time);
-        format!("density at t = {}", time.trim_end())
+        let origin = self.units.origin_of_seconds();
+        format!("density at {}", time_range(&[density.time], &self.units.time, origin))
     }
 
     /// The position of a slice through a 3D density, as `, z = 0.5`.

@@ -313,7 +313,11 @@ impl Rows {
 
     fn into_trajectories(mut self, tracks: &Tracks, slots: Vec<usize>) -> Trajectories {
         self.fill_first_speeds();
-        let Units { length, time, .. } = tracks.units();
+        let units = tracks.units();
+        let origin = units.origin_of_seconds();
+        let dates = origin.map(|origin| self.times.iter().map(|time| origin.date_of(*time)));
+        let dates = dates.and_then(|dates| dates.collect::<Option<Vec<_>>>()).unwrap_or_default();
+        let Units { length, time, .. } = units;
         let is_known = !length.is_empty() && !time.is_empty();
         let speed = if is_known { format!("{length}/{time}") } else { String::new() };
         let attribute = |name: &str, unit: &str, values| Attribute {
@@ -323,6 +327,7 @@ impl Rows {
         };
         Trajectories {
             times: self.times,
+            dates,
             particles: slots.into_iter().map(|slot| slot as u32).collect(),
             position: self.position,
             joined: self.joined,

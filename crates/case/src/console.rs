@@ -6,6 +6,7 @@ use burntrace_core::{
     Progress,
     device::{self, OpenDevice},
 };
+use burntrace_io::tracks::TimeOrigin;
 use serde_json::Value;
 use std::fs::File;
 use std::path::Path;
@@ -22,8 +23,8 @@ pub trait Console: Sync {
     /// A warning, which the summary has, too.
     fn warn(&self, _text: &str) {}
 
-    /// The start of the steps.
-    fn begin_steps(&self) {}
+    /// The start of the steps, with the date of time 0 if the times of the run have dates.
+    fn begin_steps(&self, _origin: Option<&TimeOrigin>) {}
 
     /// How far the run is. `stats` are its input and output so far.
     fn progress(&self, _progress: Progress, _stats: &dyn Fn() -> IoStats) {}

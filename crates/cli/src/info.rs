@@ -256,7 +256,11 @@ fn frames(info: &SeriesInfo) -> String {
                 if first == last { first.to_string() } else { format!("{first} to {last}") };
             let origin = info.time_origin.as_ref();
             let origin = origin.map_or(String::new(), |origin| format!("; {origin}"));
-            format!("{count}, t = {times}, times from {from}{origin}")
+            let dates = match &info.dates {
+                Some([first, last]) => format!(" ({first} to {last})"),
+                None => String::new(),
+            };
+            format!("{count}, t = {times}{dates}, times from {from}{origin}")
         }
         _ => count,
     }

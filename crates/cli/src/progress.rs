@@ -1,7 +1,7 @@
 //! Progress on standard error: a bar on a terminal, lines elsewhere.
 
-use crate::format::{twelve_digits, with_prefix};
-use burntrace::Progress;
+use crate::format::{with_date, with_prefix};
+use burntrace::{Progress, io::tracks::TimeOrigin};
 use burntrace_case::run::IoStats;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -11,6 +11,8 @@ use std::time::Instant;
 pub struct Display {
     form: Form,
     start: Instant,
+    /// The date of time 0.
+    origin: Option<TimeOrigin>,
 }
 
 enum Form {
@@ -26,8 +28,8 @@ const BAR_LENGTH: u64 = 1000;
 
 impl Display {
     /// Chooses a form for standard error.
-    pub fn new() -> Self {
-        Display { form: Form::new(), start: Instant::now() }
+    pub fn new(origin: Option<TimeOrigin>) -> Self {
+        Display { form: Form::new(), start: Instant::now(), origin }
     }
 
     /// Updates the display.
@@ -46,7 +48,7 @@ impl Display {
             Form::Lines { next } => {
                 if progress.fraction + 1e-12 >= *next {
                     let percent = progress.fraction * 100.0;
-                    let time = twelve_digits(progress.time);
+                    let time = with_date(progress.time, self.origin.as_ref());
                     eprintln!("{percent:3.0}%  t = {time}  {rate}, {}", stats());
                     *next = (progress.fraction * 10.0).floor() / 10.0 + 0.1;
                 }

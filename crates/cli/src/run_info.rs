@@ -4,7 +4,7 @@ use crate::{
     file::{self, Case, FieldSource, Misuse, Repeat, SeedShape, Seeds},
     folder::Folder,
     folder::RunFiles,
-    format::{Lines, twelve_digits},
+    format::{Lines, time_range},
     ranks,
 };
 use anyhow::Result;
@@ -174,13 +174,14 @@ impl RunInfo {
         let Some(tracks) = &self.tracks else {
             return if self.tracks_problem.is_some() { "unknown" } else { "none yet" }.into();
         };
-        let times = match tracks.times() {
-            [] => String::new(),
-            [only] => format!(", at t = {}", twelve_digits(*only)),
-            [first, .., last] => {
-                format!(", t = {} to {}", twelve_digits(*first), twelve_digits(*last))
-            }
+        let before = match tracks.times().len() {
+            0 => "",
+            1 => ", at ",
+            _ => ", ",
         };
+        let units = tracks.units();
+        let times = time_range(tracks.times(), "", units.origin_of_seconds());
+        let times = format!("{before}{times}");
         format!("{} of {}{times}", tracks.num_saves(), tracks.num_planned_saves())
     }
 

@@ -4,7 +4,7 @@ use crate::{
     compilations, devices, log, notes, profile, progress::Display, report, signals::Signals,
 };
 use anyhow::Result;
-use burntrace::{Progress, device::OpenDevice};
+use burntrace::{Progress, device::OpenDevice, io::tracks::TimeOrigin};
 use burntrace_case::{
     console::{Console, Hint, Interrupts},
     run::IoStats,
@@ -53,8 +53,8 @@ impl Console for Terminal {
         }
     }
 
-    fn begin_steps(&self) {
-        *locked(&self.display) = self.shows_progress.then(Display::new);
+    fn begin_steps(&self, origin: Option<&TimeOrigin>) {
+        *locked(&self.display) = self.shows_progress.then(|| Display::new(origin.cloned()));
     }
 
     fn progress(&self, progress: Progress, stats: &dyn Fn() -> IoStats) {

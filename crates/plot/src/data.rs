@@ -8,6 +8,8 @@
 pub struct Trajectories {
     /// Times of the saves, in units of `time_unit`: all increasing or all decreasing.
     pub times: Vec<f64>,
+    /// Dates of the saves, which titles show instead of the times; empty if times have no dates.
+    pub dates: Vec<String>,
     /// Numbers of the particles (their slots in the run's tracks), one per column.
     pub particles: Vec<u32>,
     /// Positions, in units of `length_unit`; NaN where there is no particle.

@@ -61,7 +61,12 @@ fn frames(field: &Value) -> String {
         [_] => "; one frame, steady".into(),
         [first, .., last] => {
             let [first, last] = [first, last].map(six_digits);
-            format!("; {} frames, t = {first} to {last}", count(times.len()))
+            let dates = [0, 1].map(|end| field["dates"][end].as_str());
+            let dates = match dates {
+                [Some(first), Some(last)] => format!(" ({first} to {last})"),
+                _ => String::new(),
+            };
+            format!("; {} frames, t = {first} to {last}{dates}", count(times.len()))
         }
     }
 }
@@ -85,6 +90,9 @@ mod tests {
         let expected = "2 files, `u_0.vtu` to `u_1.vtu` (unstructured grid), a mesh of 39,353 cells and 47,441 \
                         nodes; velocity `U` in the cells; 2 frames, t = 0 to 0.3";
         assert_eq!(in_words(&files).unwrap(), expected);
+        files["dates"] = json!(["2000-01-01 06:00", "2000-01-02 06:00"]);
+        let dates = "t = 0 to 0.3 (2000-01-01 06:00 to 2000-01-02 06:00)";
+        assert!(in_words(&files).unwrap().ends_with(dates));
         files["files"] = json!(["u.vtu"]);
         files["times"] = json!([0.0]);
         assert!(

@@ -14,7 +14,7 @@ use crate::{
     errors,
     file::{Case, Misuse, Reporting, VtkOutput},
     folder::{DOMAIN, Folder},
-    format::{count, duration, twelve_digits},
+    format::{count, duration, with_date},
     job::{self, LoadedField},
 };
 use anyhow::{Context, Result};
@@ -64,7 +64,8 @@ impl CaseRun<'_> {
         let printed = self.with_report(&traced.run, folder, printed)?;
         let hint = "the tracks up to this time are complete; the run cannot be resumed, because \
                     `run.checkpoint = 0` writes no checkpoints";
-        let cut_short = traced.run.cancelled.then(|| stopped(interrupts, traced.time, hint.into()));
+        let cut_short =
+            traced.run.cancelled.then(|| self.stopped_with(interrupts, traced.time, hint.into()));
         Ok((printed, cut_short))
     }
 
@@ -86,7 +87,7 @@ impl CaseRun<'_> {
         shared.residence.replace(checkpoint.residence());
         let resumed = checkpoint.resumed;
         if self.shows_progress {
-            self.console.begin_steps();
+            self.console.begin_steps(loaded.time_origin());
         }
         let mut watch = Watch::new(
             self.console,
@@ -119,7 +120,16 @@ impl CaseRun<'_> {
     /// That a signal stopped the run at a time, and it can be resumed.
     pub fn stopped(&self, interrupts: &dyn Interrupts, time: f64) -> Stopped {
         let command = Folder::at(&self.case.run.out).resume_command();
-        stopped(interrupts, time, format!("resume with {command}"))
+        self.stopped_with(interrupts, time, format!("resume with {command}"))
+    }
+
+    /// That a signal stopped the run at a time, and a hint.
+    fn stopped_with(&self, interrupts: &dyn Interrupts, time: f64, hint: String) -> Stopped {
+        let time = with_date(time, self.loaded.time_origin());
+        Stopped {
+            code: interrupts.code().unwrap_or(1),
+            text: format!("stopped at t = {time}; {hint}"),
+        }
     }
 
     /// Writes the VTK files and the summary of a traced run.
@@ -138,6 +148,7 @@ impl CaseRun<'_> {
             seeds: self.seeds,
             device: self.device,
             loaded: self.loaded,
+            start: job::time_span(self.case, self.loaded)?.t0,
             domain: job::domain(self.case, self.loaded.field.domain())?,
             device_bytes,
             profile: self.console.profile(),
@@ -233,14 +244,6 @@ fn write_vtk(case: &Case, folder: &Folder) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// That a signal stopped a run at a time.
-fn stopped(interrupts: &dyn Interrupts, time: f64, hint: String) -> Stopped {
-    Stopped {
-        code: interrupts.code().unwrap_or(1),
-        text: format!("stopped at t = {}; {hint}", twelve_digits(time)),
-    }
 }
 
 /// What a signal leaves that ended the program within a segment, or after the run.

@@ -49,6 +49,8 @@ pub struct RunSummary<'a> {
     pub seeds: usize,
     pub device: &'a OpenDevice,
     pub loaded: &'a LoadedField,
+    /// The time at the start.
+    pub start: f64,
     pub domain: Domain,
     /// Planned peak memory of a device that has memory of its own, in bytes.
     pub device_bytes: Option<u64>,
@@ -93,6 +95,7 @@ impl RunSummary<'_> {
             "steps": run.steps,
             "saves": run.saves,
             "cancelled": run.cancelled,
+            "t0": self.start,
             "time": traced.time,
             "particles": run.particles,
             "seeds": self.seeds,
@@ -134,6 +137,9 @@ impl RunSummary<'_> {
                 "seconds": traced.checkpoints.seconds,
             },
         });
+        if let Some([start, end]) = self.dates() {
+            (json["t0_date"], json["time_date"]) = (start.into(), end.into());
+        }
         if let Some(shared) = &self.shared {
             json["ranks"] = shared.json.clone();
         }
@@ -181,6 +187,9 @@ impl RunSummary<'_> {
         if let Some([accepted, rejected]) = run.tries {
             line("steps", format!("{accepted} accepted, {rejected} rejected, over all particles"));
         }
+        if let Some([start, end]) = self.dates() {
+            line("dates", format!("{start} to {end}"));
+        }
         line("speed", self.speed());
         line("time", self.times());
         line("i/o", self.traced.io.to_string());
@@ -200,6 +209,11 @@ impl RunSummary<'_> {
         }
         line("written", format!("{} ({} saves)", self.folder.display(), run.saves));
         text
+    }
+
+    /// The dates of the start and the end, if times have dates.
+    fn dates(&self) -> Option<[String; 2]> {
+        self.loaded.time_origin()?.range(&[self.start, self.traced.time])
     }
 
     /// The memory strategy of the run.

@@ -14,7 +14,7 @@ use crate::{
     args::DensityArgs,
     figure_dir::FigureDir,
     file::Misuse,
-    format::{count, four_digits, six_digits, twelve_digits},
+    format::{count, four_digits, six_digits, twelve_digits, with_date},
     notes,
     results::Results,
 };
@@ -161,7 +161,11 @@ fn describe(density: &SavedDensity, written: &[PathBuf]) -> Value {
 fn print(request: &DensityRequest, density: &SavedDensity, written: &[PathBuf]) -> Result<()> {
     let SavedDensity { estimate, values, save, time } = density;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "save {save}, t = {}", twelve_digits(*time))?;
+    writeln!(
+        out,
+        "save {save}, t = {}",
+        with_date(*time, request.nodes.units.origin_of_seconds())
+    )?;
     let [used, left_out] = [estimate.used, estimate.left_out].map(count);
     writeln!(out, "particles  {used} ({left_out} left out)")?;
     let [x, y, z] = estimate.bandwidth.map(four_digits);

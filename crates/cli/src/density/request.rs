@@ -147,7 +147,7 @@ impl DensityRequest {
 }
 
 fn nodes(results: &Results, axes: Axes, target: Target, is_number: bool) -> DensityNodes {
-    let (units, low) = ((&results.units()).into(), results.domain[0]);
+    let (units, low) = (results.tracks.units(), results.domain[0]);
     DensityNodes { target, axes, is_number, units, low }
 }
 

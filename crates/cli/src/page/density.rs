@@ -1,7 +1,7 @@
 //! The density on a page: from the store, or else from the particles.
 
 use crate::{
-    format::{six_digits, twelve_digits},
+    format::{six_digits, time_range},
     notes, pictures,
     results::{AXES, Results},
 };
@@ -39,8 +39,9 @@ pub fn slices(results: &Results) -> Vec<Slice> {
 /// A slice that does not follow the time, with its time in the title.
 fn with_time(mut slice: Slice, results: &Results) -> Slice {
     if let Some(time) = slice.times.pop() {
-        let text = format!(", t = {} {}", twelve_digits(time), results.units().time);
-        slice.raster.title += text.trim_end();
+        let origin = results.time_origin();
+        slice.raster.title += ", ";
+        slice.raster.title += &time_range(&[time], &results.units().time, origin.as_ref());
     }
     slice
 }

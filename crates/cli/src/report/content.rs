@@ -6,7 +6,7 @@ use super::{
     run_rows,
 };
 use crate::{
-    format::{count, four_digits, twelve_digits},
+    format::{count, four_digits, time_range},
     job,
 };
 use burntrace::analysis::statistics::{GroupStatistics, SpeedFrom};
@@ -42,20 +42,19 @@ fn overview(report: &RunReport, document: &mut Document) {
         [all.released, all.active, all.ended, all.not_located].map(|n| count(n as usize));
     let what = if statistics.reuses_slots { "particle instances" } else { "particles" };
     let unit = results.units().time;
-    let span = match (statistics.times.first(), statistics.times.last()) {
-        (Some(first), Some(last)) if first != last => {
-            format!(" from t = {} to {} {unit}", twelve_digits(*first), twelve_digits(*last))
-        }
-        (Some(only), _) => format!(" at t = {} {unit}", twelve_digits(*only)),
-        _ => String::new(),
+    let span = match statistics.times.len() {
+        0 => String::new(),
+        1 => " at ".into(),
+        _ => " from ".into(),
     };
+    let origin = results.time_origin();
+    let span = span + &time_range(&statistics.times, &unit, origin.as_ref());
     let field = job::field_in_words(&results.summary["field"]);
     let through = field.map(|field| format!(", through {field}")).unwrap_or_default();
     let saves = statistics.times.len();
     let plural = if saves == 1 { "" } else { "s" };
     document.text(format!(
-        "{released} {what} were traced{}{through}. There are {} save{plural}.",
-        span.trim_end(),
+        "{released} {what} were traced{span}{through}. There are {} save{plural}.",
         count(saves)
     ));
     document.text(match (all.active, all.ended) {

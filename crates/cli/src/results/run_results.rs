@@ -4,7 +4,7 @@ use crate::{
     devices,
     file::{Case, DeviceNames, Misuse, Units},
     folder::{Folder, RunFiles, paths},
-    format::twelve_digits,
+    format::{time_range, with_date},
     log, notes,
 };
 use anyhow::Result;
@@ -101,7 +101,7 @@ impl Results {
              t = {}",
             tracks.num_saves(),
             tracks.num_planned_saves(),
-            twelve_digits(*last)
+            with_date(*last, self.time_origin().as_ref())
         ))
     }
 
@@ -163,7 +163,13 @@ impl Results {
 
     /// The units of the case.
     pub fn units(&self) -> Units {
-        self.case.as_ref().map(|case| case.units.clone()).unwrap_or_default()
+        let io::tracks::Units { length, time, .. } = self.tracks.units();
+        Units { length, time }
+    }
+
+    /// The date of time 0, if times have dates.
+    pub fn time_origin(&self) -> Option<io::tracks::TimeOrigin> {
+        self.tracks.units().origin_of_seconds().cloned()
     }
 
     /// The point from which to measure positions in the precision of the run: 0, or a corner of a
@@ -192,10 +198,12 @@ impl Results {
         found.ok_or_else(|| {
             let available = match self.tracks.times() {
                 [] => "the run has no saves".into(),
-                [only] => format!("the run has save 0, at t = {}", twelve_digits(*only)),
-                [first, .., last] => {
-                    let [first, last] = [first, last].map(|time| twelve_digits(*time));
-                    format!("the run has saves 0 to {}, from t = {first} to {last}", saves - 1)
+                times => {
+                    let times = time_range(times, "", self.time_origin().as_ref());
+                    match saves {
+                        1 => format!("the run has save 0, at {times}"),
+                        _ => format!("the run has saves 0 to {}, from {times}", saves - 1),
+                    }
                 }
             };
             Misuse::error(format!(

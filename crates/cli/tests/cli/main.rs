@@ -11,6 +11,7 @@ mod clock;
 mod command_fuzz;
 mod commands;
 mod compare;
+mod dates;
 mod doctor;
 mod earth;
 mod export;

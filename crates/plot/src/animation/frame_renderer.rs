@@ -45,8 +45,8 @@ impl<'a> FrameRenderer<'a> {
         let span = ends.map_or(0.0, |(first, last)| (last - first).abs());
         let unit = if span > 0.0 { 10f64.powi(span.log10().ceil() as i32 - 3) } else { 0.0 };
         let time_unit = &trajectories.time_unit;
-        let placeholder =
-            times.last().map_or(String::new(), |time| format_time(*time, unit, time_unit));
+        let last = || times.last().map(|time| format_time(*time, unit, time_unit));
+        let placeholder = trajectories.dates.last().cloned().or_else(last).unwrap_or_default();
         let heading = Heading {
             title: title("Motion", trajectories, style),
             subtitle: placeholder.clone(),
@@ -91,11 +91,20 @@ impl<'a> FrameRenderer<'a> {
             pixels.draw(&self.particles(time));
         }
         if let Some(label) = &self.time_label {
-            let now = format_time(time, label.unit, &self.trajectories.time_unit);
+            let now = self.date(time).cloned();
+            let now =
+                now.unwrap_or_else(|| format_time(time, label.unit, &self.trajectories.time_unit));
             let text = label.text.text.replacen(&label.placeholder, &now, 1);
             pixels.draw(&Shape::Text(Text { text, ..label.text.clone() }));
         }
         pixels.rgb
+    }
+
+    /// The date of the last save up to a time, if times have dates.
+    fn date(&self, time: f64) -> Option<&String> {
+        // The time of a save may be rounded down.
+        let saves = self.saves_until(self.elapsed(time) * (1.0 + 1e-9));
+        self.trajectories.dates.get(saves.checked_sub(1)?)
     }
 
     /// The elapsed time since the first save, also positive in a backward run.

@@ -73,6 +73,7 @@ fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajector
     };
     Trajectories {
         times: trajectories.times.clone(),
+        dates: trajectories.dates.clone(),
         particles: strided(&trajectories.particles, columns, stride),
         position: strided(&trajectories.position, columns, stride),
         joined: strided(&trajectories.joined, columns, stride),

@@ -11,6 +11,8 @@ use serde::Serialize;
 pub(super) struct Header<'a> {
     particles: usize,
     times: &'a [f64],
+    /// Dates of the saves; empty if times have no dates.
+    dates: &'a [String],
     domain: [[f64; 3]; 2],
     axes: Option<&'a [[String; 2]; 3]>,
     length_unit: &'a str,
@@ -83,6 +85,7 @@ impl<'a> Header<'a> {
         Header {
             particles: trajectories.particles.len(),
             times: &trajectories.times,
+            dates: &trajectories.dates,
             domain: trajectories.domain,
             axes: trajectories.axes.as_ref(),
             length_unit: &trajectories.length_unit,

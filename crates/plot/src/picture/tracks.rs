@@ -80,18 +80,20 @@ pub(crate) fn title(what: &str, trajectories: &Trajectories, style: &Style) -> S
     })
 }
 
-/// `t = 0 to 10 s, 101 of 1001 saves`.
+/// `t = 0 to 10 s, 101 of 1001 saves`, or with dates instead of the times.
 fn subtitle(trajectories: &Trajectories) -> String {
     let times = &trajectories.times;
     let unit = match trajectories.time_unit.as_str() {
         "" => String::new(),
         unit => format!(" {unit}"),
     };
-    let range = match (times.first(), times.last()) {
-        (Some(first), Some(last)) if first != last => {
+    let range = match (&trajectories.dates[..], &times[..]) {
+        ([start, .., end], _) => format!("{start} to {end}"),
+        ([only], _) => only.clone(),
+        (_, [first, .., last]) if first != last => {
             format!("t = {} to {}{unit}", ticks::format_number(*first), ticks::format_number(*last))
         }
-        (Some(only), _) => format!("t = {}{unit}", ticks::format_number(*only)),
+        (_, [only, ..]) => format!("t = {}{unit}", ticks::format_number(*only)),
         _ => return String::new(),
     };
     let saves = match trajectories.run_size[1] {

@@ -144,6 +144,17 @@ fn keys_and_slider_change_the_time() {
 }
 
 #[test]
+fn dates_are_shown_instead_of_times() {
+    let mut page = runs::helices(20, 3);
+    page.trajectories.dates = [1, 2, 3].map(|day| format!("2000-02-0{day} 06:00")).into();
+    let Some(browser) = shown(&page) else { return };
+    assert_eq!(browser.text("#clock"), "2000-02-03 06:00 · save 3 of 3");
+    browser.slide("#time", 0.75);
+    assert_eq!(browser.text("#clock"), "2000-02-02 06:00 · save 2 of 3");
+    assert_clean(&browser);
+}
+
+#[test]
 fn uneven_and_decreasing_times_are_shown() {
     let mut page = runs::helices(20, 4);
     page.trajectories.times = vec![10.0, 9.0, 8.5, -2.0];

@@ -408,6 +408,14 @@ fn extreme_numbers_are_drawn_or_refused() {
 }
 
 #[test]
+fn dates_replace_the_times_of_saves() {
+    let mut trajectories = samples::gyres(3, 4);
+    trajectories.dates = [1, 2, 3, 4].map(|day| format!("2000-02-0{day} 06:00")).into();
+    let (_, texts) = read_svg(&picture::tracks(&trajectories, &XY, &small()).unwrap().svg());
+    assert!(texts.concat().contains("2000-02-01 06:00 to 2000-02-04 06:00"), "{texts:?}");
+}
+
+#[test]
 fn invalid_data_and_styles_are_refused() {
     let style = Style::default();
     let mut trajectories = samples::gyres(3, 4);

@@ -23,9 +23,10 @@ function setTime(part) {
   state.now = Math.min(Math.max(part, 0), 1);
   const save = Math.round(saveAt(state.now) * 1e6) / 1e6;
   const digits = span ? Math.min(Math.max(0, 3 - Math.floor(Math.log10(Math.abs(span)))), 12) : 3;
+  const date = head.dates[Math.floor(save)];
   const time = SAVES ? withUnit(timeAt(state.now).toFixed(digits).replace('-', '−'), head.time_unit) : '–';
   const number = SAVES ? `save ${Math.floor(save) + 1} of ${SAVES}` : 'no saves';
-  $('clock').value = `t = ${time} · ${number}`;
+  $('clock').value = `${date ?? `t = ${time}`} · ${number}`;
   $('time').value = state.now;
   $('time').setAttribute('aria-valuetext', $('clock').value);
   showParticle();
