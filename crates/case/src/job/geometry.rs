@@ -34,13 +34,14 @@ pub(super) fn check_radius(case: &Case, series: &io::SeriesInfo) -> Result<()> {
     }
 }
 
-/// The units of the tracks: those of the case, by default those of files in degrees.
+/// The units of the tracks: those of the case, by default those of files that have units, or are in degrees.
 pub fn units(case: &Case, series: Option<&io::SeriesInfo>) -> io::tracks::Units {
     let mut units = io::tracks::Units::from(&case.units);
     units.origin = series.and_then(|series| series.time_origin.clone());
     units.radius = geometry(case, series);
+    let has_units = units.radius.is_some() || series.is_some_and(super::has_units);
     for (unit, default) in [(&mut units.length, "m"), (&mut units.time, "s")] {
-        if units.radius.is_some() && unit.is_empty() {
+        if has_units && unit.is_empty() {
             *unit = default.into();
         }
     }

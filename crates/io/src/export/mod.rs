@@ -63,7 +63,11 @@ pub fn write_parquet(
             writer.write(&table.values, table.rows, &table.lengths).map_err(failed())
         })?;
         let units = store.units();
-        let metadata = [("length_unit", units.length.as_str()), ("time_unit", units.time.as_str())];
+        let mut metadata =
+            vec![("length_unit", units.length.as_str()), ("time_unit", units.time.as_str())];
+        if let Some(origin) = units.origin_of_seconds() {
+            metadata.extend([("time_origin", &*origin.date), ("calendar", &*origin.calendar)]);
+        }
         writer.finish(&metadata).map_err(failed())
     })
 }
