@@ -187,6 +187,7 @@ impl DensityNodes {
     ) -> burntrace_analysis::Result<Estimate> {
         let positions = particles.on(origin, device);
         let density = density.clone().measured_from(origin);
+        let density = self.units.radius.into_iter().fold(density, Density::on_sphere);
         match &self.target {
             Target::Grid(lattice) => density.on_grid(&positions, lattice),
             Target::Plane(plane) => density.on_plane(&positions, plane),
@@ -197,9 +198,10 @@ impl DensityNodes {
     }
 
     /// The unit of a density: the inverse of a length, an area or a volume; empty if the unit of length is
-    /// unknown.
-    fn unit(&self) -> String {
-        match (self.units.length.as_str(), self.axes.dimension()) {
+    /// unknown. On a sphere it is of kilometres.
+    pub fn unit(&self) -> String {
+        let length = if self.units.radius.is_some() { "km" } else { &self.units.length };
+        match (length, self.axes.dimension()) {
             ("", _) => String::new(),
             (length, 1) => format!("1/{length}"),
             (length, 2) => format!("1/{length}²"),
@@ -256,7 +258,7 @@ impl DensityNodes {
             density.values.iter().enumerate().map(|(i, &value)| [coordinate(i), value]).collect();
         let values = Axis { name: "density".into(), unit: self.shown_unit(), range: [0.0; 2] };
         Some(Curves {
-            axes: [self.axis(AXES[d], [lattice.low[d], lattice.high[d]]), values],
+            axes: [self.axis(d, [lattice.low[d], lattice.high[d]]), values],
             log: [false; 2],
             series: vec![(String::new(), points)],
             bands: Vec::new(),
@@ -273,7 +275,7 @@ impl DensityNodes {
             Target::Grid(lattice) => {
                 let nodes = self.of_lattice(lattice, density.estimate.placement);
                 let chosen = density.densest(lattice);
-                let layer = Layer::of(&nodes, &density.values, chosen, &self.units.length)?;
+                let layer = Layer::of(&nodes, &density.values, chosen, &self.units)?;
                 let is_3d = !layer.position.is_empty();
                 (layer.raster, if is_3d { layer.position } else { self.slice(lattice) })
             }
@@ -290,15 +292,18 @@ impl DensityNodes {
     fn on_plane(&self, plane: &Plane, values: &[f64]) -> Raster {
         let [u, v] = plane.edges.map(length);
         Raster {
-            axes: [self.axis("along u", [0.0, u]), self.axis("along v", [0.0, v])],
+            axes: [("along u", u), ("along v", v)].map(|(name, length)| {
+                let unit = self.units.length.clone();
+                Axis { name: name.into(), unit, range: [0.0, length] }
+            }),
             counts: plane.counts,
             values: values.iter().map(|&value| value as f32).collect(),
             ..Raster::default()
         }
     }
 
-    fn axis(&self, name: &str, range: [f64; 2]) -> Axis {
-        Axis { name: name.into(), unit: self.units.length.clone(), range }
+    fn axis(&self, d: usize, range: [f64; 2]) -> Axis {
+        axis(&self.units, d, range)
     }
 
     fn title(&self, density: &SavedDensity) -> String {
@@ -335,6 +340,13 @@ fn of_plane(plane: &Plane) -> Image {
     }
 }
 
+/// An axis of positions.
+fn axis(units: &Units, d: usize, range: [f64; 2]) -> Axis {
+    let flat = || [AXES[d].into(), units.length.clone()];
+    let [name, unit] = units.axes().map_or_else(flat, |axes| axes[d].clone());
+    Axis { name, unit, range }
+}
+
 fn length(edge: [f64; 3]) -> f64 {
     edge.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
@@ -352,8 +364,8 @@ impl Layer {
     /// The plane of an image that has one node along an axis, or one layer of a 3D image. `None`
     /// for an image along a line. `values` are the values at the nodes of the image.
     ///
-    /// `chosen` is the layer of a 3D image, and `unit` the unit of lengths.
-    pub fn of(image: &Image, values: &[f64], chosen: usize, unit: &str) -> Option<Layer> {
+    /// `chosen` is the layer of a 3D image, and `units` those of the run.
+    pub fn of(image: &Image, values: &[f64], chosen: usize, units: &Units) -> Option<Layer> {
         let extended: Vec<usize> = (0..3).filter(|&d| image.counts[d] > 1).collect();
         let node = |d: usize, i: usize| image.origin[d] + i as f64 * image.spacing[d];
         let (flat, values, position) = match extended[..] {
@@ -363,16 +375,12 @@ impl Layer {
                 let chosen = chosen.min(image.counts[c] - 1);
                 let [low, high] = [0, image.counts[c] - 1].map(|i| node(c, i));
                 let position = rounded_to_extent(node(c, chosen), high - low);
-                let position = format!(", {} = {position} {unit}", AXES[c]);
+                let position = format!(", {} = {position} {}", AXES[c], units.length);
                 ([a, b], &values[chosen * size..][..size], position.trim_end().into())
             }
             _ => return None,
         };
-        let axis = |d: usize| Axis {
-            name: AXES[d].into(),
-            unit: unit.into(),
-            range: [image.origin[d], node(d, image.counts[d] - 1)],
-        };
+        let axis = |d: usize| axis(units, d, [image.origin[d], node(d, image.counts[d] - 1)]);
         let raster = Raster {
             axes: flat.map(axis),
             counts: flat.map(|d| image.counts[d]),
@@ -390,7 +398,8 @@ mod tests {
     #[test]
     fn units_are_known() {
         let of = |length: &str, axes: Axes, is_number| {
-            let units = Units { length: length.into(), ..Units::default() };
+            let radius = (length == "°").then_some(1.0);
+            let units = Units { length: length.into(), radius, ..Units::default() };
             let target = Target::Points(Vec::new());
             DensityNodes { target, axes, is_number, units, low: [0.0; 3] }.shown_unit()
         };
@@ -398,5 +407,6 @@ mod tests {
         assert_eq!(all.map(|axes| of("m", axes, false)), ["1/m", "1/m²", "1/m³"]);
         assert_eq!(of("m", Axes::XY, true), "particles/m²");
         assert_eq!(of("", Axes::XY, true), "");
+        assert_eq!(of("°", Axes::XY, true), "particles/km²");
     }
 }

@@ -21,7 +21,12 @@ use std::path::PathBuf;
 
 pub fn execute(args: &FtleArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
-    results.refuse_sphere("the exponent of tracks")?;
+    if results.radius().is_some() {
+        return Err(Misuse::error(
+            "the exponent is not known for positions in degrees yet, whose lengths differ by latitude; project the tracks \
+             first (`burntrace export`)",
+        ));
+    }
     let save = results.save(&args.save)?;
     let device = results.device(args.device.as_deref())?;
     let (ftle, gradient) = exponents(&results, save, &device)?;
@@ -204,7 +209,8 @@ fn image(ftle: &Ftle, values: &[f64], time: f64) -> io::Image {
 /// FTLE on the plane of a flat lattice, or on the middle layer. `None` for a lattice along a line.
 fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> Option<Raster> {
     let units = results.units();
-    let Layer { raster, position } = Layer::of(image, values, image.counts[2] / 2, &units.length)?;
+    let middle = image.counts[2] / 2;
+    let Layer { raster, position } = Layer::of(image, values, middle, &results.tracks.units())?;
     let time = format!("{} {}", twelve_digits(ftle.time()), units.time);
     Some(Raster {
         name: "FTLE".into(),

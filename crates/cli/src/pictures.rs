@@ -168,7 +168,6 @@ struct SavesWithParticles {
 
 impl SavesWithParticles {
     fn read(results: &Results) -> Result<SavesWithParticles> {
-        results.refuse_sphere("the density")?;
         let active = |save| -> Result<usize> {
             let status = results.tracks.status(save)?;
             Ok(status.into_iter().filter(|status| *status == Status::Active).count())
@@ -188,6 +187,8 @@ impl SavesWithParticles {
 pub struct Densities {
     /// The height of the plane in 3D.
     pub height: Option<f64>,
+    /// The axis normal to the plane.
+    pub normal_axis: usize,
     /// Times and densities.
     pub rasters: Vec<(f64, Raster)>,
 }
@@ -207,7 +208,7 @@ pub fn densities(results: &Results, max: usize, nodes: usize) -> Result<Densitie
             rasters.push((particles.time, density_of(results, &request, &particles)?));
         }
     }
-    Ok(Densities { height, rasters })
+    Ok(Densities { height, normal_axis: request.normal_axis(), rasters })
 }
 
 /// The density of the active particles at a save; in 3D, on the plane normal to z near most particles.

@@ -17,7 +17,8 @@ impl Density {
     pub(super) fn in_bins(&self, positions: &Tensor<2>, lattice: Lattice) -> Result<Estimate> {
         let is_histogram = matches!(self.method, Method::Histogram);
         let bins = Bins::new(&self.domain, lattice, is_histogram)?;
-        let sample = self.sample(positions, &self.domain)?;
+        let sample = self.sample(&self.domain.positions(positions)?)?;
+        let sizes = self.cell_sizes(&lattice, is_histogram)?;
         let (mut sums, used, weight) = bins.sums(&sample);
         let total = weight * sample.unit;
         let given = sample.positions.len() + sample.left_out;
@@ -26,17 +27,22 @@ impl Density {
         }
         let unit = if self.is_probability() { 1.0 / weight } else { sample.unit };
         let volume: f64 = self.domain.axes.indices().map(|d| bins.width[d]).product();
-        sums.iter_mut().for_each(|sum| *sum *= unit / volume);
-        let integral = match is_histogram {
-            true => sums.iter().sum::<f64>() * volume,
-            false => lattice.integral(&sums),
-        };
+        let [nx, ny, _] = lattice.counts;
+        let size = |row: usize| sizes.rows[row % ny] * sizes.layers[row / ny];
+        let mut integral = 0.0;
+        for (row, sums) in sums.chunks_mut(nx).enumerate() {
+            integral += sums.iter().sum::<f64>() * unit;
+            sums.iter_mut().for_each(|sum| *sum *= unit / (volume * size(row)));
+        }
+        if !is_histogram {
+            integral = lattice.integral(&sums, &sizes);
+        }
         Ok(Estimate {
             values: to_tensor(sums, positions),
             lattice: Some(lattice),
             placement: if is_histogram { Placement::Cells } else { Placement::Nodes },
             integral: Some(integral),
-            bandwidth: bins.width,
+            bandwidth: if self.radius.is_some() { [0.0; 3] } else { bins.width },
             covariance: None,
             used,
             left_out: given - used,

@@ -8,7 +8,7 @@ use burntrace_core::Placement;
 /// A density at nodes or points, with the parameters of the estimate.
 ///
 /// The unit is the unit of the weights (particles if there are no weights, 1 for a probability) per unit
-/// of length, area or volume for 1, 2 or 3 active axes.
+/// of length, area or volume for 1, 2 or 3 active axes; on a sphere, per square or cubic kilometre.
 #[derive(Clone, Debug)]
 pub struct Estimate {
     /// The density at each node, bin or point `[m]`, on the device of the positions and in their
@@ -25,9 +25,11 @@ pub struct Estimate {
     /// for a number density. `None` for points and planes.
     pub integral: Option<f64>,
     /// Width along x, y and z, 0 along inactive axes: the standard deviation of a Gaussian, the smoothing
-    /// length of other kernels, or the width of bins and clouds. In the data's unit of length.
+    /// length of other kernels, or the width of bins and clouds. In the data's unit of length; on a sphere in metres, and 0 for
+    /// bins and clouds, whose widths are those of the lattice in degrees.
     pub bandwidth: [f64; 3],
-    /// The covariance matrix of a Gaussian, in the data's unit of length squared; zeros for inactive axes.
+    /// The covariance matrix of a Gaussian, in the data's unit of length squared; zeros for inactive axes. `None` on a
+    /// sphere.
     pub covariance: Option<[[f64; 3]; 3]>,
     /// Number of particles in the estimate.
     pub used: usize,

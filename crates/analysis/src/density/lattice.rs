@@ -1,5 +1,6 @@
 //! Axes, lattices and planes on which a density is evaluated.
 
+use super::globe::CellSizes;
 use crate::{Error, Result};
 
 /// The active axes of a density: distances are taken along them, and particles are projected along the
@@ -89,6 +90,16 @@ impl Lattice {
         }
     }
 
+    /// The ends of a bin along an axis, or of the part of the lattice that is nearest to a node.
+    pub(super) fn cell(&self, axis: usize, index: usize, is_bins: bool) -> [f64; 2] {
+        let (low, high, i) = (self.low[axis], self.high[axis], index as f64);
+        let (width, first) = match is_bins {
+            true => ((high - low) / self.counts[axis] as f64, low),
+            false => (self.pitch(axis), low - 0.5 * self.pitch(axis)),
+        };
+        [first + i * width, first + (i + 1.0) * width].map(|x| x.clamp(low, high))
+    }
+
     /// Total number of nodes, or bins.
     pub fn nodes(&self) -> usize {
         self.counts.iter().product()
@@ -144,8 +155,9 @@ impl Lattice {
         }
     }
 
-    /// The integral of values over the axes with more than one node, by the trapezoidal rule.
-    pub(super) fn integral(&self, values: &[f64]) -> f64 {
+    /// The integral of values over the axes with more than one node, by the trapezoidal rule, with the
+    /// sizes of the cells around nodes.
+    pub(super) fn integral(&self, values: &[f64], sizes: &CellSizes) -> f64 {
         let [nx, ny, nz] = self.counts;
         let end = |d: usize, i: usize| {
             let n = self.counts[d];
@@ -157,7 +169,7 @@ impl Lattice {
                 let row = &values[(k * ny + j) * nx..][..nx];
                 let inner: f64 = row.iter().sum();
                 let ends = if nx > 1 { 0.5 * (row[0] + row[nx - 1]) } else { 0.0 };
-                sum += end(2, k) * end(1, j) * (inner - ends);
+                sum += end(2, k) * sizes.layers[k] * end(1, j) * sizes.rows[j] * (inner - ends);
             }
         }
         let pitches = (0..3).map(|d| self.pitch(d)).filter(|&pitch| pitch > 0.0);

@@ -44,6 +44,7 @@ mod cube;
 mod domain;
 mod estimate;
 mod evaluate;
+mod globe;
 mod kernel;
 mod lattice;
 mod ops;
@@ -87,6 +88,8 @@ pub struct Density {
     selected: Option<Vec<bool>>,
     normalization: Normalization,
     truncation: f64,
+    /// Radius of the sphere that positions are on.
+    radius: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +109,7 @@ impl Density {
             selected: None,
             normalization,
             truncation: 6.0,
+            radius: None,
         }
     }
 
@@ -211,16 +215,25 @@ impl Density {
         match self.method {
             Method::Histogram | Method::CloudInCell => self.in_bins(positions, lattice),
             Method::Kde(_) | Method::Sph(..) => {
-                let factors = || self.domain.factors(lattice.node_positions(), lattice.nodes());
-                let factors = self.domain.mirrors().then(factors).flatten();
-                let nodes = Targets::lattice(&lattice);
-                let mut estimate = self.smooth(positions, nodes, factors)?;
+                let mut estimate = self.at_nodes(positions, &lattice)?;
                 let values = tensors::on_host(estimate.values.clone())?;
-                estimate.integral = Some(lattice.integral(&values));
+                let sizes = self.cell_sizes(&lattice, false)?;
+                estimate.integral = Some(lattice.integral(&values, &sizes));
                 estimate.lattice = Some(lattice);
                 Ok(estimate)
             }
         }
+    }
+
+    /// Evaluates a kernel density at the nodes of a lattice.
+    fn at_nodes(&self, positions: &Tensor<2>, lattice: &Lattice) -> Result<Estimate> {
+        if let Some(radius) = self.radius {
+            return self.on_surface(radius, positions, lattice.node_positions().collect());
+        }
+        let given = self.domain.positions(positions)?;
+        let factors = || self.domain.factors(lattice.node_positions(), lattice.nodes());
+        let factors = self.domain.mirrors().then(factors).flatten();
+        self.smooth(&given, positions, Targets::lattice(lattice), factors)
     }
 
     /// Evaluates the density of particles at `positions` `[n, 3]` at `points` `[m, 3]`; coordinates along
@@ -254,21 +267,24 @@ impl Density {
         if points.is_empty() {
             return Err(Error::Lattice("there are 0 points; give 1 or more".into()));
         }
+        if let Some(radius) = self.radius {
+            return self.on_surface(radius, positions, points);
+        }
         let factors = self.domain.factors(points.iter().copied(), points.len());
         for point in &mut points {
             *point = self.domain.wrap(*point).unwrap_or([f64::NAN; 3]);
         }
-        self.smooth(positions, Targets::points(points), factors)
+        let given = self.domain.positions(positions)?;
+        self.smooth(&given, positions, Targets::points(points), factors)
     }
 
     fn is_probability(&self) -> bool {
         self.normalization == Normalization::Probability
     }
 
-    fn sample(&self, positions: &Tensor<2>, domain: &DensityDomain) -> Result<Sample> {
-        let given = self.domain.positions(positions)?;
-        let sample =
-            Sample::new(&given, self.weights.as_deref(), self.selected.as_deref(), domain)?;
+    fn sample(&self, given: &[[f64; 3]]) -> Result<Sample> {
+        let (weights, selected) = (self.weights.as_deref(), self.selected.as_deref());
+        let sample = Sample::new(given, weights, selected, &self.domain)?;
         if sample.total == 0.0 && self.is_probability() {
             return Err(Error::NoParticles { given: given.len(), left_out: sample.left_out });
         }
@@ -304,32 +320,41 @@ impl Density {
         Ok(sums.unwrap_or_else(|| unreachable!("`mirrored` returns at least one kernel")))
     }
 
-    /// Evaluates a kernel density at the targets, times optional factors.
+    /// Evaluates a kernel density of particles at the targets, times optional factors, on the device and in the precision of
+    /// `like`.
     fn smooth(
         &self,
-        positions: &Tensor<2>,
+        given: &[[f64; 3]],
+        like: &Tensor<2>,
         targets: Targets,
         factors: Option<Vec<f64>>,
     ) -> Result<Estimate> {
         let axes = self.domain.axes;
-        let sample = self.sample(positions, &self.domain)?;
+        let sample = self.sample(given)?;
         let mut covariance = None;
-        let smoother = match self.method {
+        let mut smoother = match self.method {
             Method::Sph(kernel, h) => Smoother::sph(kernel, h, axes, self.truncation)?,
             Method::Kde(bandwidth) => {
+                let bandwidth = match self.radius {
+                    Some(_) => bandwidth.on_surface(&sample)?,
+                    None => bandwidth,
+                };
                 let matrix = bandwidth.covariance(&sample, axes)?;
                 covariance = Some(matrix);
                 Smoother::gaussian(&matrix, axes, self.truncation)?
             }
             Method::Histogram | Method::CloudInCell => unreachable!("computed by `in_bins`"),
         };
+        if let Some(radius) = self.radius {
+            smoother = smoother.on_surface(radius)?;
+        }
         let particles = sample.positions.len();
         let mut values = match TwoSteps::of(&smoother, &targets, axes, particles) {
-            Some(steps) => steps.sums(self, &sample, positions)?,
-            None => self.sums(&sample, &smoother, &targets, positions)?,
+            Some(steps) => steps.sums(self, &sample, like)?,
+            None => self.sums(&sample, &smoother, &targets, like)?,
         };
         if let Some(factors) = factors {
-            values = values * tensors::to_tensor(factors, positions);
+            values = values * tensors::to_tensor(factors, like);
         }
         let bandwidth = [0, 1, 2].map(|d: usize| match (self.method, covariance) {
             (_, Some(matrix)) => matrix[d][d].sqrt(),

@@ -12,6 +12,7 @@ mod requirements;
 mod bins;
 mod faces;
 mod fused;
+mod globe;
 mod limits;
 mod normal;
 mod scipy;

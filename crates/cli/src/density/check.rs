@@ -33,14 +33,15 @@ pub fn lengths((given, lengths): (&str, &[f64]), axes: Axes, results: &Results) 
     let along = |i: usize| lengths.get(i).or(lengths.first()).copied();
     for (i, d) in active.enumerate() {
         let Some(h) = along(i) else { return Ok(()) };
-        let (name, resolution) = (AXES[d], resolution(results, d));
+        let (name, scale) = (AXES[d], results.lengths_per_unit());
+        let resolution = scale * resolution(results, d);
         if h > 0.0 && h < resolution {
             return Err(Misuse::error(format!(
                 "--bandwidth {given}: positions of the run along {name} are resolved to {resolution:.1e}, so that \
                  a narrower kernel reaches no node; give a greater length, or scott"
             )));
         }
-        let extent = results.domain[1][d] - results.domain[0][d];
+        let extent = scale * (results.domain[1][d] - results.domain[0][d]);
         if extent > 0.0 && h > MAX_EXTENTS * extent {
             return Err(Misuse::error(format!(
                 "--bandwidth {given}: the domain has an extent of {} along {name}, so that the density would be \
@@ -127,11 +128,11 @@ fn corners(plane: &Plane) -> [[f64; 3]; 4] {
 pub fn kernels(request: &DensityRequest, estimate: &Estimate) -> Option<String> {
     let lattice = estimate.lattice.as_ref()?;
     let reach = |d: usize| request.reach * estimate.bandwidth[d];
-    let is_lost = |d: usize| {
-        request.reach > 0.0 && lattice.counts[d] > 1 && 2.0 * reach(d) < lattice.pitch(d)
-    };
+    let pitch = |d: usize| request.lengths_per_unit * lattice.pitch(d);
+    let is_lost =
+        |d: usize| request.reach > 0.0 && lattice.counts[d] > 1 && 2.0 * reach(d) < pitch(d);
     let d = (0..3).find(|d| is_lost(*d))?;
-    let (pitch, bandwidth) = (lattice.pitch(d), estimate.bandwidth[d]);
+    let (pitch, bandwidth) = (pitch(d), estimate.bandwidth[d]);
     Some(format!(
         "the bandwidth along {} is {}, and the nodes are {} apart, so that particles between nodes would not \
          count; give a bandwidth of at least {}, more --nodes, or a smaller grid with --low and --high",

@@ -28,7 +28,6 @@ use std::path::{Path, PathBuf};
 
 pub fn execute(args: &DensityArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
-    results.refuse_sphere("the density")?;
     let mut request = DensityRequest::of(args, &results)?;
     let saves = saves(args, &results)?;
     if args.gif && saves.len() < 2 {
@@ -66,7 +65,7 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
         if shows_text {
             print(&request, &density, &written)?;
         }
-        described.push(describe(&density, &written));
+        described.push(describe(&request, &density, &written));
     }
     if described.is_empty() {
         return Err(Misuse::error(
@@ -140,7 +139,7 @@ fn saves(args: &DensityArgs, results: &Results) -> Result<Vec<usize>> {
 }
 
 /// The properties of a density as JSON.
-fn describe(density: &SavedDensity, written: &[PathBuf]) -> Value {
+fn describe(request: &DensityRequest, density: &SavedDensity, written: &[PathBuf]) -> Value {
     let SavedDensity { estimate, values, save, time } = density;
     json!({
         "save": save,
@@ -148,6 +147,7 @@ fn describe(density: &SavedDensity, written: &[PathBuf]) -> Value {
         "integral": estimate.integral,
         "min": extreme(values, f64::min),
         "max": extreme(values, f64::max),
+        "unit": request.nodes.unit(),
         "bandwidth": estimate.bandwidth,
         "covariance": estimate.covariance,
         "neglected": estimate.neglected,
@@ -176,7 +176,9 @@ fn print(request: &DensityRequest, density: &SavedDensity, written: &[PathBuf]) 
     writeln!(out, "bandwidth  {x} {y} {z}{truncation}")?;
     let [min, max] =
         [extreme(values, f64::min), extreme(values, f64::max)].map(|x| x.unwrap_or(f64::NAN));
-    writeln!(out, "density    {} to {}", four_digits(min), four_digits(max))?;
+    let line =
+        format!("density    {} to {} {}", four_digits(min), four_digits(max), request.nodes.unit());
+    writeln!(out, "{}", line.trim_end())?;
     if let Some(integral) = estimate.integral {
         let over = if request.is_slice() { " over the slice" } else { "" };
         writeln!(out, "integral   {}{over}", six_digits(integral))?;

@@ -29,8 +29,12 @@ const RULES: [&str; 3] = ["scott", "silverman", "covariance"];
 pub struct DensityRequest {
     pub density: Density,
     pub nodes: DensityNodes,
-    /// The extents of the domain along the axes of the density; 0 along others.
+    /// The extents of the domain along the axes of the density, in units of the bandwidth; 0 along others.
     pub extents: [f64; 3],
+    /// Metres in a degree on a sphere; else 1.
+    pub lengths_per_unit: f64,
+    /// Whether positions are in degrees.
+    pub is_on_sphere: bool,
     /// The point of the domain from which devices measure positions.
     origin: [f64; 3],
     /// The reach of kernels in bandwidths; 0 for methods without a kernel, and where it is not checked.
@@ -59,6 +63,10 @@ impl DensityRequest {
         // No particle is outside the domain.
         let edges = match args.method {
             DensityMethod::Histogram | DensityMethod::CloudInCell => [[Edge::Reflecting; 2]; 3],
+            // Kernels on a sphere know no faces.
+            DensityMethod::Kde | DensityMethod::Sph if results.radius().is_some() => {
+                [[Edge::Open; 2]; 3]
+            }
             DensityMethod::Kde | DensityMethod::Sph => edges,
         };
         check::target(&target, (axes, edges), results)?;
@@ -74,6 +82,8 @@ impl DensityRequest {
             density,
             nodes: nodes(results, axes, target, is_number),
             extents,
+            lengths_per_unit: results.lengths_per_unit(),
+            is_on_sphere: results.radius().is_some(),
             origin,
             reach,
             has_given_bandwidth,
@@ -100,10 +110,20 @@ impl DensityRequest {
             density,
             nodes: nodes(results, axes, target, false),
             extents,
+            lengths_per_unit: results.lengths_per_unit(),
+            is_on_sphere: results.radius().is_some(),
             origin,
             reach: 0.0,
             has_given_bandwidth: false,
             has_default_nodes: true,
+        })
+    }
+
+    /// The estimator with a width along each axis; on a sphere, with the maximum of these.
+    pub fn with_widths(&self, widths: [f64; 3]) -> Density {
+        self.density.clone().bandwidth(match self.is_on_sphere {
+            true => Bandwidth::Fixed(widths.into_iter().fold(0.0, f64::max)),
+            false => Bandwidth::PerAxis(widths),
         })
     }
 
@@ -115,6 +135,14 @@ impl DensityRequest {
             Target::Grid(grid) => (0..3).any(|d| axes.active()[d] && grid.counts[d] == 1),
             Target::Plane(_) => axes.dimension() == 3,
             Target::Points(_) => false,
+        }
+    }
+
+    /// The axis normal to the plane of the nodes.
+    pub fn normal_axis(&self) -> usize {
+        match &self.nodes.target {
+            Target::Grid(grid) => (0..3).find(|d| grid.counts[*d] == 1).unwrap_or(2),
+            Target::Plane(_) | Target::Points(_) => 2,
         }
     }
 
@@ -151,15 +179,19 @@ fn nodes(results: &Results, axes: Axes, target: Target, is_number: bool) -> Dens
     DensityNodes { target, axes, is_number, units, low }
 }
 
-/// The extents of the domain along some axes, and 0 along the others.
+/// The extents of the domain along some axes, in units of the bandwidth, and 0 along the others.
 fn extents(results: &Results, axes: Axes) -> [f64; 3] {
     let [low, high] = results.domain;
-    std::array::from_fn(|d| if axes.active()[d] { high[d] - low[d] } else { 0.0 })
+    std::array::from_fn(|d| {
+        if axes.active()[d] { results.lengths_per_unit() * (high[d] - low[d]) } else { 0.0 }
+    })
 }
 
-/// The axes of the density: the given ones, else those along which the domain has an extent.
+/// The axes of the density: the given ones, else those along which the domain has an extent; on a sphere, longitude and
+/// latitude.
 fn axes(given: Option<&str>, results: &Results) -> Result<Axes> {
-    let all: String = results.axes().into_iter().map(|d| AXES[d]).collect();
+    let is_shown = |d: &usize| *d < 2 || results.radius().is_none();
+    let all: String = results.axes().into_iter().filter(is_shown).map(|d| AXES[d]).collect();
     let name = given.unwrap_or(&all);
     if name.is_empty() {
         return Err(Misuse::error(
@@ -239,6 +271,11 @@ fn target(args: &DensityArgs, results: &Results, axes: Axes) -> Result<Target> {
     }
     let low = corner("--low", &args.low, results.domain[0])?;
     let high = corner("--high", &args.high, results.domain[1])?;
+    if !args.plane.is_empty() && results.radius().is_some() {
+        return Err(Misuse::error(
+            "--plane is of lengths, and positions are in degrees; give --nodes, --low and --high, or --points",
+        ));
+    }
     if !args.plane.is_empty() {
         return plane(&args.plane, &args.nodes).map(Target::Plane);
     }

@@ -13,7 +13,7 @@ use anyhow::Result;
 use burntrace::{
     analysis::{
         Error,
-        density::{Bandwidth, Estimate, Lattice},
+        density::{Estimate, Lattice},
     },
     densities::{SavedParticles, Target},
     device::OpenDevice,
@@ -39,7 +39,9 @@ pub fn estimate(
         return Ok(estimate);
     };
     if is_series {
-        let pitches = [0, 1, 2].map(|d| if nodes.counts[d] > 1 { nodes.pitch(d) } else { 0.0 });
+        let pitches = [0, 1, 2].map(|d| {
+            if nodes.counts[d] > 1 { request.lengths_per_unit * nodes.pitch(d) } else { 0.0 }
+        });
         let widths = [0, 1, 2].map(|d| estimate.bandwidth[d].max(pitches[d]));
         let widths = widths.map(three_digits);
         notes::note(format!(
@@ -48,7 +50,7 @@ pub fn estimate(
             twelve_digits(particles.time),
             estimate.bandwidth.map(three_digits),
         ));
-        let density = request.density.clone().bandwidth(Bandwidth::PerAxis(widths));
+        let density = request.with_widths(widths);
         return request.estimate_with(&density, particles, device).map_err(Misuse::of);
     }
     let nodes = around(particles, request, nodes, &estimate);
@@ -98,7 +100,7 @@ pub fn estimate_or_widen(
         estimate => return Ok((estimate.map_err(Misuse::of)?, None)),
     };
     let widths = bandwidths(request, particles);
-    let density = request.density.clone().bandwidth(Bandwidth::PerAxis(widths));
+    let density = request.with_widths(widths);
     let estimate = request.estimate_with(&density, particles, device).map_err(Misuse::of)?;
     Ok((estimate, Some(Chosen { problem, widths })))
 }
@@ -114,6 +116,7 @@ fn bandwidths(request: &DensityRequest, particles: &SavedParticles) -> [f64; 3] 
         let mean = along().sum::<f64>() / count;
         let width =
             factor * (along().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
+        let width = request.lengths_per_unit * width;
         let is_spread = request.nodes.axes.active()[d] && width > 1e-5 * longest;
         if is_spread { width } else { 0.0 }
     };
@@ -132,8 +135,13 @@ fn around(
 ) -> Lattice {
     let mut around = *nodes;
     let Bounds { low, high } = Bounds::of(particles.positions.iter().copied());
+    let narrowest = match request.is_on_sphere {
+        true => low[1].abs().max(high[1].abs()).to_radians().cos().max(1e-3),
+        false => 1.0,
+    };
     for d in (0..3).filter(|d| request.nodes.axes.active()[*d]) {
-        let reach = request.reach * estimate.bandwidth[d];
+        let degree = if d == 0 { narrowest } else { 1.0 } * request.lengths_per_unit;
+        let reach = request.reach * estimate.bandwidth[d] / degree;
         around.low[d] = nodes.low[d].max(low[d] - reach);
         around.high[d] = nodes.high[d].min(high[d] + reach);
         around.counts[d] = NODES[request.nodes.axes.dimension() - 1];

@@ -101,7 +101,7 @@ fn densest(image: &Image, size: usize) -> usize {
 /// One plane of a density.
 fn plane(results: &Results, image: &Image, chosen: usize) -> Option<Raster> {
     let (_, values) = image.arrays.first()?;
-    let Layer { raster, .. } = Layer::of(image, values, chosen, &results.units().length)?;
+    let Layer { raster, .. } = Layer::of(image, values, chosen, &results.tracks.units())?;
     Some(Raster { name: "density".into(), unit: image.unit.clone(), ..raster })
 }
 
@@ -143,12 +143,10 @@ fn estimated_or_note(results: &Results) -> Option<Slice> {
 fn estimated(results: &Results) -> Result<Option<Slice>> {
     let most = (PARTICLES / results.tracks.num_particles().max(1)).clamp(1, DENSITIES);
     let densities = pictures::densities(results, most, NODES)?;
-    let height = densities.height;
+    let (height, normal_axis) = (densities.height, densities.normal_axis);
     let times = densities.rasters.iter().map(|(time, _)| *time).collect();
     let mut rasters = densities.rasters.into_iter().map(|(_, raster)| raster);
     let Some(mut raster) = rasters.next() else { return Ok(None) };
-    let is_normal = |d: &usize| raster.axes.iter().all(|axis| axis.name != AXES[*d]);
-    let Some(normal_axis) = (0..3).find(is_normal) else { return Ok(None) };
     raster.title = height.map_or_else(|| "density".into(), |z| at(results, normal_axis, z));
     let [low, high] = results.domain;
     let position = height.unwrap_or(0.5 * (low[normal_axis] + high[normal_axis]));

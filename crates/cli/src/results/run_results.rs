@@ -73,15 +73,9 @@ impl Results {
         self.tracks.units().radius
     }
 
-    /// Refuses what is known for positions that are lengths only.
-    pub fn refuse_sphere(&self, what: &str) -> Result<()> {
-        match self.radius() {
-            None => Ok(()),
-            Some(_) => Err(Misuse::error(format!(
-                "{what} is not known for positions in degrees yet, whose areas differ by latitude; project the tracks \
-                 first (`burntrace export`)"
-            ))),
-        }
+    /// Metres in a degree of latitude, if positions are in degrees; else 1.
+    pub fn lengths_per_unit(&self) -> f64 {
+        self.radius().map_or(1.0, f64::to_radians)
     }
 
     /// Prints a note on standard error if the run is unfinished.

@@ -36,10 +36,38 @@ fn an_ocean_in_degrees_has_the_tracks_of_steps_in_degrees() {
     // Interpolating vectors instead of components changes some metres, and single precision rounds to 1.7 m.
     assert!(worst < 20.0, "{worst} m");
     let report = std::fs::read_to_string(folder.path().join("out/report.md")).unwrap();
-    assert!(report.contains("density is not known for positions in degrees"), "{report}");
-    for command in [&["density", "out"][..], &["ftle", "out"]] {
-        let output = burntrace(folder.path(), command);
+    assert!(report.contains("pictures/density.png"), "{report}");
+    densities(folder.path());
+}
+
+/// Densities of the run `out` are per square kilometre, and others are refused.
+fn densities(folder: &Path) {
+    let density = |more: &str| {
+        let args = format!("density out --json {more}");
+        let output = burntrace(folder, &args.split_whitespace().collect::<Vec<_>>());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()[0].clone()
+    };
+    let counts = density("--method histogram --nodes 6x4");
+    let particles = counts["particles"].as_f64().unwrap();
+    assert!(
+        (counts["integral"].as_f64().unwrap() - particles).abs() < 1e-6 * particles,
+        "{counts}"
+    );
+    assert_eq!((&counts["unit"], particles > 100.0), (&"1/km²".into(), true));
+    let shells =
+        density("--method cloud-in-cell --axes xyz --nodes 5 --low 350,30,-10 --high 365,50,10");
+    assert_eq!(shells["unit"], "1/km³");
+    let kernels = density("--bandwidth 100000 --low -20,25,0 --high 15,60,0");
+    assert_eq!(kernels["bandwidth"], serde_json::json!([1e5, 1e5, 0.0]));
+    assert!((kernels["integral"].as_f64().unwrap() - 1.0).abs() < 0.01, "{kernels}");
+    for (command, expected) in [
+        ("ftle out", "positions in degrees"),
+        ("density out --plane 0,0,0,1,0,0,0,1,0", "--plane is of lengths"),
+        ("density out --bandwidth 1", "a narrower kernel reaches no node"),
+    ] {
+        let output = burntrace(folder, &command.split_whitespace().collect::<Vec<_>>());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(2) && text.contains("positions in degrees"), "{text}");
+        assert!(output.status.code() == Some(2) && text.contains(expected), "{text}");
     }
 }
