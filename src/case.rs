@@ -32,9 +32,9 @@ pub use burntrace_case::{
     console::{Console, Hint, Interrupts, Silent},
     file::{
         AxisName, Boundary, Burst, Case, Condition, Definition, DeviceNames, Diffusivity, Domain,
-        Field, FieldSource, GivenFlow, Inlet, InletShape, Interpolation, Obstacle, ObstacleShape,
-        OwnFormula, Patch, PatchDensity, Repeat, Reporting, Run, Sample, SampledArray, Save,
-        SeedShape, Seeds, Source, SourceRate, Trace, Units, VtkOutput, Walk,
+        Field, FieldSource, GivenFlow, Inlet, InletShape, Interpolation, Longitude, Obstacle,
+        ObstacleShape, OwnFormula, Patch, PatchDensity, Repeat, Reporting, Run, Sample,
+        SampledArray, Save, SeedShape, Seeds, Source, SourceRate, Trace, Units, VtkOutput, Walk,
     },
     run::IoStats,
 };

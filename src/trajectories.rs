@@ -57,10 +57,26 @@ pub fn sample(
     }
     let codes = std::mem::take(&mut rows.codes);
     let mut trajectories = rows.into_trajectories(tracks, slots);
-    trajectories.domain = domain;
+    trajectories.domain = with_longitudes(domain, &trajectories.position, tracks.units());
     trajectories.run_size[0] = located.len();
     trajectories.not_located = not_located;
     Ok(SampledTrajectories { trajectories, codes })
+}
+
+/// A domain with the continuous longitudes of positions.
+fn with_longitudes(
+    mut domain: [[f64; 3]; 2],
+    positions: &[[f64; 3]],
+    units: Units,
+) -> [[f64; 3]; 2] {
+    if units.continuous {
+        for [longitude, ..] in positions {
+            // NaN where there is no particle.
+            domain[0][0] = domain[0][0].min(*longitude);
+            domain[1][0] = domain[1][0].max(*longitude);
+        }
+    }
+    domain
 }
 
 /// The number of slots that had a particle.

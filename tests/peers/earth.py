@@ -1,7 +1,7 @@
-"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE` and `earth.py compare FILE CSV`.
+"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE`, `earth.py globe FILE` and `earth.py compare FILE CSV`.
 
 A region of 1/6 degree with an island, from 0 to 20 days. Compares up to 20 active particles with RK4 steps of 10 minutes in double
-precision, of components along the axes, and prints the largest distance in metres.
+precision, of components along the axes, and prints the largest distance in metres. The globe turns by 60 m/s at the equator.
 """
 
 import sys
@@ -40,6 +40,26 @@ def write(path):
         variable.setncatts({"units": "m s-1", "standard_name": standard})
         for t in range(DAYS + 1):
             variable[t, 0] = np.ma.array(velocity(t), mask=island)
+    data.close()
+
+
+def globe(path):
+    data = netCDF4.Dataset(path, "w")
+    axes = {
+        "time": (86400.0 * np.arange(3), {"units": "seconds since 2024-01-01"}),
+        "latitude": (np.linspace(-80, 80, 33), {"units": "degrees_north"}),
+        "longitude": (np.arange(-180.0, 180.0, 10), {"units": "degrees_east"}),
+    }
+    for name, (values, attributes) in axes.items():
+        data.createDimension(name, len(values))
+        variable = data.createVariable(name, "f8", (name,))
+        variable[:] = values
+        variable.setncatts(attributes)
+    east = 60 * np.cos(np.radians(axes["latitude"][0]))[:, None] + np.zeros(36)
+    for name, velocity in [("uo", east), ("vo", 0 * east)]:
+        variable = data.createVariable(name, "f8", tuple(axes))
+        variable.units = "m s-1"
+        variable[:] = velocity
     data.close()
 
 
@@ -82,4 +102,4 @@ def compare(path, table):
     print(worst)
 
 
-{"write": write, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+{"write": write, "globe": globe, "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -34,7 +34,7 @@ pub use obstacle::{Obstacle, ObstacleShape};
 pub use patch::Patch;
 pub use read::{Misuse, from_text, read};
 pub use run::{AtOnce, Run, or_auto};
-pub use save::{Reporting, SampledArray, Save, VtkOutput};
+pub use save::{Longitude, Reporting, SampledArray, Save, VtkOutput};
 pub use schema::json_schema;
 pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds};
 pub use set::Assignment;

@@ -216,7 +216,7 @@ mod tests {
                     allowed surface face pattern deviation rate table burst capacity begin end \
                     inlet kind count seed release repeat outside scheme t0 t1 dt steps engine \
                     stagnant_speed drift relative absolute min_step max_step factors every \
-                    every_time vtk flow_map_gradient compress report length time device precision threads out checkpoint \
+                    every_time vtk flow_map_gradient compress longitude report length time device precision threads out checkpoint \
                     checkpoint_segments keep_state memory strategy batch";
         for key in keys.split_whitespace() {
             let is_there = TEMPLATE

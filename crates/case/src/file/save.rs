@@ -24,6 +24,8 @@ pub struct Save {
     pub fields: Vec<SampledArray>,
     /// Whether to compress the tracks.
     pub compress: bool,
+    /// Longitudes of saved positions, for files in degrees.
+    pub longitude: Longitude,
     /// Additional files for ParaView.
     pub vtk: Vec<VtkOutput>,
     /// Whether to write a report and pictures at the end.
@@ -36,9 +38,21 @@ section!(Save {
     flow_map_gradient: or_default("flow_map_gradient"),
     fields: or_default("fields"),
     compress: or_default("compress"),
+    longitude: or_default("longitude"),
     vtk: or_default("vtk"),
     report: or_default("report"),
 });
+
+/// Longitudes of particles that go around the earth.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Longitude {
+    /// In the domain.
+    #[default]
+    Wrapped,
+    /// Without a jump: they go on beyond the domain.
+    Continuous,
+}
 
 /// Whether a run ends with a report and pictures.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]

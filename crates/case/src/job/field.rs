@@ -143,6 +143,7 @@ impl OpenFields {
             }
             FieldSource::Flow { flow, sample } => flow::open(case, flow, sample.as_ref())?,
         };
+        geometry::check_longitude(case, origin.series())?;
         let sampled = sampled::open(case, (traced.frames(), origin.series()))?;
         Ok(OpenFields { traced, origin, sampled })
     }

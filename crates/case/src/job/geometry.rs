@@ -1,6 +1,6 @@
 //! The geometry of a case: lengths, or longitude and latitude on the earth.
 
-use crate::file::{Case, Condition, Misuse};
+use crate::file::{Case, Condition, Longitude, Misuse};
 use anyhow::Result;
 use burntrace_core::{BoundaryCondition, EARTH_RADIUS, PeriodicAxis};
 use burntrace_io::{
@@ -34,11 +34,22 @@ pub(super) fn check_radius(case: &Case, series: &io::SeriesInfo) -> Result<()> {
     }
 }
 
+/// Refuses continuous longitudes of positions that are lengths.
+pub(super) fn check_longitude(case: &Case, series: Option<&io::SeriesInfo>) -> Result<()> {
+    match case.save.longitude == Longitude::Continuous && geometry(case, series).is_none() {
+        false => Ok(()),
+        true => Err(Misuse::error(
+            "save.longitude = \"continuous\" is for files with axes in degrees, and positions are lengths here; omit it",
+        )),
+    }
+}
+
 /// The units of the tracks: those of the case, by default those of files that have units, or are in degrees.
 pub fn units(case: &Case, series: Option<&io::SeriesInfo>) -> io::tracks::Units {
     let mut units = io::tracks::Units::from(&case.units);
     units.origin = series.and_then(|series| series.time_origin.clone());
     units.radius = geometry(case, series);
+    units.continuous = case.save.longitude == Longitude::Continuous;
     let has_units = units.radius.is_some() || series.is_some_and(super::has_units);
     for (unit, default) in [(&mut units.length, "m"), (&mut units.time, "s")] {
         if has_units && unit.is_empty() {
@@ -176,6 +187,11 @@ mod tests {
         let message = |case: &Case, series| check_radius(case, series).unwrap_err().to_string();
         assert!(message(&mars, &flat).contains("these axes are lengths; omit it"));
         assert!(message(&case("radius = -1.0\n"), &degrees).contains("field.radius is -1; give"));
+        let continuous = case("[save]\nlongitude = \"continuous\"\n");
+        assert!(check_longitude(&continuous, Some(&degrees)).is_ok());
+        let error = check_longitude(&continuous, Some(&flat)).unwrap_err().to_string();
+        assert!(error.contains("positions are lengths here; omit it"));
+        assert!(units(&continuous, Some(&degrees)).continuous);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::program::burntrace;
 use super::requirements;
-use super::resume::summary;
+use super::resume::{assert_same, succeed, summary};
+use burntrace::io::Tracks;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,17 +13,19 @@ const CASE: &str = "[field]\nfiles = \"ocean.nc\"\n\
     [trace]\ndt = \"10 min\"\nt1 = \"20 d\"\n[save]\nevery_time = \"1 d\"\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\n";
 
+/// Runs `earth.py` in a folder, and returns what it prints.
+fn script(python: &Path, folder: &Path, args: &[&str]) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/earth.py");
+    let output = Command::new(python).arg(script).args(args).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn an_ocean_in_degrees_has_the_tracks_of_steps_in_degrees() {
     let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/earth.py");
-    let run = |args: &[&str]| {
-        let output = Command::new(&python).arg(&script).args(args).current_dir(&folder).output();
-        let output = output.unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let run = |args: &[&str]| script(&python, folder.path(), args);
     run(&["write", "ocean.nc"]);
     std::fs::write(folder.path().join("case.toml"), CASE).unwrap();
     let output = burntrace(folder.path(), &["run", "case.toml", "--quiet"]);
@@ -70,4 +73,59 @@ fn densities(folder: &Path) {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && text.contains(expected), "{text}");
     }
+}
+
+/// Particles that go around the earth more than once, one of which crosses the seam between two saves.
+const GLOBE: &str = "[field]\nfiles = \"globe.nc\"\noutside_time = \"hold\"\n\
+    [[seeds]]\nkind = \"grid\"\ncounts = [5, 3, 1]\nlow = [-180.0, -60.0, 0.0]\nhigh = [180.0, 60.0, 0.0]\n\
+    [trace]\ndt = \"1 h\"\nt1 = \"10 d\"\n[save]\nevery_time = \"12 h\"\nlongitude = \"continuous\"\n\
+    [run]\ndevice = \"flex\"\nout = \"out\"\n";
+
+#[test]
+fn continuous_longitudes_go_on_around_the_earth() {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    script(&python, path, &["globe", "globe.nc"]);
+    std::fs::write(path.join("case.toml"), GLOBE).unwrap();
+    let run = |more: &str| {
+        let args = format!("run --quiet {more}");
+        succeed(path, &args.split_whitespace().collect::<Vec<_>>());
+    };
+    run("case.toml");
+    run("case.toml --out wrapped --set save.longitude=wrapped");
+    run("case.toml --out first --set trace.t1=432000");
+    run("--extend first --out longer --set trace.t1=864000");
+    run("case.toml --out joined --rank 0/1 --set run.piece=4");
+    assert_same(path, ["out", "longer"]);
+    assert_same(path, ["out", "joined"]);
+    let [out, wrapped] =
+        ["out", "wrapped"].map(|name| Tracks::open(path.join(name).join("tracks")).unwrap());
+    let last = out.num_saves() - 1;
+    let (continuous, in_domain) = (out.position(last).unwrap(), wrapped.position(last).unwrap());
+    let [none, turns] = [&out, &wrapped].map(|tracks| tracks.image(last).unwrap().unwrap());
+    assert!(none.iter().all(|image| *image == [0; 3]) && turns.iter().any(|image| image[0] > 0));
+    for ((continuous, wrapped), turns) in continuous.iter().zip(&in_domain).zip(&turns) {
+        let expected = wrapped[0] + 360.0 * f64::from(turns[0]);
+        assert!((continuous[0] - expected).abs() < 1e-4, "{continuous:?} {wrapped:?} {turns:?}");
+        assert_eq!(continuous[1..], wrapped[1..]);
+    }
+    // The lines of tracks are whole.
+    let page = |name: &str| {
+        succeed(path, &["view", name, "--no-open", "--quiet"]);
+        let domain = [[-180.0, -90.0, 0.0], [180.0, 90.0, 0.0]];
+        let tracks = Tracks::open(path.join(name).join("tracks")).unwrap();
+        burntrace::trajectories::sample(&tracks, domain, 10, 99).unwrap().trajectories
+    };
+    let [whole, broken] = ["out", "wrapped"].map(page);
+    let joined = |of: &burntrace_plot::Trajectories| of.joined.iter().filter(|is| **is).count();
+    assert_eq!(joined(&whole), whole.joined.len() - whole.particles.len());
+    assert!(joined(&broken) < joined(&whole) && broken.domain[1][0] == 180.0);
+    assert!(whole.domain[1][0] > 500.0, "{:?}", whole.domain);
+    let output = burntrace(path, &["run", "case.toml", "--set", "field={ flow = \"uniform\" }"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(2) && text.contains("files with axes in degrees"),
+        "{text}"
+    );
 }

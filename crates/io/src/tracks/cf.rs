@@ -29,6 +29,8 @@ pub struct Units {
     /// Radius in metres of the sphere whose longitudes and latitudes in degrees x and y of positions are; `length` is the unit
     /// of z then. `None` where positions are lengths.
     pub radius: Option<f64>,
+    /// Whether saved longitudes go on beyond the domain where particles go around the sphere.
+    pub continuous: bool,
 }
 
 /// What the attributes of all arrays of a store depend on.
@@ -116,6 +118,9 @@ impl Cf {
             ValueType::Sampled => {
                 set("long_name", (*spec.name).into());
                 set(ORIGIN, SAMPLED.into());
+            }
+            ValueType::Position if spec.dims == Dims::SavesParticles && self.units.continuous => {
+                set("long_name", "position of the particle, with continuous longitudes".into());
             }
             _ => {
                 set("long_name", long_name.into());

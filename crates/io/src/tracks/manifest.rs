@@ -66,6 +66,9 @@ pub(super) struct Manifest {
     /// Radius in metres of the sphere that positions are on, if they are longitude, latitude and height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
+    /// Whether longitudes go on beyond the box.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", with = "flag")]
+    pub continuous_longitude: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -127,6 +130,7 @@ impl Manifest {
             time_origin: units.origin.as_ref().map_or(String::new(), |origin| origin.date.clone()),
             calendar: units.origin.as_ref().map_or(String::new(), |origin| origin.calendar.clone()),
             radius: units.radius,
+            continuous_longitude: units.continuous,
         }
     }
 
@@ -178,8 +182,8 @@ impl Manifest {
     pub fn units(&self) -> Units {
         let (date, calendar) = (self.time_origin.clone(), self.calendar.clone());
         let origin = (!date.is_empty()).then_some(TimeOrigin { date, calendar });
-        let radius = self.radius;
-        Units { length: self.length_unit.clone(), time: self.time_unit.clone(), origin, radius }
+        let (length, time) = (self.length_unit.clone(), self.time_unit.clone());
+        Units { length, time, origin, radius: self.radius, continuous: self.continuous_longitude }
     }
 
     /// The first property in which two runs differ: its name and both values.
@@ -192,6 +196,7 @@ impl Manifest {
                 ("precision of positions", all.encoding().positions.to_string()),
                 ("compression", all.compressed.to_string()),
                 ("periods", format!("{:?}", all.periods)),
+                ("continuous longitudes", all.continuous_longitude.to_string()),
                 ("velocities", all.has(&layout::VELOCITY).to_string()),
                 ("re-used slots", all.instances.is_some().to_string()),
                 ("sampled arrays", sampled_text(&all.sampled_arrays())),

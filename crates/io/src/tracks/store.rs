@@ -30,6 +30,24 @@ pub(super) struct Block {
     pub arrays: Vec<Floats>,
 }
 
+impl Block {
+    /// Adds the turns around the sphere, of `period` degrees each, to the longitudes, and takes them from the images.
+    pub fn unwrap_longitudes(&mut self, period: f64) {
+        let Some(image) = &mut self.image else { return };
+        let turns = image.iter_mut().step_by(3).map(|turns| f64::from(std::mem::take(turns)));
+        match &mut self.position {
+            Floats::F32(position) => {
+                let longitudes = position.iter_mut().step_by(3).zip(turns);
+                longitudes.for_each(|(x, turns)| *x = (f64::from(*x) + turns * period) as f32);
+            }
+            Floats::F64(position) => {
+                let longitudes = position.iter_mut().step_by(3).zip(turns);
+                longitudes.for_each(|(x, turns)| *x += turns * period);
+            }
+        }
+    }
+}
+
 /// How a store is opened for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenMode {

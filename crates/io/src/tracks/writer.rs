@@ -41,6 +41,8 @@ struct OpenStore {
     /// The next save, and the first particle of its next block.
     save: usize,
     first: usize,
+    /// Degrees around the sphere, if longitudes are continuous.
+    turn: Option<f64>,
     /// Number of release positions so far.
     releases: usize,
     thread: WriterThread,
@@ -119,7 +121,9 @@ impl TrackWriter {
             OpenMode::New { .. } => 0,
         };
         let thread = WriterThread::start(&self.folder, store)?;
-        self.open = Some(OpenStore { plan: plan.clone(), save, first: 0, releases: 0, thread });
+        let turn = self.units.continuous.then_some(plan.periods[0]);
+        self.open =
+            Some(OpenStore { plan: plan.clone(), save, first: 0, turn, releases: 0, thread });
         Ok(())
     }
 
@@ -156,7 +160,9 @@ impl OpenStore {
         }
         let context = BlockContext { folder, save: save.index, rows };
         let is_last = end == self.plan.particles;
-        self.thread.send(Job::Add(block(save, &self.plan, is_last, context)?))?;
+        let mut block = block(save, &self.plan, is_last, context)?;
+        self.turn.into_iter().for_each(|turn| block.unwrap_longitudes(turn));
+        self.thread.send(Job::Add(block))?;
         (self.save, self.first) = if is_last { (self.save + 1, 0) } else { (self.save, end) };
         Ok(())
     }

@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 57] = [
+const VALID: [&str; 58] = [
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
     "boundary.mesh=stick",
@@ -53,6 +53,7 @@ const VALID: [&str; 57] = [
     "save.every=3",
     "save.every_time=0.5",
     "save.fields=[\"p\", { array = \"T\", files = \"other.vtu\", name = \"T2\", prefer = \"point\" }]",
+    "save.longitude=continuous",
     "save.times=[0, 1.5]",
     "save.times=[\"6 h\", 1.5]",
     "save.vtk=[\"lines\", \"clouds\"]",
@@ -78,7 +79,7 @@ const VALID: [&str; 57] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 45] = [
+const INVALID: [&str; 46] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.x=stop",
@@ -107,6 +108,7 @@ const INVALID: [&str; 45] = [
     "run.threads=-1",
     "save.every=0.5",
     "save.every=1 d",
+    "save.longitude=360",
     "save={ every = 1, times = [0] }",
     "save.vtk=lines",
     "seeds.count=\"1\"",
