@@ -15,27 +15,36 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
     let (tracks, selection) = (&results.tracks, selection(args));
     let path = args.out.clone().unwrap_or_else(|| results.folder.path(default_name(args.to)));
-    refuse_other_than_file(&path)?;
+    refuse_other(&path, args.to)?;
     folder::refuse_replacing(&path, &results.inputs(), default_name(args.to))?;
     let written = match args.to {
         ExportFormat::Parquet => io::write_parquet(tracks, &selection, rows, &path),
         ExportFormat::Csv => io::write_csv(tracks, &selection, &path),
         ExportFormat::Vtp => io::write_selected_tracks(tracks, &selection, &path),
+        ExportFormat::Zarr => io::write_trajectories(tracks, &selection, &path),
     };
     let count = written.map_err(|error| match error {
         io::Error::Selection(_) => Misuse::of(error),
         _ => error.into(),
     })?;
-    let what = if args.to == ExportFormat::Vtp { "points" } else { "rows" };
+    let what = match args.to {
+        ExportFormat::Parquet | ExportFormat::Csv => "rows",
+        ExportFormat::Vtp => "points",
+        ExportFormat::Zarr => "trajectories",
+    };
     args.output.print(
         || serde_json::json!({ "file": path, what: count }),
         || format!("{}: {count} {what}\n", path.display()),
     )
 }
 
-/// Refuses a folder, a link or a device: the file is written beside it and takes its place.
-fn refuse_other_than_file(path: &Path) -> Result<()> {
+/// Refuses a folder, a link or a device: the file is written beside it and takes its place. A Zarr group replaces nothing.
+fn refuse_other(path: &Path, format: ExportFormat) -> Result<()> {
     match path.symlink_metadata() {
+        Ok(_) if format == ExportFormat::Zarr => Err(Misuse::error(format!(
+            "{} exists, and a Zarr group is a new folder; remove it, or give another name with --out",
+            path.display()
+        ))),
         Ok(found) if !found.is_file() => Err(Misuse::error(format!(
             "{} is a folder, a link or a device, which a file would replace; give the name of a file \
              with --out",
@@ -53,8 +62,8 @@ fn rows(args: &ExportArgs) -> Result<Rows> {
             "--rows particles needs lists, which CSV files do not have; give --to parquet, or --rows \
              saves",
         )),
-        (Some(_), ExportFormat::Vtp) => Err(Misuse::error(format!(
-            "--rows is for tables, and {name} has lines; give --to parquet or --to csv, or leave out \
+        (Some(_), ExportFormat::Vtp | ExportFormat::Zarr) => Err(Misuse::error(format!(
+            "--rows is for tables, and {name} has whole tracks; give --to parquet or --to csv, or leave out \
              --rows"
         ))),
         (given, _) => Ok(given.unwrap_or(ExportRows::Saves).into()),
@@ -79,5 +88,6 @@ fn default_name(format: ExportFormat) -> &'static str {
         ExportFormat::Parquet => "tracks.parquet",
         ExportFormat::Csv => "tracks.csv",
         ExportFormat::Vtp => "tracks.vtp",
+        ExportFormat::Zarr => "tracks.zarr",
     }
 }

@@ -34,7 +34,7 @@ pub struct ExportArgs {
     /// Every nth particle
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     pub every_particle: usize,
-    /// Output file; default: tracks.parquet, tracks.csv or tracks.vtp in the folder of the run
+    /// Output file; default: tracks.parquet, tracks.csv, ... in the folder of the run
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -50,6 +50,8 @@ pub enum ExportFormat {
     Csv,
     /// Lines for ParaView
     Vtp,
+    /// CF trajectories in a Zarr group, for xarray
+    Zarr,
 }
 
 /// Rows of a table.

@@ -15,7 +15,12 @@ const CASE: &str = "[field]\nfiles = \"ocean.nc\"\n\
 
 /// Runs `earth.py` in a folder, and returns what it prints.
 fn script(python: &Path, folder: &Path, args: &[&str]) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/earth.py");
+    peer("earth.py", python, folder, args)
+}
+
+/// Runs a script of `tests/peers` in a folder, and returns what it prints.
+fn peer(name: &str, python: &Path, folder: &Path, args: &[&str]) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers").join(name);
     let output = Command::new(python).arg(script).args(args).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -128,4 +133,34 @@ fn continuous_longitudes_go_on_around_the_earth() {
         output.status.code() == Some(2) && text.contains("files with axes in degrees"),
         "{text}"
     );
+}
+
+#[test]
+fn tracks_are_exported_as_cf_trajectories() {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    script(&python, path, &["globe", "globe.nc"]);
+    let case = GLOBE.replace("longitude = \"continuous\"", "velocity = true").replace(
+        "high = [180.0, 60.0, 0.0]\n",
+        "high = [180.0, 60.0, 0.0]\n[[seeds]]\nkind = \"list\"\npoints = [[0.0, 0.0, 0.0]]\nrelease = 100000.0\n",
+    );
+    std::fs::write(path.join("case.toml"), case).unwrap();
+    succeed(path, &["run", "case.toml", "--quiet"]);
+    let export = |more: &str| {
+        let args = format!("export out --json {more}");
+        let output = burntrace(path, &args.split_whitespace().collect::<Vec<_>>());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    assert_eq!(export("--to zarr")["trajectories"], 16);
+    let again = burntrace(path, &["export", "out", "--to", "zarr"]);
+    assert!(
+        again.status.code() == Some(2)
+            && String::from_utf8_lossy(&again.stderr).contains("remove it")
+    );
+    let Some(python) = requirements::python("python", "xarray, zarr, pandas") else { return };
+    export("--to csv");
+    let printed = peer("trajectories.py", &python, path, &["out/tracks.zarr", "out/tracks.csv"]);
+    assert_eq!(printed.trim(), "16 21");
 }

@@ -46,10 +46,13 @@ fn tracks_are_exported_in_every_format() {
     let printed = export(path, &some);
     assert!(printed.contains("some.vtp: 12 points"), "{printed}");
     assert!(path.join("some.vtp").exists());
+    let printed = export(path, &["--to", "zarr", "--every-save", "2"]);
+    assert!(printed.contains("tracks.zarr: 20 trajectories"), "{printed}");
     // A run that replaces this one removes its tables.
     let again = burntrace(path, &["run", "case.toml", "--quiet", "--overwrite"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
     assert!(!path.join("out/tracks.csv").exists() && !path.join("out/tracks.parquet").exists());
+    assert!(!path.join("out/tracks.zarr").exists());
 }
 
 #[test]

@@ -7,6 +7,8 @@
 //! row for each particle instead, with lists, and with `release_time`, `end_time` and `end_status` if the
 //! run has ended.
 //!
+//! Zarr groups are CF trajectory data sets of the same columns.
+//!
 //! The store is read and written in parts, so that memory does not grow with it.
 
 mod column;
@@ -14,9 +16,11 @@ mod finals;
 mod parquet_file;
 mod selection;
 mod table;
+mod trajectories;
 
 pub(crate) use finals::Finals;
 pub use selection::Selection;
+pub use trajectories::write_trajectories;
 
 use crate::disk::{refused, write_atomic};
 use crate::tracks::{ParticleState, SaveBlock, Tracks};

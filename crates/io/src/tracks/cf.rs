@@ -1,7 +1,7 @@
 //! Attributes of the CF conventions, which xarray, NetCDF tools and ParaView show beside the values.
 
 use super::dates::TimeOrigin;
-use super::layout::{ArraySpec, COMPONENT, Dims, METADATA, ValueType};
+use super::layout::{self, ArraySpec, COMPONENT, Dims, METADATA, ValueType};
 use crate::disk::{remove_folder, write_content};
 use crate::{Error, Result};
 use burntrace_cf::zarr::{self, KEYS};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// The conventions that the attributes follow.
-pub(super) const CONVENTIONS: &str = "CF-1.11";
+pub(crate) const CONVENTIONS: &str = "CF-1.11";
 
 /// The attribute of an array that is sampled along the tracks, by which its folder is known to be one
 /// of a store.
@@ -158,6 +158,32 @@ impl Cf {
             set("coordinates", "generation".into());
         }
         attributes.into()
+    }
+
+    /// The attributes of a column of a table of tracks, as a variable over trajectories; `is_list` is whether it is over their
+    /// observations, too.
+    pub fn of_column(&self, column: &str, is_list: bool) -> Value {
+        let axes = ["x", "y", "z"];
+        let axis = column.strip_prefix("unwrapped_").unwrap_or(column);
+        let array = if column.starts_with("velocity_") { "velocity" } else { column };
+        let spec = layout::ALL.into_iter().find(|spec| spec.name == array);
+        let mut attributes = match (axes.iter().position(|name| *name == axis), spec) {
+            (Some(d), _) => self.of_node_axis(['x', 'y', 'z'][d]),
+            (None, Some(spec)) => self.attributes(spec),
+            (None, None) => json!({ "long_name": column }),
+        };
+        if axes.contains(&axis) {
+            attributes["long_name"] = format!("{axis} coordinate of the particle").into();
+        }
+        if axis == "z" && self.units.radius.is_some() {
+            (attributes["standard_name"], attributes["positive"]) = ("height".into(), "up".into());
+        }
+        if is_list && column != "time" && !axes.contains(&column) {
+            let [x, y, z] = self.units.components();
+            attributes["coordinates"] = format!("time {y} {x} {z}").into();
+            attributes.as_object_mut().and_then(|attributes| attributes.remove("axis"));
+        }
+        attributes
     }
 
     /// The attributes of the coordinate of a density along an axis.

@@ -88,6 +88,8 @@ mod track;
 mod verify;
 mod writer;
 
+pub(crate) use cf::CONVENTIONS;
+
 pub(crate) use blocks::SaveBlock;
 pub use cf::Units;
 pub use dates::TimeOrigin;

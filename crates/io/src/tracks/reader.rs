@@ -129,6 +129,11 @@ impl Tracks {
         self.manifest.units()
     }
 
+    /// The attributes of a column of a table of tracks, with whether it is over observations.
+    pub(crate) fn column_attributes(&self, column: &str, is_list: bool) -> serde_json::Value {
+        self.manifest.cf().of_column(column, is_list)
+    }
+
     /// Whether velocities are stored.
     pub fn has_velocity(&self) -> bool {
         self.arrays.has(&layout::VELOCITY)
