@@ -22,6 +22,8 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
         ExportFormat::Csv => io::write_csv(tracks, &selection, &path),
         ExportFormat::Vtp => io::write_selected_tracks(tracks, &selection, &path),
         ExportFormat::Zarr => io::write_trajectories(tracks, &selection, &path),
+        ExportFormat::Geojson => io::write_geojson(tracks, &selection, rows, &path),
+        ExportFormat::Flatgeobuf => io::write_flatgeobuf(tracks, &selection, rows, &path),
     };
     let count = written.map_err(|error| match error {
         io::Error::Selection(_) => Misuse::of(error),
@@ -31,6 +33,7 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
         ExportFormat::Parquet | ExportFormat::Csv => "rows",
         ExportFormat::Vtp => "points",
         ExportFormat::Zarr => "trajectories",
+        ExportFormat::Geojson | ExportFormat::Flatgeobuf => "features",
     };
     args.output.print(
         || serde_json::json!({ "file": path, what: count }),
@@ -63,9 +66,10 @@ fn rows(args: &ExportArgs) -> Result<Rows> {
              saves",
         )),
         (Some(_), ExportFormat::Vtp | ExportFormat::Zarr) => Err(Misuse::error(format!(
-            "--rows is for tables, and {name} has whole tracks; give --to parquet or --to csv, or leave out \
-             --rows"
+            "--rows is for tables and maps, and {name} has whole tracks; give --to parquet, csv, geojson or \
+             flatgeobuf, or leave out --rows"
         ))),
+        (None, ExportFormat::Geojson | ExportFormat::Flatgeobuf) => Ok(Rows::Particles),
         (given, _) => Ok(given.unwrap_or(ExportRows::Saves).into()),
     }
 }
@@ -89,5 +93,7 @@ fn default_name(format: ExportFormat) -> &'static str {
         ExportFormat::Csv => "tracks.csv",
         ExportFormat::Vtp => "tracks.vtp",
         ExportFormat::Zarr => "tracks.zarr",
+        ExportFormat::Geojson => "tracks.geojson",
+        ExportFormat::Flatgeobuf => "tracks.fgb",
     }
 }

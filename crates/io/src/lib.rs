@@ -3,7 +3,7 @@
 //! * [`checkpoint`]: checkpoint files for resuming a stopped run.
 //! * [`series`]: a velocity field in one or several files, on a grid, a mesh or scattered points, as a
 //!   [`FrameSource`](burntrace_core::FrameSource).
-//! * [`export`]: tracks as tables (Parquet, CSV) and CF data sets (Zarr).
+//! * [`export`]: tracks as tables (Parquet, CSV), CF data sets (Zarr) and features (GeoJSON, FlatGeobuf).
 //! * [`image`]: values on a regular grid as image data for ParaView and VTK.
 //! * [`points`]: seeds from CSV and VTK files.
 //! * [`surface`]: closed triangle surfaces for obstacles, from STL and VTK files.
@@ -30,7 +30,9 @@ pub use burntrace_vtk::{limit_memory, listed_files};
 pub use checkpoint::{Checkpoint, CheckpointWriter};
 pub use disk::{write_beside, write_text_beside};
 pub use error::{Error, Result};
-pub use export::{Rows, Selection, write_csv, write_parquet, write_trajectories};
+pub use export::{
+    Rows, Selection, write_csv, write_flatgeobuf, write_geojson, write_parquet, write_trajectories,
+};
 pub use image::{Image, write_image};
 pub use points::{SeedPoints, read_dated_points, read_points};
 pub use series::{

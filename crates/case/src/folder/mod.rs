@@ -53,7 +53,7 @@ const PICTURES: [&str; 10] = [
 ];
 
 /// Files of a run, and of the commands that evaluate it.
-const FILES: [&str; 15] = [
+const FILES: [&str; 17] = [
     "case.toml",
     STATE,
     DOMAIN,
@@ -62,6 +62,8 @@ const FILES: [&str; 15] = [
     "tracks.vtp",
     "tracks.parquet",
     "tracks.csv",
+    "tracks.geojson",
+    "tracks.fgb",
     "report.md",
     "report.html",
     "report.json",

@@ -12,7 +12,7 @@ pub struct ExportArgs {
     /// Format of the file
     #[arg(long, value_enum)]
     pub to: ExportFormat,
-    /// Rows of a Parquet file; default: saves
+    /// Rows of a Parquet file, or features of a map; default: saves, on maps particles (lines)
     #[arg(long, value_enum)]
     pub rows: Option<ExportRows>,
     /// Statuses at the save, separated by commas, such as active,exited; default: all of released
@@ -52,6 +52,10 @@ pub enum ExportFormat {
     Vtp,
     /// CF trajectories in a Zarr group, for xarray
     Zarr,
+    /// Lines or points in degrees, for QGIS and web maps
+    Geojson,
+    /// The same with a spatial index (FlatGeobuf)
+    Flatgeobuf,
 }
 
 /// Rows of a table.
@@ -59,7 +63,7 @@ pub enum ExportFormat {
 pub enum ExportRows {
     /// A particle at a save
     Saves,
-    /// A particle, with lists of its saves
+    /// A particle, with lists of its saves or as a line
     Particles,
 }
 

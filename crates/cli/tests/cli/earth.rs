@@ -136,7 +136,7 @@ fn continuous_longitudes_go_on_around_the_earth() {
 }
 
 #[test]
-fn tracks_are_exported_as_cf_trajectories() {
+fn tracks_are_exported_for_maps_and_as_cf_trajectories() {
     let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
@@ -153,6 +153,34 @@ fn tracks_are_exported_as_cf_trajectories() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
     };
+    assert_eq!(export("--to geojson")["features"], 16);
+    let text = std::fs::read_to_string(path.join("out/tracks.geojson")).unwrap();
+    let lines: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let features = lines["features"].as_array().unwrap();
+    let parts = |feature: &serde_json::Value| {
+        assert_eq!(feature["geometry"]["type"], "MultiLineString");
+        serde_json::from_value::<Vec<Vec<[f64; 3]>>>(feature["geometry"]["coordinates"].clone())
+            .unwrap()
+    };
+    for parts in features.iter().map(parts) {
+        assert!(
+            parts.len() > 1 && parts[0].last().unwrap()[0] == 180.0 && parts[1][0][0] == -180.0
+        );
+        let steps =
+            parts.iter().flat_map(|part| part.windows(2)).map(|pair| pair[1][0] - pair[0][0]);
+        assert!(steps.clone().all(|step| (0.0..40.0).contains(&step)));
+    }
+    let late = &features[15]["properties"];
+    assert_eq!((&late["particle"], &late["status"]), (&15.into(), &"active".into()));
+    assert_eq!((&late["release_time"], &late["end_time"]), (&1e5.into(), &serde_json::Value::Null));
+    assert_eq!(
+        export("--to geojson --rows saves --from-time 864000 --out ends.geojson")["features"],
+        16
+    );
+    let text = std::fs::read_to_string(path.join("ends.geojson")).unwrap();
+    assert!(text.matches("\"type\":\"Point\"").count() == 16 && text.contains("\"velocity_x\""));
+    assert_eq!(export("--to flatgeobuf")["features"], 16);
+    assert!(std::fs::read(path.join("out/tracks.fgb")).unwrap().starts_with(b"fgb\x03fgb"));
     assert_eq!(export("--to zarr")["trajectories"], 16);
     let again = burntrace(path, &["export", "out", "--to", "zarr"]);
     assert!(

@@ -68,6 +68,9 @@ fn invalid_selections_are_refused_with_what_there_is() {
         &["--rows particles needs lists", "parquet"],
     );
     refused(&["out", "--to", "vtp", "--rows", "saves"], &["--rows is for tables"]);
+    for format in ["geojson", "flatgeobuf"] {
+        refused(&["out", "--to", format], &["positions of the run are lengths", "parquet, csv"]);
+    }
     refused(
         &["out", "--to", "csv", "--status", "gone"],
         &["gone", "waiting, active", "exited, ended"],

@@ -7,18 +7,24 @@
 //! row for each particle instead, with lists, and with `release_time`, `end_time` and `end_status` if the
 //! run has ended.
 //!
-//! Zarr groups are CF trajectory data sets of the same columns.
+//! Zarr groups are CF trajectory data sets of the same columns, and GeoJSON and FlatGeobuf files have them as properties of lines
+//! or points.
 //!
 //! The store is read and written in parts, so that memory does not grow with it.
 
 mod column;
+mod features;
+mod fgb;
 mod finals;
+mod geojson;
 mod parquet_file;
 mod selection;
 mod table;
 mod trajectories;
 
+pub use fgb::write_flatgeobuf;
 pub(crate) use finals::Finals;
+pub use geojson::write_geojson;
 pub use selection::Selection;
 pub use trajectories::write_trajectories;
 

@@ -63,6 +63,19 @@ impl Table {
         self.lengths.clear();
     }
 
+    /// The position at an index of its columns.
+    pub fn position(&self, index: usize) -> [f64; 3] {
+        let mut position = [f64::NAN; 3];
+        for (source, values) in self.sources.iter().zip(&self.values) {
+            match (source, values) {
+                (Source::Position(d), Values::F32(all)) => position[*d] = all[index].into(),
+                (Source::Position(d), Values::F64(all)) => position[*d] = all[index],
+                _ => {}
+            }
+        }
+        position
+    }
+
     /// Number of values in the longest column.
     pub fn len(&self) -> usize {
         self.values.iter().map(Values::len).max().unwrap_or(0)
