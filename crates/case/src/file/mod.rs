@@ -36,7 +36,7 @@ pub use read::{Misuse, from_text, read};
 pub use run::{AtOnce, Run, or_auto};
 pub use save::{Longitude, Reporting, SampledArray, Save, VtkOutput};
 pub use schema::json_schema;
-pub use seeds::{PatchDensity, Repeat, SeedShape, Seeds};
+pub use seeds::{PatchDensity, Repeat, SeedPlacement, SeedShape, Seeds};
 pub use set::Assignment;
 pub use units::Units;
 

@@ -23,6 +23,17 @@ pub struct Seeds {
     pub outside: SeedsOutside,
 }
 
+/// The part of a box that has seeds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeedPlacement {
+    /// All of it.
+    #[default]
+    Box,
+    /// The water in it, where the field has land.
+    Sea,
+}
+
 /// The quantity that the number of seeds on a patch is proportional to.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -100,6 +111,9 @@ pub enum SeedShape {
         high: Option<[f64; 3]>,
         /// Seed of the random numbers; default: 1, and another one in each further block.
         seed: Option<u64>,
+        /// The part of the box that has the seeds; default: `"box"`.
+        #[serde(default)]
+        placement: SeedPlacement,
     },
     /// Evenly spread positions in a box (Sobol sequence).
     Sobol {
@@ -109,6 +123,9 @@ pub enum SeedShape {
         low: Option<[f64; 3]>,
         /// Maximum corner of the box; default: that of the domain.
         high: Option<[f64; 3]>,
+        /// The part of the box that has the seeds; default: `"box"`.
+        #[serde(default)]
+        placement: SeedPlacement,
     },
     /// Normally distributed positions.
     Gaussian {

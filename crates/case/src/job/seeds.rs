@@ -1,7 +1,7 @@
 //! The seeds of a case: its blocks, one after another.
 
 use super::{LoadedField, memory, patches, time_span};
-use crate::file::{self, Case, Misuse, PatchDensity, Repeat, SeedShape};
+use crate::file::{self, Case, Misuse, PatchDensity, Repeat, SeedPlacement, SeedShape};
 use crate::folder::Folder;
 use crate::folder::RunFiles;
 use crate::folder::paths;
@@ -19,6 +19,9 @@ use std::path::PathBuf;
 fn default_seed(block: usize) -> u64 {
     1 + ((block as u64) << 32)
 }
+
+/// Positions that are drawn at most for each seed in the water.
+const MOST_ON_LAND: usize = 1024;
 
 /// Refuses repetitions without an interval, unknown patches, and blocks that differ where they must not.
 pub fn check(case: &Case) -> Result<()> {
@@ -168,8 +171,14 @@ fn make(
         Grid { counts, placement, auxiliary, .. } => {
             return Ok((grid([low, high], counts, placement, auxiliary)?, None));
         }
-        Uniform { count, seed, .. } => Seeds::uniform(low, high, count, random(seed)),
-        Sobol { count, .. } => Seeds::sobol(low, high, count),
+        Uniform { count, seed, placement, .. } => {
+            let draw = |count| Seeds::uniform(low, high, count, random(seed));
+            drawn(draw, (count, placement), [low[1], high[1]], (domain, field))?
+        }
+        Sobol { count, placement, .. } => {
+            let draw = |count| Seeds::sobol(low, high, count);
+            drawn(draw, (count, placement), [low[1], high[1]], (domain, field))?
+        }
         Gaussian { centre, deviation, count, seed } => {
             Seeds::gaussian(centre, deviation, count, random(seed))
         }
@@ -187,6 +196,43 @@ fn make(
         Run { ref path } => return of_run(&Folder::at(path)),
     };
     Ok((made.map_err(Misuse::of)?, None))
+}
+
+/// A number of seeds of a sequence in a box with these latitudes: on a sphere by area, and in the water if they are to be there.
+fn drawn(
+    draw: impl Fn(usize) -> burntrace_core::Result<Seeds>,
+    (count, placement): (usize, SeedPlacement),
+    [south, north]: [f64; 2],
+    (domain, field): (Domain, &dyn Field),
+) -> Result<burntrace_core::Result<Seeds>> {
+    let sampled = field.sampled();
+    let is_on_sphere = sampled.is_some_and(|sampled| sampled.radius().is_some());
+    let draw = |count| match draw(count) {
+        Ok(seeds) if is_on_sphere => {
+            Ok(seeds.by_area(south, north).within_longitudes(domain.low[0], domain.high[0]))
+        }
+        other => other,
+    };
+    let (SeedPlacement::Sea, Some(sampled)) = (placement, sampled) else { return Ok(draw(count)) };
+    let mut all = count;
+    loop {
+        let seeds = match draw(all) {
+            Ok(seeds) => seeds,
+            error => return Ok(error),
+        };
+        let water = seeds.positions().iter().filter(|p| !sampled.is_on_land(**p));
+        let water: Vec<[f64; 3]> = water.take(count).copied().collect();
+        if water.len() == count {
+            return Ok(Seeds::list(water));
+        }
+        if all >= MOST_ON_LAND.saturating_mul(count.max(1000)) {
+            return Err(Misuse::error(format!(
+                "seeds.placement is \"sea\", but {} of {all} positions in the box are in the water; give a box with more of it",
+                water.len()
+            )));
+        }
+        all *= 2;
+    }
 }
 
 /// The corners of the box of a shape, by default those of the domain.

@@ -93,6 +93,18 @@ impl Seeds {
         self
     }
 
+    /// Makes positions that are uniform in degrees of latitude from `south` to `north` uniform by area on a sphere.
+    pub fn by_area(mut self, south: f64, north: f64) -> Self {
+        let [low, high] = [south, north].map(|lat| lat.to_radians().sin());
+        if south < north {
+            for [_, lat, _] in &mut self.position {
+                let part = (*lat - south) / (north - south);
+                *lat = (low + part * (high - low)).clamp(-1.0, 1.0).asin().to_degrees();
+            }
+        }
+        self
+    }
+
     /// These seeds, followed by others. If positions of one are tracked, the others become constants in
     /// the same tensor.
     ///

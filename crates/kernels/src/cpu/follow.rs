@@ -222,8 +222,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             }
             let is_plain = self.tile.context.walls.contain_all::<L, G>(&result.to.at)
                 && result.slow == [false; G]
-                && self.tile.context.are_clear::<L, G>(&at.at, &result.to.at)
-                && (self.tile.context).are_in_water::<L, G>((&at.at, &result.to.at), &mut waters)
+                && self.tile.context.are_clear::<L, G>((&at.at, &result.to.at), &mut waters)
                 && self.holds::<L, G>(&result.to.at, &mut hints);
             if is_plain {
                 at = result.to;

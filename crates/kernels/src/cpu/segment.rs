@@ -121,19 +121,20 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         &self.pairs[j]
     }
 
-    /// Whether straight paths certainly meet no obstacle.
+    /// Whether straight paths certainly meet no obstacle, from points that are in their waters, if these are known.
     #[inline(always)]
     pub fn are_clear<L: Lanes<F>, const G: usize>(
         &self,
-        from: &[L::Four; G],
-        to: &[L::Four; G],
+        (from, to): (&[L::Four; G], &[L::Four; G]),
+        waters: &mut Waters<L::Four, G>,
     ) -> bool {
-        self.bodies.is_empty() || self.are_clear_of_bodies::<L, G>(*from, *to)
+        (self.bodies.is_empty() || self.are_clear_of_bodies::<L, G>(*from, *to))
+            && self.are_in_water::<L, G>((from, to), waters)
     }
 
-    /// Whether straight paths certainly stay in water, from points that are in theirs, if it is known.
+    /// Whether straight paths certainly stay in water.
     #[inline(always)]
-    pub fn are_in_water<L: Lanes<F>, const G: usize>(
+    fn are_in_water<L: Lanes<F>, const G: usize>(
         &self,
         (from, to): (&[L::Four; G], &[L::Four; G]),
         waters: &mut Waters<L::Four, G>,
@@ -171,7 +172,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         are_inside
     }
 
-    /// As [`are_clear`](Self::are_clear) with obstacles. Cold, so that the loop is laid out for runs
+    /// As [`are_clear`](Self::are_clear), of obstacles other than land. Cold, so that the loop is laid out for runs
     /// without them.
     #[cold]
     #[inline(never)]

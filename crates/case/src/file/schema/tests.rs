@@ -17,10 +17,14 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 58] = [
+const VALID: [&str; 62] = [
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
     "boundary.mesh=stick",
+    "boundary.coast=slide",
+    "field.slip=free",
+    "field.land_value=0",
+    "seeds.placement=sea",
     "domain.low=[0, 0, 0]",
     "field={ files = \"u_*.vti\" }",
     "field={ files = [\"a.vti\", \"b.vti\"], velocity = [\"u\", \"v\"], prefer = \"cell\", times = [0, 1] }",
@@ -79,9 +83,11 @@ const VALID: [&str; 58] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 46] = [
+const INVALID: [&str; 48] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
+    "boundary.coast=outlet",
+    "seeds.placement=land",
     "boundary.x=stop",
     "boundary.x=[\"exit\"]",
     "domain.low=[0, 0]",

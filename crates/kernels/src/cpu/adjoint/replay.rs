@@ -14,7 +14,7 @@ use crate::{
         lanes::{Four, Lanes, four, three},
         method::AnyScheme,
         paths::PathEnd,
-        segment::FramePairs,
+        segment::{FramePairs, Waters},
         step::{self, Positions, StageVelocity, StepResult},
         trail::start_in,
         walk::{WalkSlopes, diffuse, walk_slopes},
@@ -235,7 +235,8 @@ impl<F: Real> Replay<'_, F> {
     ) -> Option<PathEnd> {
         let context = self.shared.context;
         let is_plain = context.walls.contain::<L>(to)
-            && context.are_clear::<L, 1>(&[four::<F, L>(&from)], &[to])
+            && context
+                .are_clear::<L, 1>((&[four::<F, L>(&from)], &[to]), &mut Waters::unknown::<F>())
             && field.holds(g, to);
         if is_plain {
             return None;
