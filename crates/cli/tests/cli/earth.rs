@@ -37,7 +37,43 @@ fn an_ocean_in_degrees_has_the_tracks_of_steps_in_degrees() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let summary = summary(folder.path(), "out");
     let count = |name: &str| summary["status"][name].as_u64().unwrap_or(0);
-    assert!(count("left the field") > 5 && summary["not_located"].as_u64() > Some(5), "{summary}");
+    assert!(count("beached") > 5 && summary["not_located"].as_u64() > Some(5), "{summary}");
+    let other = |set: &str, out: &str| {
+        let args = ["run", "case.toml", "--quiet", "--set", set, "--out", out];
+        let output = burntrace(folder.path(), &args);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for (set, status) in [
+        ("boundary.coast=\"exit\"", Some("left the field")),
+        ("boundary.coast=\"slide\"", None),
+        ("field.not_finite=\"outside\"", Some("left the field")),
+    ] {
+        assert_eq!(other(set, "other").0, Some(0), "{set}");
+        let summary = self::summary(folder.path(), "other");
+        let ended = |name: &str| summary["status"][name].as_u64().unwrap_or(0);
+        assert_eq!(ended("beached"), 0, "{set}");
+        assert_eq!(ended("left the field") > 5, status.is_some(), "{set}: {summary}");
+        std::fs::remove_dir_all(folder.path().join("other")).unwrap();
+    }
+    let sea = [
+        "run",
+        "case.toml",
+        "--quiet",
+        "--out",
+        "sea",
+        "--set",
+        "seeds[0].placement=\"sea\"",
+        "--set",
+        "seeds[0].outside=\"error\"",
+    ];
+    let output = burntrace(folder.path(), &sea);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let in_sea = self::summary(folder.path(), "sea");
+    assert_eq!(in_sea["released"].as_u64(), Some(400), "{in_sea}");
+    let (code, error) = other("seeds[0].outside=\"error\"", "other");
+    assert!(code == Some(2) && error.contains("seeds are outside the water"), "{error}");
+    let error = other("field.slip=\"free\"", "slip").1;
+    assert_eq!(error, "", "a slip is fine with land");
     let output = burntrace(folder.path(), &["export", "out", "--to", "csv", "--quiet"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let worst: f64 = run(&["compare", "ocean.nc", "out/tracks.csv"]).trim().parse().unwrap();

@@ -140,7 +140,8 @@ fn files() -> Vec<String> {
             inside,
         ),
         files(
-            "files = [\"u_2.vti\", \"u_9.vti\"], velocity = \"velocity\", ignore_file_times = true, times = [0.0, 1.0]",
+            "files = [\"u_2.vti\", \"u_9.vti\"], velocity = \"velocity\", ignore_file_times = true, times = [0.0, 1.0], \
+             land_value = 0.0, slip = \"free\"",
             &format!(
                 "{inside}\nsave = {{ report = \"never\", fields = [{{ array = \"velocity\", name = \"v\" }}, \
                  \"slow\", {{ array = \"slow\", name = \"calm\", files = \"u_2.vti\", prefer = \"cell\" }}] }}"
