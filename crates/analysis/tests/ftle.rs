@@ -5,7 +5,7 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_analysis::ftle::{FlowMap, Lattice, Stencil};
-use burntrace_core::{GridPlacement, Save, Status};
+use burntrace_core::{GridPlacement, Save, Status, sphere};
 
 const AUXILIARY: Stencil = Stencil::Auxiliary(0.5);
 
@@ -147,4 +147,40 @@ fn errors_name_the_wrong_value_and_the_remedy() {
         |points| Lattice::new([0.0; 3], [6.0, 0.0, 2.0], [3, 1, 2], points).unwrap().spacing();
     assert_eq!(spacing(GridPlacement::Corners), [3.0, 0.0, 2.0]);
     assert_eq!(spacing(GridPlacement::Centres), [2.0, 0.0, 1.0]);
+}
+
+/// A turn of the sphere stretches nothing, wherever it takes the nodes; longitudes times three do so threefold.
+#[test]
+fn exponents_on_a_sphere_are_of_lengths() {
+    let radius = 6.371e6;
+    let (low, high) = ([-5.0, 58.0, 0.0], [5.0, 62.0, 0.0]);
+    let lattice = Lattice::new(low, high, [41, 17, 1], GridPlacement::Corners).unwrap();
+    let seeds = lattice.seeds(Stencil::Neighbours).unwrap();
+    let exponents = |map: &dyn Fn([f64; 3]) -> [f64; 3]| {
+        let ends: Vec<[f64; 3]> = seeds.positions().iter().map(|p| map(*p)).collect();
+        let end = tensor(&ends, DType::F64);
+        let map = FlowMap::new(&lattice, Stencil::Neighbours, end, 2.0).unwrap().on_sphere(radius);
+        let ftle = map.ftle().unwrap();
+        assert_eq!(ftle.missing(), 0);
+        ftle.values().into_data().convert::<f64>().try_into_vec::<f64>().unwrap()
+    };
+    let space = |p| sphere::in_space(radius, p);
+    // Over the pole, by 40 degrees about the x axis.
+    let turned = exponents(&|p| {
+        let ([x, y, z], (sin, cos)) = (space(p), 40_f64.to_radians().sin_cos());
+        [x, cos * y - sin * z, sin * y + cos * z]
+    });
+    // Differences on one side, at the ends of the lattice, are of first order.
+    let worst = |values: &[f64]| values.iter().fold(0.0_f64, |worst, x| worst.max(x.abs()));
+    let inner: Vec<f64> = turned
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| (1..40).contains(&(i % 41)))
+        .map(|(_, x)| *x)
+        .collect();
+    assert!(worst(&inner) < 1e-5 && worst(&turned) < 1e-3, "{} {}", worst(&inner), worst(&turned));
+    let stretched = exponents(&|[lon, lat, z]| space([3.0 * lon, lat, z]));
+    let expected = 0.5 * 3_f64.ln();
+    let errors: Vec<f64> = stretched.iter().map(|x| x - expected).collect();
+    assert!(worst(&errors) < 1e-4, "{}", worst(&errors));
 }

@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow};
 use burntrace::analysis::ftle::{FlowMap, Ftle, Lattice, Stencil};
 use burntrace::{
     FLOW_MAP_GRADIENT, FieldArray, GridPlacement, SaveAt, Status, densities::Layer,
-    device::OpenDevice, io,
+    device::OpenDevice, io, sphere,
 };
 use burntrace_plot::{Raster, picture};
 use serde_json::json;
@@ -21,12 +21,6 @@ use std::path::PathBuf;
 
 pub fn execute(args: &FtleArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
-    if results.radius().is_some() {
-        return Err(Misuse::error(
-            "the exponent is not known for positions in degrees yet, whose lengths differ by latitude; project the tracks \
-             first (`burntrace export`)",
-        ));
-    }
     let save = results.save(&args.save)?;
     let device = results.device(args.device.as_deref())?;
     let (ftle, gradient) = exponents(&results, save, &device)?;
@@ -76,17 +70,37 @@ fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<(Ftl
         }
         _ => {
             let mut end = tracks.unwrapped(save)?;
+            let mut origin = results.origin();
+            if let Some(radius) = results.radius() {
+                end.iter_mut().for_each(|position| *position = sphere::in_space(radius, *position));
+                origin = middle(&end);
+            }
             mask_ended(end.as_flattened_mut(), 3, &tracks.status(save)?);
             // The exponents depend on differences only, so the origin does not matter.
-            let end = device.positions(&end, results.origin(), tracks.precision());
+            let end = device.positions(&end, origin, tracks.precision());
             let from = match stencil {
                 Stencil::Neighbours => "differences of neighbours",
                 Stencil::Auxiliary(_) => "differences of auxiliary particles",
             };
-            (FlowMap::new(&lattice, stencil, end, time), from)
+            let map = FlowMap::new(&lattice, stencil, end, time);
+            let on_sphere = |map: FlowMap| match results.radius() {
+                Some(radius) => map.on_sphere(radius),
+                None => map,
+            };
+            (map.map(on_sphere), from)
         }
     };
     Ok((map.and_then(|map| map.ftle()).map_err(Misuse::of)?, from))
+}
+
+/// The mean of positions that are numbers.
+fn middle(positions: &[[f64; 3]]) -> [f64; 3] {
+    let finite = positions.iter().filter(|p| p.iter().all(|x| x.is_finite()));
+    let mean = |d: usize| {
+        let (sum, count) = finite.clone().fold((0.0, 0.0), |(sum, n), p| (sum + p[d], n + 1.0));
+        if count > 0.0 { sum / count } else { 0.0 }
+    };
+    [0, 1, 2].map(mean)
 }
 
 /// Replaces the rows of particles that are not active by NaN.

@@ -3,7 +3,7 @@
 use super::eigen::Symmetric;
 use super::{Lattice, Stencil};
 use crate::{Error, Result};
-use burn::tensor::{Bool, Tensor};
+use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_core::{Save, Status};
 
 /// The flow map of a lattice: final positions of the particles seeded on it, or its gradients.
@@ -12,6 +12,8 @@ pub struct FlowMap {
     lattice: Lattice,
     known: Known,
     time: f64,
+    /// Radius of the sphere whose longitudes and latitudes the first two axes of the lattice are.
+    radius: Option<f64>,
 }
 
 /// What is known of a flow map.
@@ -88,7 +90,7 @@ impl FlowMap {
 
     fn over(lattice: &Lattice, known: Known, time: f64) -> Result<Self> {
         match time != 0.0 && time.is_finite() {
-            true => Ok(FlowMap { lattice: *lattice, known, time }),
+            true => Ok(FlowMap { lattice: *lattice, known, time, radius: None }),
             false => Err(Error::Ftle(format!(
                 "the integration time is {time}; give a finite time other than 0"
             ))),
@@ -126,6 +128,39 @@ impl FlowMap {
         FlowMap::new(lattice, stencil, end.mask_fill(is_missing, f64::NAN), time)
     }
 
+    /// Takes the first two axes of the lattice as longitude and latitude in degrees on a sphere of this radius in metres, and the
+    /// third one as height in metres. The final positions are points [in space](burntrace_core::sphere::in_space) in metres, from
+    /// any origin.
+    pub fn on_sphere(self, radius: f64) -> Self {
+        FlowMap { radius: Some(radius), ..self }
+    }
+
+    /// The columns of a gradient by lengths instead of degrees.
+    fn by_lengths(
+        &self,
+        radius: f64,
+        columns: Vec<Tensor<2>>,
+        axes: &[usize],
+    ) -> Result<Vec<Tensor<2>>> {
+        let nodes = self
+            .lattice
+            .seeds(Stencil::Neighbours)
+            .map_err(|error| Error::Ftle(error.to_string()))?;
+        let degrees = |axis: usize, [_, lat, height]: [f64; 3]| match axis {
+            0 => 1.0 / ((radius + height).to_radians() * lat.to_radians().cos()),
+            1 => 1.0 / (radius + height).to_radians(),
+            _ => 1.0,
+        };
+        let scaled = |(column, axis): (Tensor<2>, &usize)| {
+            let factors: Vec<f64> = nodes.positions().iter().map(|p| degrees(*axis, *p)).collect();
+            let factors = TensorData::new(factors, [nodes.len(), 1]);
+            let beside = (&column.device(), column.dtype());
+            let factors = Tensor::<2>::from_data(factors, beside);
+            column * factors
+        };
+        Ok(columns.into_iter().zip(axes).map(scaled).collect())
+    }
+
     /// Computes the exponents at the nodes.
     ///
     /// With [`Stencil::Neighbours`], the exponent is undefined at nodes whose own particle has no final
@@ -142,6 +177,12 @@ impl FlowMap {
                 self.differences_of_auxiliary(end, *distance)?
             }
             Known::Gradients(gradients) => self.columns(gradients),
+        };
+        let columns = match (self.radius, &self.known) {
+            (Some(radius), Known::Ends(stencil, _)) => {
+                self.by_lengths(radius, columns, &self.lattice.axes(*stencil)?)?
+            }
+            _ => columns,
         };
         let log = Symmetric::squares(&columns).log_max_eigenvalue();
         let values = log.mul_scalar(0.5 / self.time.abs());
