@@ -42,6 +42,7 @@ workloads! {
     W2Saved "w2-saved" "as w2, with every step saved into memory"
     W2Stored "w2-stored" "as w2, with every step saved into a store on the disk"
     W2Axes "w2-axes" "64^3 grid on uneven axes x 10 frames, trilinear"
+    Sphere "sphere" "as w2, where x and y are longitude and latitude on a sphere"
     W2Many "w2-many" "as w2, with 3,000,000 particles"
     Step "step" "as w2, with an operation after each step, reflecting faces"
     ObstacleSurface "obstacle-surface" "as w2, sliding along a ball of 1,002,252 triangles in the middle"
@@ -147,6 +148,7 @@ impl WorkloadKind {
                 | W3Hex
                 | W3Walls
                 | W2Axes
+                | Sphere
                 | W2Many
                 | Step
                 | ObstacleSurface
@@ -169,6 +171,11 @@ impl WorkloadKind {
     /// A velocity that is added to the field's.
     pub fn drift(self) -> [f64; 3] {
         if self == WorkloadKind::W3Walls { [0.05; 3] } else { [0.0; 3] }
+    }
+
+    /// The radius of the sphere that it is on: the one on whose equator a degree is a unit of length.
+    pub fn radius(self) -> Option<f64> {
+        (self == WorkloadKind::Sphere).then_some(1_f64.to_degrees())
     }
 
     /// A displacement after each step.

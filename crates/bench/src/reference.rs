@@ -126,6 +126,13 @@ impl Field<'_> {
     }
 }
 
+/// The changes of longitude and latitude, in degrees, and of height by a velocity, where a degree of the equator is a unit of
+/// length. The components are interpolated, while the kernels interpolate vectors.
+fn in_degrees([u, v, w]: Point, [_, lat, height]: Point, radius: f64) -> Point {
+    let part = radius / (radius + height);
+    [part * u / lat.to_radians().cos(), part * v, w]
+}
+
 impl Space for Field<'_> {
     /// The box; around a mesh with walls a larger one, whose faces no particle meets.
     fn corners(&self) -> [Point; 2] {
@@ -147,7 +154,10 @@ impl Space for Field<'_> {
                 v = plus(v, [0, 1, 2].map(|d| weight * part * f64::from(values[d])));
             }
         });
-        v
+        match workload.kind.radius() {
+            Some(radius) => in_degrees(v, p, radius),
+            None => v,
+        }
     }
 
     fn in_frame(&self, frame: usize, p: Point) -> Point {

@@ -34,7 +34,8 @@ impl From<GridField> for OnDevice {
 
 /// Loads the grid of a workload.
 pub fn grid(workload: &Workload, device: &Device, precision: Precision) -> Result<GridField> {
-    let options = FieldOptions { precision, ..FieldOptions::default() };
+    let radius = workload.kind.radius();
+    let options = FieldOptions { precision, radius, ..FieldOptions::default() };
     Ok(GridField::load(&mut Source::new(workload), device, &options)?)
 }
 

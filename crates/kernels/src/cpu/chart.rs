@@ -348,7 +348,7 @@ fn changes_of_four<F: Real, L: Lanes<F>>(
     [x, y, z, height]: [L::Four; 4],
 ) -> ([L::Four; 4], u32) {
     let [east, north, up] = around.local([x, y, z]);
-    let upwards = around.radius + up;
+    let upwards = height.fma(number::<F, L>(0.5), around.radius + up);
     let along = upwards * around.cos_lat - north * around.sin_lat;
     let limit = along * number::<F, L>(0.0625);
     let negative = number::<F, L>(0.0) - limit;

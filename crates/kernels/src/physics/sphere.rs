@@ -45,14 +45,15 @@ pub(crate) mod sphere {
     /// The changes of longitude, latitude and height by a displacement in metres: its components of [`local`], whose
     /// last one says how far the point is below or above the horizon of the place, and a change of height.
     ///
-    /// They are differences, not differences of angles, so that they lose nothing by rounding.
+    /// They are differences, not differences of angles, so that they lose nothing by rounding. The distance from the centre is that
+    /// of the middle of the change of height.
     #[inline(always)]
     pub(crate) fn change<F: Float>(place: &Place<F>, by: Vec3<F>, height: F) -> Vec3<F> {
         let east = by.extract(0usize);
         let north = by.extract(1usize);
         let sin = place.up.extract(2usize);
         let cos = place.north.extract(2usize);
-        let upwards = place.radius + by.extract(2usize);
+        let upwards = place.radius + F::new(0.5_f32) * height + by.extract(2usize);
         // The distance from the axis along the meridian, and how much more it is in all.
         let along = upwards * cos - north * sin;
         let degrees = constant::<F>(180.0 / std::f64::consts::PI);
