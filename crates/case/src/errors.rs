@@ -6,7 +6,7 @@ pub fn chain(error: &anyhow::Error) -> String {
 }
 
 /// What errors of the library advise, and what the same is called in a case file.
-const CASE_WORDS: [(&str, &str); 23] = [
+const CASE_WORDS: [(&str, &str); 24] = [
     ("open it with another choice of `Frames`", "use `run.strategy = \"blocks\"`"),
     ("open it with `Frames::Blocks`", "use another `run.strategy`"),
     ("open it with `Frames::Streamed`", "use `run.strategy = \"in-memory\"`"),
@@ -33,6 +33,7 @@ const CASE_WORDS: [(&str, &str); 23] = [
     ),
     ("the axes to close (`PeriodicAxis::Closed`)", "`field.periodic_axes`"),
     ("confirm with `period`", "confirm with `domain.low` and `domain.high`"),
+    ("give the period if", "give `field.period` if"),
     ("`SeedsOutside::NotLocated`", "`seeds.outside = \"not-located\"`"),
     ("`Adjoint::Auto`", "`trace.engine = \"auto\"`"),
     ("`CellVelocity::Constant`", "`field.cell_velocity = \"constant\"`"),

@@ -74,7 +74,9 @@ impl<'a> Times<'a> {
                 });
                 return times.try_for_each(|item| self.in_value(key, item));
             }
-            Value::String(text) if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            Value::String(text)
+                if text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) =>
+            {
                 text.clone()
             }
             Value::Datetime(date) if is_point => date.to_string(),
@@ -144,7 +146,7 @@ fn allow(schema: &mut Json, is_point: bool) {
     let Some(keys) = schema.as_object_mut() else { return };
     if keys.get("type").is_some_and(is_number) {
         let units = UNITS.map(|(name, _)| name).join("|");
-        let duration = format!(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)? *({units})");
+        let duration = format!(r"-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)? *({units})");
         let pattern = match is_point {
             true => format!("^({duration}|{DATE})$"),
             false => format!("^{duration}$"),

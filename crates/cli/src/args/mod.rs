@@ -89,7 +89,7 @@ pub enum Command {
     View(ViewArgs),
     /// Write the report of a run: statistics, pictures and costs, as report.md, report.html and report.json
     Report(ReportArgs),
-    /// Export the tracks of a run as a table (Parquet, CSV) or as lines for ParaView
+    /// Export the tracks of a run as a table (Parquet, CSV), as lines for ParaView or maps, or for xarray
     Export(ExportArgs),
     /// Compare two runs: keys of their cases, ends and positions
     Compare(CompareArgs),

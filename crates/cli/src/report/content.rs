@@ -67,7 +67,7 @@ fn overview(report: &RunReport, document: &mut Document) {
         let seeds = count((all.not_located + all.released) as usize);
         document.strong(
             format!("{not_located} of {seeds} seeds were not located"),
-            ", as they are outside the domain or the mesh; they are in no picture and no average.",
+            ", as they are outside the domain or the mesh, or on land; they are in no picture and no average.",
         );
     }
     for warning in results.summary["warnings"].as_array().into_iter().flatten() {
