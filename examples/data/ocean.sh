@@ -4,7 +4,7 @@
 # It stands in for a download from Copernicus Marine and has the layout of one: uo and vo over time, depth, latitude and longitude,
 # daily, one depth, 1/12 degree, 16-bit numbers with a scale factor, and a fill value on land. 31 days from 2024-01-01, 97 x 61
 # nodes from 10 to 2 degrees west and 43 to 48 degrees north, a coast in the south and the east, and an island. Eddies of some
-# 100 km and up to 1 m/s drift westward; the stream function falls to 0 within 35 km of the coast.
+# 100 km and up to 1.2 m/s drift westward; the stream function falls to 0 within 35 km of the coast.
 set -eu
 awk 'function byte(n) { return octal[n] }
     function int2(n) { if (n < 0) n += 65536; return byte(int(n / 256)) byte(n % 256) }
