@@ -76,11 +76,24 @@ impl Land {
         self.cells
     }
 
+    /// The inner walls of the cells along an axis, increasing.
+    pub fn walls(&self, axis: usize) -> impl Iterator<Item = f64> {
+        self.rows[1..self.cells[axis]].iter().map(move |wall| wall[axis])
+    }
+
+    /// Whether a cell is land, by its indices.
+    pub fn is_land(&self, [i, j, k]: [usize; 3]) -> bool {
+        let [nx, ny, _] = self.cells;
+        let cell = i + nx * (j + ny * k);
+        let word = self.numbers[self.numbers[LAND_STARTS - 1] as usize + cell / 4];
+        word.to_le_bytes()[cell % 4] == 0
+    }
+
     /// The first inner wall and the parts per unit of length of each axis, and the size of the coordinates, which sets the scale
     /// of rounding errors.
     pub(crate) fn lattice(&self) -> ([f64; 3], [f64; 3], f64) {
-        let of_axis = |d: usize| self.rows[1..self.cells[d]].iter().map(move |wall| wall[d].abs());
-        (self.low, self.per_part, (0..3).flat_map(of_axis).fold(0.0, f64::max))
+        let walls = (0..3).flat_map(|axis| self.walls(axis));
+        (self.low, self.per_part, walls.map(f64::abs).fold(0.0, f64::max))
     }
 
     /// The land moved by an offset.

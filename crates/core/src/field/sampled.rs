@@ -106,6 +106,11 @@ impl Sampled {
         Tensor::cat(vec![east, north, up, none], 1)
     }
 
+    /// The land, and the point from which its walls are measured.
+    pub fn land(&self) -> Option<(&Land, [f64; 3])> {
+        Some((self.land.as_ref()?, self.origin))
+    }
+
     /// The arrays beside the velocity.
     pub fn arrays(&self) -> &[FieldArray] {
         self.lanes.arrays()
