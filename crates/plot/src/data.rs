@@ -1,5 +1,7 @@
 //! The data to plot.
 
+use crate::{land::Land, picture::shared::clipped};
+
 /// Trajectories of the particles of a run, or of a selection.
 ///
 /// Arrays are `[saves, particles]`, row by row: the value of particle `i` at save `s` has the index
@@ -41,6 +43,24 @@ pub struct Trajectories {
     pub surfaces: Vec<Surface>,
     /// Lines of the boundary of a flat domain.
     pub outline: Vec<[[f64; 3]; 2]>,
+    /// Land in the xy plane, at the top of the domain.
+    pub land: Option<Land>,
+}
+
+impl Trajectories {
+    /// Lines of the boundary of a flat domain, and of the coasts in it.
+    pub(crate) fn lines(&self) -> Vec<[[f64; 3]; 2]> {
+        let mut lines = self.outline.clone();
+        let [[left, ..], [right, _, top]] = self.domain;
+        if let Some(land) = &self.land {
+            let coast = land.coast();
+            for shift in land.shifts([left, right]) {
+                let at = |[x, y]: [f64; 2]| [x + shift, y, top];
+                lines.extend(coast.iter().filter_map(|line| clipped(line.map(at), self.domain)));
+            }
+        }
+        lines
+    }
 }
 
 /// A line between the position of a particle at a save, and its release or its end between two saves.
@@ -104,6 +124,24 @@ pub struct Raster {
     pub title: String,
     /// A line below the title, e.g. the method; empty for none.
     pub subtitle: String,
+    /// Land, which covers the field.
+    pub land: Option<Land>,
+}
+
+impl Raster {
+    /// The values of the samples that are not on land.
+    pub fn values_off_land(&self) -> impl Iterator<Item = f32> + Clone {
+        let coordinate = |axis: usize, i: usize| {
+            let fraction = i as f64 / (self.counts[axis].max(2) - 1) as f64;
+            let [low, high] = self.axes[axis].range;
+            low * (1.0 - fraction) + high * fraction
+        };
+        let columns = self.counts[0].max(1);
+        let at = move |i: usize| [coordinate(0, i % columns), coordinate(1, i / columns)];
+        let values = self.values.iter().copied().enumerate();
+        let is_shown = move |i| self.land.as_ref().is_none_or(|land| !land.contains(at(i)));
+        values.filter(move |(i, _)| is_shown(*i)).map(|(_, value)| value)
+    }
 }
 
 /// A histogram of one or several series.

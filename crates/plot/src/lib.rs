@@ -13,8 +13,10 @@ pub mod animation;
 pub mod color;
 mod data;
 mod error;
+mod land;
 pub mod page;
 pub mod picture;
 
 pub use data::{Attribute, Axis, Curves, Histogram, PartialLine, Raster, Surface, Trajectories};
 pub use error::{Error, Result};
+pub use land::Land;

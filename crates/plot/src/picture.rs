@@ -24,6 +24,7 @@ mod curves;
 mod font;
 mod heading;
 mod histogram;
+mod land;
 mod pixels;
 mod png;
 mod projection;

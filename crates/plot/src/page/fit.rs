@@ -89,6 +89,7 @@ fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajector
         partial: Vec::new(),
         surfaces: trajectories.surfaces.clone(),
         outline: trajectories.outline.clone(),
+        land: trajectories.land.clone(),
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a> Header<'a> {
             sections: page.sections.iter().map(section).collect(),
             histograms: page.histograms.iter().map(histogram).collect(),
             surfaces: surfaces(trajectories),
-            outline: !trajectories.outline.is_empty(),
+            outline: !trajectories.lines().is_empty(),
             maps: maps(),
         }
     }

@@ -68,9 +68,9 @@ fn push_arrays(html: &mut String, page: &Page) {
         let corners = surface.triangles.iter().flatten().copied();
         push_corners(html, &format!("surface-{number}"), corners);
     }
-    if !trajectories.outline.is_empty() {
-        let corners = trajectories.outline.iter().flatten().copied();
-        push_corners(html, "outline", corners);
+    let lines = trajectories.lines();
+    if !lines.is_empty() {
+        push_corners(html, "outline", lines.into_iter().flatten());
     }
 }
 

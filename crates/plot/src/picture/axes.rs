@@ -10,13 +10,13 @@ use super::ticks::Ticks;
 /// The content to lay out: axes, colour bar and heading.
 pub(crate) struct Layout<'a> {
     pub specs: [AxisSpec<'a>; 2],
-    /// Whether both axes have the same scale.
-    pub equal_scales: bool,
+    /// The length of a unit of the horizontal axis in those of the vertical one; `None` if each has its own scale.
+    pub aspect: Option<f64>,
     pub colorbar: Option<Colorbar<'a>>,
     pub heading: Heading,
 }
 
-/// Minimum length of an axis with equal scales, in ems; shorter ones get their own scale.
+/// Minimum length of an axis with a given aspect, in ems; shorter ones get their own scale.
 const MIN_LENGTH: f64 = 5.0;
 /// The note added to the subtitle in this case.
 pub(crate) const UNEQUAL_SCALES: &str = "axes have different scales";
@@ -30,7 +30,7 @@ impl<'a> Layout<'a> {
     /// Computes the layout, and draws the colour bar and the heading.
     pub(crate) fn place(mut self, canvas: &mut Canvas) -> Axes<'a> {
         let (mut area, mut sides) = self.solve(canvas);
-        if self.equal_scales && self.sides(area, canvas.em).1 {
+        if self.aspect.is_some() && self.sides(area, canvas.em).1 {
             self.heading.add_to_subtitle(UNEQUAL_SCALES);
             (area, sides) = self.solve(canvas);
         }
@@ -73,11 +73,10 @@ impl<'a> Layout<'a> {
 
     /// The sides of the axes in their area, and whether their scales have to differ.
     fn sides(&self, area: [[f64; 2]; 2], em: f64) -> ([[f64; 2]; 2], bool) {
-        if !self.equal_scales {
-            return (area, false);
-        }
+        let Some(aspect) = self.aspect else { return (area, false) };
         let available = area.map(|[low, high]| high - low);
-        let widths = [0, 1].map(|i| self.specs[i].range[1] - self.specs[i].range[0]);
+        let [across, up] = [0, 1].map(|i| self.specs[i].range[1] - self.specs[i].range[0]);
+        let widths = [aspect * across, up];
         let scale = (available[0] / widths[0]).min(available[1] / widths[1]);
         let exact = widths.map(|width| width * scale);
         let sides = [0, 1].map(|i| {
@@ -160,7 +159,7 @@ impl Axes<'_> {
             draw_centered(canvas, label, x, bottom + (TICK + SPACE + 0.75) * em);
         }
         canvas.lines(&lines, canvas.hairline(), color);
-        let title = ticks.title(self.specs[0].name, self.specs[0].unit);
+        let title = self.specs[0].title(&ticks);
         draw_centered(canvas, &title, (left + right) / 2.0, bottom + 3.0 * em);
     }
 
@@ -177,7 +176,7 @@ impl Axes<'_> {
         }
         canvas.lines(&lines, canvas.hairline(), color);
         let x = left - (TICK + SPACE + 0.75) * em - max_label_width(&ticks, em);
-        let title = ticks.title(self.specs[1].name, self.specs[1].unit);
+        let title = self.specs[1].title(&ticks);
         draw_vertical_title(canvas, &title, x, vertical);
     }
 }

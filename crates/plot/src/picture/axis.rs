@@ -23,12 +23,28 @@ impl<'a> AxisSpec<'a> {
         Self { name, unit, range: ticks::widened(range), log: false, integers: false, size: 0.0 }
     }
 
+    /// The letters of the directions above and below 0, of longitudes and latitudes.
+    fn directions(&self) -> Option<[&'static str; 2]> {
+        match (self.name, self.unit) {
+            ("longitude", "°") => Some(EAST_WEST),
+            ("latitude", "°") => Some(NORTH_SOUTH),
+            _ => None,
+        }
+    }
+
     /// Ticks with at most `max_steps` steps between them.
     pub(crate) fn ticks(&self, max_steps: usize) -> Ticks {
-        match self.log {
-            true => ticks::logarithmic(self.range, max_steps),
-            false => ticks::linear(self.range, max_steps, self.integers, self.size),
+        match (self.log, self.directions()) {
+            (true, _) => ticks::logarithmic(self.range, max_steps),
+            (_, Some(directions)) => ticks::degrees(self.range, max_steps, directions),
+            _ => ticks::linear(self.range, max_steps, self.integers, self.size),
         }
+    }
+
+    /// The title of the axis with these ticks. Labels of degrees have the unit.
+    pub(crate) fn title(&self, ticks: &Ticks) -> String {
+        let unit = if self.directions().is_some() { "" } else { self.unit };
+        ticks.title(self.name, unit)
     }
 
     /// The ticks of a horizontal axis of a length in pixels.
@@ -53,6 +69,23 @@ impl<'a> AxisSpec<'a> {
     pub(crate) fn fraction(&self, value: f64) -> f64 {
         ticks::fraction(value, self.range, self.log)
     }
+}
+
+const EAST_WEST: [&str; 2] = ["E", "W"];
+const NORTH_SOUTH: [&str; 2] = ["N", "S"];
+
+/// Width of a map in degrees from which on a degree of longitude is as long as one of latitude.
+const GLOBAL: f64 = 180.0;
+
+/// The length of a unit of the horizontal axis in those of the vertical one: 1 for the same unit, and on maps that of a degree
+/// of longitude at the middle latitude. `None` if each axis has its own scale.
+pub(crate) fn aspect([across, up]: &[AxisSpec; 2]) -> Option<f64> {
+    let is_map = [across, up].map(AxisSpec::directions) == [Some(EAST_WEST), Some(NORTH_SOUTH)];
+    if is_map && across.range[1] - across.range[0] < GLOBAL {
+        let middle = f64::midpoint(up.range[0], up.range[1]);
+        return Some(middle.to_radians().cos().max(0.1));
+    }
+    (across.unit == up.unit).then_some(1.0)
 }
 
 /// The axes of one quantity, which share a power of 10.

@@ -54,7 +54,7 @@ impl<'a> BoxAxes<'a> {
         let half = [0, 1].map(|i| corners.iter().map(|point| point[i].abs()).fold(0.0, f64::max));
         let labels =
             specs.iter().map(|spec| max_label_width(&spec.ticks(5), em)).fold(0.0, f64::max);
-        let title = specs[2].ticks(5).title(specs[2].name, specs[2].unit);
+        let title = specs[2].title(&specs[2].ticks(5));
         let title = match bounds[0][2] < bounds[1][2] {
             true => font::width(&title, em).min((area[0][1] - area[0][0]) * MAX_TITLE_WIDTH),
             false => 0.0,
@@ -201,7 +201,7 @@ impl<'a> BoxAxes<'a> {
         let [x, y] = edge.outward.map(f64::abs);
         let labels = x * max_label_width(&edge.ticks, em) + y * 0.75 * em;
         let middle = middle(edge.ends);
-        let title = edge.ticks.title(self.specs[axis].name, self.specs[axis].unit);
+        let title = self.specs[axis].title(&edge.ticks);
         let nearest = labels + (TICK + 2.0 * SPACE + 0.4) * em;
         // A long title may have to move away from the labels beside it.
         let mut candidates = (0..8).map(|i| {

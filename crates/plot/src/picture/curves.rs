@@ -29,7 +29,7 @@ pub fn curves(curves: &Curves, style: &Style) -> Result<Picture> {
     };
     let heading = Heading { title, legend: named.map(entry).collect(), ..Heading::default() };
     let specs = [0, 1].map(|axis| axis_spec(curves, axis));
-    let axes = Layout { specs, equal_scales: false, colorbar: None, heading }.place(&mut canvas);
+    let axes = Layout { specs, aspect: None, colorbar: None, heading }.place(&mut canvas);
     axes.draw_grid(&mut canvas);
     for (series, points) in &curves.bands {
         for limit in [1, 2] {

@@ -42,7 +42,7 @@ pub fn histogram(histogram: &Histogram, style: &Style) -> Result<Picture> {
         AxisSpec { log, ..AxisSpec::new(&histogram.axis.name, &histogram.axis.unit, range) };
     let specs = [values, counts];
     let heading = Heading { title, legend, ..Heading::default() };
-    let axes = Layout { specs, equal_scales: false, colorbar: None, heading }.place(&mut canvas);
+    let axes = Layout { specs, aspect: None, colorbar: None, heading }.place(&mut canvas);
     axes.draw_grid(&mut canvas);
     (0..bins).for_each(|bin| draw_bars(&mut canvas, &axes, histogram, bin));
     axes.draw(&mut canvas);

@@ -1,8 +1,7 @@
 //! Fields on a plane.
 
-use super::Picture;
 use super::axes::{Axes, Layout};
-use super::axis::{AxisSpec, with_common_power};
+use super::axis::{AxisSpec, aspect, with_common_power};
 use super::canvas::{Canvas, Dot, Shape};
 use super::color_scale::ColorScale;
 use super::colorbar::Colorbar;
@@ -11,13 +10,14 @@ use super::scene::draw_message;
 use super::style::{Scale, Style};
 use super::ticks::sentence_case;
 use super::tracks::dot_radius;
+use super::{Picture, land};
 use crate::data::{Axis, Raster};
 use crate::error::{Error, Result};
 
-/// Plots a field on a plane in colours, with `particles` as dots on it; missing values are grey.
+/// Plots a field on a plane in colours, with `particles` as dots on it; missing values are grey. Land covers it.
 ///
 /// `particles` are positions along the two axes of the raster; those outside it are omitted. Axes of
-/// the same unit have the same scale.
+/// the same unit have the same scale; for longitude and latitude it is that of a map.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<Picture> {
     style.check()?;
     check(raster)?;
-    let scale = ColorScale::new(raster.values.iter().copied(), style);
+    let scale = ColorScale::new(raster.values_off_land(), style);
     let mut canvas = Canvas::new(style);
     let palette = canvas.palette;
     let title = style.title.clone().unwrap_or_else(|| sentence_case(&raster.title));
@@ -42,15 +42,16 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
         heading.legend.push(LegendEntry::new(Marker::Disc, "Particles"));
     }
     let specs = [0, 1].map(|i| axis_spec(&raster.axes[i], raster.counts[i]));
-    let equal_scales = raster.axes[0].unit == raster.axes[1].unit;
-    let specs = if equal_scales { with_common_power(specs) } else { specs };
+    let aspect = aspect(&specs);
+    let specs = if aspect.is_some() { with_common_power(specs) } else { specs };
     let colorbar = Colorbar::new(&scale, &raster.name, &raster.unit);
-    let axes = Layout { specs, equal_scales, colorbar, heading }.place(&mut canvas);
+    let axes = Layout { specs, aspect, colorbar, heading }.place(&mut canvas);
     canvas.shapes.push(Shape::Image {
         corners: axes.corners(),
         counts: raster.counts,
         pixels: rows(raster).map(|value| scale.color(value, palette.missing)).collect(),
     });
+    raster.land.iter().for_each(|land| land::draw(&mut canvas, &axes, land));
     draw_particles(&mut canvas, &axes, particles);
     axes.draw(&mut canvas);
     if scale.is_empty {

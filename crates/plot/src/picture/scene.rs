@@ -1,13 +1,14 @@
 //! The scene of particles: axes or box axes, projection, colour scale.
 
 use super::axes::{Layout, UNEQUAL_SCALES};
-use super::axis::{AxisSpec, with_common_power};
+use super::axis::{AxisSpec, aspect, with_common_power};
 use super::box_axes::{self, BoxAxes};
 use super::canvas::{Align, Canvas, SERIES};
 use super::color_scale::ColorScale;
 use super::colorbar::Colorbar;
 use super::font;
 use super::heading::{Heading, LegendEntry, Marker};
+use super::land;
 use super::projection::Projection;
 use super::style::Style;
 use super::surfaces;
@@ -135,13 +136,13 @@ fn draw_plane(
         let [name, unit] = axis(trajectories, plane[i]);
         AxisSpec::new(name, unit, range)
     };
-    let layout = Layout {
-        specs: with_common_power([spec(0), spec(1)]),
-        equal_scales: true,
-        colorbar,
-        heading,
-    };
-    let axes = layout.place(canvas);
+    let specs = [spec(0), spec(1)];
+    let aspect = aspect(&specs);
+    let specs = if aspect.is_some() { with_common_power(specs) } else { specs };
+    let axes = Layout { specs, aspect, colorbar, heading }.place(canvas);
+    if let (Some(land), [0, 1]) = (&trajectories.land, plane) {
+        land::draw(canvas, &axes, land);
+    }
     axes.draw_grid(canvas);
     let domain = trajectories.domain.map(|corner| axes.at(plane.map(|axis| corner[axis])));
     let is_finite = domain.as_flattened().iter().all(|x| x.is_finite());

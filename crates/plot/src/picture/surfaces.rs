@@ -29,8 +29,8 @@ impl Facet {
     }
 }
 
-/// Draws the far sides of walls, which are behind all tracks, the outline of a flat domain, and in plane
-/// views the bodies.
+/// Draws the far sides of walls, which are behind all tracks, the outline of a flat domain, in plane views
+/// the bodies, and in 3-D coasts.
 pub(crate) fn draw_walls(scene: &mut Scene, trajectories: &Trajectories) {
     let mut facets = facets(scene, trajectories, true);
     facets.sort_by(|a, b| a.depth.total_cmp(&b.depth));
@@ -39,8 +39,10 @@ pub(crate) fn draw_walls(scene: &mut Scene, trajectories: &Trajectories) {
         let bodies = self::facets(scene, trajectories, false);
         bodies.iter().for_each(|facet| facet.draw(&mut scene.canvas));
     }
-    let lines = trajectories.outline.iter();
-    let lines = lines.filter_map(|line| super::scene::clipped(*line, scene.window));
+    // Plane views have coasts already.
+    let coasts = if scene.projection.has_depth() { usize::MAX } else { trajectories.outline.len() };
+    let lines = trajectories.lines().into_iter().take(coasts);
+    let lines = lines.filter_map(|line| super::scene::clipped(line, scene.window));
     let lines: Vec<_> = lines.map(|line| line.map(|end| scene.projection.point(end))).collect();
     let (width, color) = (1.5 * scene.canvas.hairline(), scene.canvas.palette.muted);
     scene.canvas.lines(&lines, width, color);

@@ -64,14 +64,44 @@ pub(crate) fn linear(range: [f64; 2], max_steps: usize, integers: bool, size: f6
     } else if integers && step == 2.5 {
         (step, last_digit) = (5.0, 0);
     }
+    label_ticks(multiples(range, step, max_steps), range, last_digit, size)
+}
+
+/// Steps of degrees, from 1 on.
+const DEGREES: [f64; 11] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0, 90.0, 180.0];
+
+/// Ticks of longitudes or latitudes at round degrees: `10°W`, `0°`, `7.5°N`. `directions` are the letters above and below 0.
+pub(crate) fn degrees([low, high]: [f64; 2], max_steps: usize, directions: [&str; 2]) -> Ticks {
+    let min = (high - low) / max_steps as f64;
+    let (step, last_digit) = match DEGREES.into_iter().find(|step| *step >= min * (1.0 - 1e-9)) {
+        _ if min <= 0.5 => round_step(min),
+        Some(step) => (step, 0),
+        None => (360.0 * (min / 360.0).ceil(), 0),
+    };
+    let decimals = -last_digit.min(0) as usize;
+    let label = |number: f64| {
+        // Longitudes of any turn from -180 to 180 degrees.
+        let number = 180.0 - (180.0 - number).rem_euclid(360.0);
+        let text = format!("{:.decimals$}", number.abs());
+        match number {
+            _ if text.bytes().all(|digit| digit == b'0' || digit == b'.') => "0°".into(),
+            180.0 => "180°".into(),
+            _ => format!("{text}°{}", directions[usize::from(number < 0.0)]),
+        }
+    };
+    let numbers = multiples([low, high], step, max_steps).into_iter();
+    Ticks { at: numbers.map(|number| (number, label(number))).collect(), exponent: 0, offset: 0.0 }
+}
+
+/// The multiples of a step in a range.
+fn multiples([low, high]: [f64; 2], step: f64, max_steps: usize) -> Vec<f64> {
     let slack = 1e-9 * (high - low);
     let first = ((low - slack) / step).ceil();
     let count = ((high + slack) / step).floor() - first;
-    let numbers: Vec<f64> = (0..=count.clamp(0.0, max_steps as f64) as usize)
+    (0..=count.clamp(0.0, max_steps as f64) as usize)
         .map(|i| multiple(first + i as f64, step))
         .filter(|number| (low - slack..=high + slack).contains(number))
-        .collect();
-    label_ticks(numbers, range, last_digit, size)
+        .collect()
 }
 
 /// A multiple of a step. The inverse of a step below 1 is an integer, so that division rounds once.
@@ -344,6 +374,18 @@ mod tests {
         let ticks = linear([-4000.002, -4000.0], 4, false, 0.0);
         assert_eq!(ticks.title("x", ""), "x + 4000.01");
         assert_eq!(labels(&ticks), ["0.0080", "0.0085", "0.0090", "0.0095", "0.0100"]);
+    }
+
+    #[test]
+    fn degrees_have_directions() {
+        let of = |low, high, most| degrees([low, high], most, ["E", "W"]);
+        assert_eq!(labels(&of(-10.0, 5.0, 4)), ["10°W", "5°W", "0°", "5°E"]);
+        assert_eq!(labels(&of(350.0, 365.0, 4)), ["10°W", "5°W", "0°", "5°E"]);
+        assert_eq!(labels(&of(-180.0, 180.0, 5)), ["180°", "90°W", "0°", "90°E", "180°"]);
+        assert_eq!(labels(&of(7.0, 7.4, 3)), ["7.0°E", "7.2°E", "7.4°E"]);
+        assert_eq!(labels(&of(-0.3, 0.3, 4)), ["0.2°W", "0°", "0.2°E"]);
+        assert_eq!(labels(&of(0.0, 720.0, 3)), ["0°", "0°", "0°"]);
+        assert_eq!(labels(&degrees([-90.0, 90.0], 6, ["N", "S"]))[..2], ["90°S", "60°S"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::samples;
 use burntrace_plot::color::ColorMap;
 use burntrace_plot::picture::{self, Background, Picture, Plane, Range, Scale, Style, View};
-use burntrace_plot::{Curves, Error, PartialLine, Raster, Surface, Trajectories};
+use burntrace_plot::{Axis, Curves, Error, Land, PartialLine, Raster, Surface, Trajectories};
 use quick_xml::events::Event;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -117,6 +117,90 @@ fn bodies_hide_tracks_and_walls_do_not() {
     assert_eq!(drawn(&tracks), all);
     tracks.surfaces = vec![surface(0.2, true)];
     assert_eq!(drawn(&tracks), all);
+}
+
+/// The colour of land on a light background.
+const LAND: [u8; 3] = [199, 200, 201];
+
+/// The lower left quarter of a box of 2 x 1.
+fn quarter() -> Option<Land> {
+    let walls = [vec![0.0, 1.0, 2.0], vec![0.0, 0.5, 1.0]];
+    Some(Land::new(walls, |i, j| (i, j) == (0, 0)))
+}
+
+#[test]
+fn land_is_shaded_behind_tracks() {
+    let mut tracks = samples::gyres(1, 2);
+    tracks.attributes.clear();
+    let pictures = |tracks: &Trajectories, zoom: f64| {
+        let style = Style { zoom, ..small() };
+        [XY, View::Plane(Plane::Xz), View::SPACE]
+            .map(|view| picture::tracks(tracks, &view, &style).unwrap())
+    };
+    let before = pictures(&tracks, 1.0);
+    assert!(count_of(&before[0], LAND) < 10, "pixels of letters");
+    tracks.land = quarter();
+    let after = pictures(&tracks, 1.0);
+    // The axes are about 400 x 200 pixels, and grid lines cross it.
+    let land = count_of(&after[0], LAND);
+    assert!((16_000..21_000).contains(&land), "{land}");
+    assert_eq!(before[1].rgb(), after[1].rgb(), "land is on maps");
+    assert_ne!(before[2].rgb(), after[2].rgb(), "its coast is in 3-D views");
+    // All of the part that is shown.
+    tracks.land = Some(Land::new([vec![-9.0, 9.0], vec![-9.0, 9.0]], |_, _| true));
+    let zoomed = count_of(&pictures(&tracks, 4.0)[0], LAND);
+    assert!((land * 3..land * 5).contains(&zoomed), "{zoomed}");
+}
+
+#[test]
+fn land_covers_a_field_and_does_not_change_its_colours() {
+    let mut field = samples::hills(21, 11);
+    field.land = quarter();
+    let draw = |field: &Raster| picture::raster(field, &[], &small()).unwrap();
+    let before = draw(&field);
+    assert!((10_000..18_000).contains(&count_of(&before, LAND)));
+    // A sample in the middle of the land.
+    field.values[2 * 21 + 4] = 1e6;
+    assert_eq!(draw(&field).rgb(), before.rgb());
+    field.land = None;
+    assert_ne!(draw(&field).rgb(), before.rgb());
+}
+
+/// Width and height of land: its columns and rows of pixels. Letters have a few of its colour.
+fn extent_of_land(picture: &Picture) -> [usize; 2] {
+    let (width, rgb) = (picture.size()[0] as usize, picture.rgb());
+    let pixels = rgb.as_chunks::<3>().0.iter().enumerate();
+    let land = pixels.filter(|(_, pixel)| **pixel == LAND).map(|(i, _)| [i % width, i / width]);
+    let mut numbers = [0, 1].map(|_| HashMap::<usize, usize>::new());
+    for pixel in land {
+        for (numbers, index) in numbers.iter_mut().zip(pixel) {
+            *numbers.entry(index).or_default() += 1;
+        }
+    }
+    numbers.map(|numbers| numbers.values().filter(|number| **number >= 15).count())
+}
+
+#[test]
+fn maps_in_degrees_have_the_scales_of_the_middle_latitude() {
+    let axis = |name: &str, range| Axis { name: name.into(), unit: "°".into(), range };
+    let square = |longitudes, latitudes| Raster {
+        axes: [axis("longitude", longitudes), axis("latitude", latitudes)],
+        land: Some(
+            Land::new([vec![-5.0, 5.0], vec![55.0, 65.0]], |_, _| true).repeated(Some(360.0)),
+        ),
+        ..samples::hills(31, 21)
+    };
+    let regional = picture::raster(&square([345.0, 375.0], [50.0, 70.0]), &[], &small()).unwrap();
+    let [width, height] = extent_of_land(&regional).map(|pixels| pixels as f64);
+    assert!((width / height - 0.5).abs() < 0.02, "{width} {height}");
+    let svg = regional.svg();
+    for text in [">10°W<", ">0°<", ">10°E<", ">60°N<", ">Longitude<", ">Latitude<"] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    let globe = square([-180.0, 180.0], [-90.0, 90.0]);
+    let global = picture::raster(&globe, &[], &Style::default()).unwrap();
+    let [width, height] = extent_of_land(&global);
+    assert!(global.svg().contains(">90°W<") && width.abs_diff(height) <= 1, "{width} {height}");
 }
 
 #[test]
