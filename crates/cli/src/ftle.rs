@@ -226,12 +226,12 @@ fn raster(results: &Results, ftle: &Ftle, image: &io::Image, values: &[f64]) -> 
     let middle = image.counts[2] / 2;
     let Layer { raster, position } = Layer::of(image, values, middle, &results.tracks.units())?;
     let time = format!("{} {}", twelve_digits(ftle.time()), units.time);
-    Some(Raster {
+    Some(results.with_land(Raster {
         name: "FTLE".into(),
         unit: units.rate(),
         title: format!("finite-time Lyapunov exponent, T = {}{position}", time.trim_end()),
         ..raster
-    })
+    }))
 }
 
 fn print(

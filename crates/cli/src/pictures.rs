@@ -135,12 +135,12 @@ fn caption(trajectories: &Trajectories, reuses_slots: bool) -> String {
     }
 }
 
-/// The default view: the plane of a flat domain, else 3D.
+/// The default view: the plane of a flat domain, a map on a sphere, else 3D.
 pub fn view(results: &Results) -> View {
     match results.axes()[..] {
         [0, 2] | [2] => View::Plane(Plane::Xz),
         [1, 2] => View::Plane(Plane::Yz),
-        [0, 1, 2] => View::SPACE,
+        [0, 1, 2] if results.radius().is_none() => View::SPACE,
         _ => View::Plane(Plane::Xy),
     }
 }
@@ -232,5 +232,5 @@ pub fn density_of(
     if chosen.is_some() {
         raster.subtitle += ", chosen because the particles have no spread along an axis";
     }
-    Ok(raster)
+    Ok(results.with_land(raster))
 }

@@ -29,6 +29,9 @@ pub const SWEEP: &str = "sweep.json";
 /// Name of the file with the corners of the domain, until the summary has them.
 pub const DOMAIN: &str = "domain.json";
 
+/// Name of the file with the land, seen from above.
+pub const LAND: &str = "land.json";
+
 /// Subfolders of a run, and of the commands that evaluate it: all files with these names in them,
 /// where `#` is a number, and with these extensions, are theirs.
 const FOLDERS: [(&str, &[&str], &[&str]); 4] = [
@@ -53,10 +56,11 @@ const PICTURES: [&str; 10] = [
 ];
 
 /// Files of a run, and of the commands that evaluate it.
-const FILES: [&str; 17] = [
+const FILES: [&str; 18] = [
     "case.toml",
     STATE,
     DOMAIN,
+    LAND,
     "summary.json",
     "log.txt",
     "tracks.vtp",

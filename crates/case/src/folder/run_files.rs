@@ -1,7 +1,8 @@
-//! `case.toml`, `summary.json` and `domain.json` of a run, which may be missing or damaged.
+//! `case.toml`, `summary.json`, `domain.json` and `land.json` of a run, which may be missing or damaged.
 
-use super::{DOMAIN, Folder};
+use super::{DOMAIN, Folder, LAND};
 use crate::file::{self, Case};
+use burntrace_plot::Land;
 use serde_json::Value;
 
 /// The files of a run beside its tracks.
@@ -18,6 +19,10 @@ pub struct RunFiles {
     pub domain: Value,
     /// Why the domain cannot be read, and what to do.
     domain_problem: Option<String>,
+    /// The land, of runs that have any.
+    pub land: Option<Land>,
+    /// Why the land cannot be read, and what to do.
+    land_problem: Option<String>,
 }
 
 impl RunFiles {
@@ -42,12 +47,26 @@ impl RunFiles {
             Err(_) if !folder.path(DOMAIN).exists() || !summary.is_null() => (Value::Null, None),
             Err(problem) => (Value::Null, Some(problem)),
         };
-        RunFiles { case, case_problem, summary, summary_problem, domain, domain_problem }
+        let (land, land_problem) = match read_land(folder) {
+            Ok(land) => (land, None),
+            Err(problem) => (None, Some(problem)),
+        };
+        RunFiles {
+            case,
+            case_problem,
+            summary,
+            summary_problem,
+            domain,
+            domain_problem,
+            land,
+            land_problem,
+        }
     }
 
     /// What is missing or damaged.
     pub fn problems(&self) -> Vec<String> {
-        let all = [&self.case_problem, &self.summary_problem, &self.domain_problem];
+        let all =
+            [&self.case_problem, &self.summary_problem, &self.domain_problem, &self.land_problem];
         all.into_iter().flatten().cloned().collect()
     }
 }
@@ -63,6 +82,17 @@ fn read_case(folder: &Folder) -> Result<Case, String> {
     }
     file::read(&path, &[])
         .map_err(|error| format!("cannot read the case of the run: {error}: {unknown}; {RESTORE}"))
+}
+
+/// The land of a run; `None` if it has none.
+fn read_land(folder: &Folder) -> Result<Option<Land>, String> {
+    if !folder.path(LAND).exists() {
+        return Ok(None);
+    }
+    let unknown = "pictures have no land";
+    let land = serde_json::from_value(read_json(folder, LAND, unknown)?).ok();
+    let damage = || format!("{} is damaged: {unknown}; {RESTORE}", folder.path(LAND).display());
+    land.filter(Land::is_valid).ok_or_else(damage).map(Some)
 }
 
 /// The content of a JSON file; if there is none, why and what to do.

@@ -9,11 +9,11 @@ use crate::{
     console::{self, Console, Hint, Interrupts},
     errors,
     file::{self, Misuse},
-    folder::{self, DOMAIN, Folder},
+    folder::{self, Folder},
     job,
     run::{
         CaseRun, Fingerprint, Machine, Printed, RunCheckpoint, Stopped, case_change,
-        checkpoint_policy, interrupted, of_domain, open_log,
+        checkpoint_policy, interrupted, open_log,
     },
 };
 use anyhow::Result;
@@ -356,8 +356,7 @@ fn begin(
     let machine = Machine::of(run.device);
     let checkpoint = RunCheckpoint::initial(text.clone(), fingerprint.clone(), machine);
     if parts::publish(folder, plan, rank, |new| checkpoint.write(new, &[]).map(drop))? {
-        let domain = job::domain(run.case, run.loaded.field.domain())?;
-        folder.write(DOMAIN, &format!("{:#}\n", of_domain(domain)))?;
+        run.write_domain(folder)?;
         folder.write("case.toml", &text)?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::{
     RunCheckpoint, Spent, Stopped, checkpoint_policy,
     counting_sink::CountingSink,
     io_meter::IoMeter,
-    residence,
+    land, residence,
     shared::Shared,
     summary::{self, RunSummary, SharedWork, Traced},
     watch::Watch,
@@ -13,7 +13,7 @@ use crate::{
     console::{Console, Hint, Interrupts},
     errors,
     file::{Case, Misuse, Reporting, VtkOutput},
-    folder::{DOMAIN, Folder},
+    folder::{DOMAIN, Folder, LAND},
     format::{count, duration, with_date},
     job::{self, LoadedField},
 };
@@ -54,8 +54,7 @@ impl CaseRun<'_> {
         let interrupts =
             self.console.interrupts(checkpoint_policy(&self.case.run).map(|_| hint))?;
         let interrupts = &*interrupts;
-        let domain = job::domain(self.case, self.loaded.field.domain())?;
-        folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
+        self.write_domain(folder)?;
         let device_bytes = device_bytes(&prepared);
         let mut traced = self.trace(prepared, folder, checkpoint, interrupts)?;
         let printed = self.summarise(&mut traced, folder, device_bytes, None)?;
@@ -67,6 +66,17 @@ impl CaseRun<'_> {
         let cut_short =
             traced.run.cancelled.then(|| self.stopped_with(interrupts, traced.time, hint.into()));
         Ok((printed, cut_short))
+    }
+
+    /// Writes the corners of the domain and the land, for commands that evaluate the run.
+    pub fn write_domain(&self, folder: &Folder) -> Result<()> {
+        let field = &*self.loaded.field;
+        let domain = job::domain(self.case, field.domain())?;
+        folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
+        match land::from_above(field) {
+            Some(land) => folder.write(LAND, &format!("{}\n", serde_json::to_string(&land)?)),
+            None => Ok(()),
+        }
     }
 
     /// Traces the run, or a piece of it, into a folder.

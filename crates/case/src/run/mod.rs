@@ -9,6 +9,7 @@ mod extend;
 mod fingerprint;
 mod io_meter;
 mod io_stats;
+mod land;
 mod residence;
 mod shared;
 mod stopped;
@@ -19,7 +20,7 @@ mod watch;
 pub(crate) use case_run::{CaseRun, device_bytes, interrupted};
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use residence::{ResidenceTimes, sorted as sorted_residence};
-pub(crate) use summary::{SharedWork, Traced, of_domain};
+pub(crate) use summary::{SharedWork, Traced};
 pub(crate) use trace::{compile, load_seconds, with_session};
 pub(crate) use watch::policy as checkpoint_policy;
 

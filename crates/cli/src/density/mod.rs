@@ -50,7 +50,7 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
         let estimate = resolution::estimate(&mut request, &particles, &device, is_series)?;
         let density = SavedDensity::of(estimate, &particles)?;
         let mut written = vec![files::write(&results, &request.nodes, &density, &folder)?];
-        let drawable = Drawable::of(&request.nodes, &density);
+        let drawable = Drawable::of(&results, &request.nodes, &density);
         match drawable.filter(|_| args.gif || !args.no_pictures) {
             // Pictures of a series have the same colours, which are known at its end.
             Some(drawable) if is_series => {

@@ -1,6 +1,6 @@
 //! Pictures of densities.
 
-use crate::{figure_dir::FigureDir, file::Misuse};
+use crate::{figure_dir::FigureDir, file::Misuse, results::Results};
 use anyhow::Result;
 use burntrace::densities::{DensityNodes, SavedDensity};
 use burntrace_plot::{
@@ -18,11 +18,11 @@ pub enum Drawable {
 
 impl Drawable {
     /// `None` for densities at points.
-    pub fn of(nodes: &DensityNodes, density: &SavedDensity) -> Option<Drawable> {
-        match nodes.curves(density) {
-            Some(curves) => Some(Drawable::Curves(curves)),
-            None => nodes.raster(density).map(Drawable::Raster),
+    pub fn of(results: &Results, nodes: &DensityNodes, density: &SavedDensity) -> Option<Drawable> {
+        if let Some(curves) = nodes.curves(density) {
+            return Some(Drawable::Curves(curves));
         }
+        nodes.raster(density).map(|raster| Drawable::Raster(results.with_land(raster)))
     }
 
     /// Writes the picture.

@@ -62,7 +62,7 @@ impl Series {
     /// A style whose colours are those of the maximum of all saves, unless the range is given.
     fn style(&mut self, args: &DensityArgs) -> Style {
         let style = args.style.of_density();
-        let high = self.rasters().flat_map(|raster| &raster.values).copied();
+        let high = self.rasters().flat_map(Raster::values_off_land);
         let high = high.filter(|value| value.is_finite()).fold(0.0, f32::max);
         if style.range != Range::Filled || high <= 0.0 {
             return style;

@@ -15,6 +15,7 @@ use burntrace::{
     trajectories::{self, SampledTrajectories},
 };
 use burntrace_case::console::Silent;
+use burntrace_plot::{Land, Raster};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,8 @@ pub struct Results {
     pub summary: Value,
     /// Low and high corner of the domain.
     pub domain: [[f64; 3]; 2],
+    /// The land, seen from above.
+    pub land: Option<Land>,
     /// Whether the run or its case gives the domain; if not, it is the bounding box of all positions.
     pub knows_domain: bool,
 }
@@ -53,7 +56,7 @@ impl Results {
         // Pictures need no case.
         let files = RunFiles::read(&folder);
         log::warn(&files.problems());
-        let RunFiles { case, case_problem, summary, domain, .. } = files;
+        let RunFiles { case, case_problem, summary, domain, land, .. } = files;
         let domain = domain_of_summary(&summary).or_else(|| domain_of_summary(&domain));
         let given = domain.or_else(|| domain_of_case(case.as_ref()));
         let domain = given.map_or_else(|| bounds_of_positions(&tracks), Ok)?;
@@ -65,7 +68,7 @@ impl Results {
                 root.display()
             ));
         }
-        Ok(Results { folder, tracks, case, case_problem, summary, domain, knows_domain })
+        Ok(Results { folder, tracks, case, case_problem, summary, domain, land, knows_domain })
     }
 
     /// Radius of the sphere whose longitudes and latitudes positions are.
@@ -152,7 +155,16 @@ impl Results {
 
     /// The trajectories of some of its particles, for pictures.
     pub fn sample(&self, particles: usize) -> Result<SampledTrajectories> {
-        Ok(trajectories::sample(&self.tracks, self.domain, particles, MAX_SAVES)?)
+        let mut sample = trajectories::sample(&self.tracks, self.domain, particles, MAX_SAVES)?;
+        sample.trajectories.land.clone_from(&self.land);
+        Ok(sample)
+    }
+
+    /// A field on a plane with the land, if it is a map.
+    pub fn with_land(&self, raster: Raster) -> Raster {
+        let axes = raster.axes.each_ref().map(|axis| axis.name.as_str());
+        let is_map = matches!(axes, ["x", "y"] | ["longitude", "latitude"]);
+        Raster { land: self.land.clone().filter(|_| is_map), ..raster }
     }
 
     /// The units of the case.

@@ -3,7 +3,9 @@
 use super::program::burntrace;
 use super::requirements;
 use super::resume::{assert_same, succeed, summary};
+use super::workflows::Pixels;
 use burntrace::io::Tracks;
+use burntrace_plot::Land;
 use std::path::Path;
 use std::process::Command;
 
@@ -114,6 +116,57 @@ fn densities(folder: &Path) {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && text.contains(expected), "{text}");
     }
+}
+
+/// The fraction of the pixels of a picture with the colour of land.
+fn share_of_land(path: &Path) -> f64 {
+    let pixels = Pixels::read(path).rgb;
+    let is_land = |pixel: &&[u8]| **pixel == [199, 200, 201];
+    pixels.chunks_exact(3).filter(is_land).count() as f64 / (pixels.len() / 3) as f64
+}
+
+#[test]
+fn land_is_stored_with_a_run_and_drawn_in_its_pictures() {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    script(&python, path, &["write", "ocean.nc"]);
+    std::fs::write(path.join("case.toml"), CASE).unwrap();
+    for more in [
+        "case.toml",
+        "case.toml --out first --set trace.t1=864000",
+        "--extend first --out longer --set trace.t1=1728000",
+        "case.toml --out joined --rank 0/1 --set run.piece=100",
+    ] {
+        let args = format!("run --quiet {more}");
+        succeed(path, &args.split_whitespace().collect::<Vec<_>>());
+    }
+    let stored = |name: &str| std::fs::read_to_string(path.join(name).join("land.json")).unwrap();
+    let text = stored("out");
+    assert_eq!([stored("longer"), stored("joined")], [text.clone(), text.clone()]);
+    let land: Land = serde_json::from_str(&text).unwrap();
+    // The cells around the nodes nearer than a degree to 357°E, 40.5°N, in any turn.
+    let on_land = [[356.1, 39.6], [357.9, 41.4], [-3.0, 40.5]];
+    assert!(on_land.iter().all(|at| land.contains(*at)), "{text}");
+    assert!(
+        ![[356.0, 40.5], [358.0, 40.5], [357.0, 39.5], [357.0, 41.5]]
+            .iter()
+            .any(|at| land.contains(*at))
+    );
+    succeed(path, &["render", "out", "--view", "xy,3d", "--quiet"]);
+    for name in ["tracks", "density"] {
+        // An island of 2 x 2 in a map of 15 x 10 degrees, the colour of which antialiasing changes at its coast.
+        let share = share_of_land(&path.join(format!("out/pictures/{name}.png")));
+        assert!((0.008..0.025).contains(&share), "{name}: {share}");
+    }
+    std::fs::write(path.join("out/land.json"), text.replace("[[", "[[[")).unwrap();
+    let output = burntrace(path, &["render", "out", "--quiet"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{message}");
+    assert!(share_of_land(&path.join("out/pictures/tracks.png")) < 1e-4);
+    let output = burntrace(path, &["info", "out"]);
+    let message = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(message.contains("land.json is damaged") && message.contains("no land"), "{message}");
 }
 
 /// Particles that go around the earth more than once, one of which crosses the seam between two saves.

@@ -148,13 +148,13 @@ fn compare_numbers(found: &str, name: &str) {
 }
 
 /// A picture: its width, and red, green and blue of each pixel.
-struct Pixels {
+pub struct Pixels {
     width: usize,
-    rgb: Vec<u8>,
+    pub rgb: Vec<u8>,
 }
 
 impl Pixels {
-    fn read(path: &Path) -> Pixels {
+    pub fn read(path: &Path) -> Pixels {
         let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
         let mut reader = png::Decoder::new(file).read_info().unwrap();
         let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
