@@ -122,7 +122,8 @@ fn text(info: &SeriesInfo) -> String {
         let frame = if info.times.len() > 1 { " in the first frame" } else { "" };
         lines.add("speed", format!("up to {}{frame}", six_digits(speed)));
     }
-    let first = [(info.hidden, "hidden"), (info.not_finite, "not finite (see field.not_finite)")];
+    let hidden = if info.geometry.is_in_degrees() { "missing: land" } else { "hidden" };
+    let first = [(info.hidden, hidden), (info.not_finite, "not finite (see field.not_finite)")];
     let counted = first.into_iter().filter_map(|(count, what)| Some((count?, what)));
     for (count, what) in counted.filter(|(count, _)| *count > 0) {
         lines.add("", format!("{count} velocities of the first frame are {what}"));
@@ -147,6 +148,7 @@ fn text(info: &SeriesInfo) -> String {
 /// The name of an axis, and its coordinates.
 fn describe_axis(axis: &AxisInfo, geometry: Geometry) -> (String, String) {
     let spacing = match axis.spacing {
+        Some(spacing) if geometry.is_in_degrees() => format!("every {}", six_digits(spacing)),
         Some(spacing) => format!("every {spacing}"),
         None if axis.nodes == 1 => "flat".into(),
         None => "unevenly spaced".into(),
