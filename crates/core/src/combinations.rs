@@ -72,7 +72,7 @@ table! {
         Pieces = "pieces of a run";
         Checkpoint = "resuming from a checkpoint";
         Blocks = "the strategy `blocks`";
-        Holes = "holes of the field or land (`NotFinite::Outside`, `NotFinite::Land`)";
+        Holes = "holes of the field (`NotFinite::Outside`)";
         Land = "land (`NotFinite::Land`)";
         OpenPeriod = "frames that repeat with a period that is not given";
         NotOnGrid = "a field that is not on a grid, or does not own its source";
@@ -119,6 +119,7 @@ table! {
         Blocks, FieldSaves: "only a part of the field is on the device", "omit them, or use another strategy";
         Blocks, FlowMapGradient: "a block is chosen for positions only", "omit it, or use another strategy";
         Blocks, Holes: "only whole frames have them", "use `NotFinite::Zero`, or another strategy";
+        Blocks, Land: "it is known from whole frames only", "use `NotFinite::Zero`, or another strategy";
         Land, NotOnGrid: "coasts run midway between the nodes of a grid", "use `NotFinite::Outside`";
         Blocks, OpenPeriod: "the first and the last frame must be equal, which blocks cannot check",
             "leave out the last frame and give the period";

@@ -89,6 +89,13 @@ impl Land {
         word.to_le_bytes()[cell % 4] == 0
     }
 
+    /// Whether a position is on land.
+    pub fn contains(&self, position: [f64; 3]) -> bool {
+        let walls = |d: usize| &self.rows[1..self.cells[d]];
+        let along = |d: usize| walls(d).partition_point(|wall| wall[d] <= position[d]);
+        self.is_land([0, 1, 2].map(along))
+    }
+
     /// The first inner wall and the parts per unit of length of each axis, and the size of the coordinates, which sets the scale
     /// of rounding errors.
     pub(crate) fn lattice(&self) -> ([f64; 3], [f64; 3], f64) {

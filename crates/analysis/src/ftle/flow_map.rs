@@ -130,7 +130,7 @@ impl FlowMap {
 
     /// Takes the first two axes of the lattice as longitude and latitude in degrees on a sphere of this radius in metres, and the
     /// third one as height in metres. The final positions are points [in space](burntrace_core::sphere::in_space) in metres, from
-    /// any origin.
+    /// any origin; [`ftle`](FlowMap::ftle) refuses gradients.
     pub fn on_sphere(self, radius: f64) -> Self {
         FlowMap { radius: Some(radius), ..self }
     }
@@ -169,7 +169,7 @@ impl FlowMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Execution`] if the device fails.
+    /// [`Error::Execution`] if the device fails, and [`Error::Ftle`] for gradients on a sphere.
     pub fn ftle(&self) -> Result<Ftle> {
         let (columns, is_missing) = match &self.known {
             Known::Ends(Stencil::Neighbours, end) => self.differences_of_neighbours(end)?,
@@ -182,7 +182,12 @@ impl FlowMap {
             (Some(radius), Known::Ends(stencil, _)) => {
                 self.by_lengths(radius, columns, &self.lattice.axes(*stencil)?)?
             }
-            _ => columns,
+            (Some(_), Known::Gradients(_)) => {
+                return Err(Error::Ftle(
+                    "gradients on a sphere are of degrees; give the final positions".into(),
+                ));
+            }
+            (None, _) => columns,
         };
         let log = Symmetric::squares(&columns).log_max_eigenvalue();
         let values = log.mul_scalar(0.5 / self.time.abs());

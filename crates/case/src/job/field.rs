@@ -14,8 +14,8 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, NotFinite,
-    PeriodicAxis, Precision, Strategy, device::OpenDevice, program::ReadTotals,
+    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, PeriodicAxis,
+    Precision, Strategy, device::OpenDevice, program::ReadTotals,
 };
 use burntrace_io as io;
 use burntrace_io::{series::Association, tracks::TimeOrigin};
@@ -277,7 +277,7 @@ fn open_files(case: &Case, files: io::Files) -> Result<(FieldInput, FieldOrigin)
     let own = |velocity: &_, arrays: &[_]| sampled::own(case, velocity, arrays);
     let (input, info) = files.open(own, |grid| periodic_axes(case, Some(grid.info())))?;
     geometry::check_radius(case, &info)?;
-    check_land(case, &info)?;
+    geometry::check_land(case, &info)?;
     if let FieldInput::Mesh(mesh, _) = &input {
         motion::check_cells(case, mesh.placement())?;
     }
@@ -371,34 +371,13 @@ fn series_options(case: &Case) -> io::SeriesOptions {
     }
 }
 
-/// What velocities that are not finite are: in files in degrees, by default land.
-fn not_finite(case: &Case, series: Option<&io::SeriesInfo>) -> NotFinite {
-    let has_land = case.field.land_value.is_some() || geometry::geometry(case, series).is_some();
-    let of_files = if has_land { NotFinite::Land } else { NotFinite::Error };
-    case.field.not_finite.unwrap_or(of_files)
-}
-
-/// Refuses what is for land, in a field that has none.
-fn check_land(case: &Case, series: &io::SeriesInfo) -> Result<()> {
-    let field = &case.field;
-    let given = [(field.slip.is_some(), "slip"), (field.land_value.is_some(), "land_value")];
-    match given.into_iter().find(|(is_given, _)| *is_given) {
-        Some((_, key)) if not_finite(case, Some(series)) != NotFinite::Land => {
-            Err(Misuse::error(format!(
-                "field.{key} is for land, which this field has none of; add field.not_finite = \"land\", or omit it"
-            )))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn options(case: &Case, frames: Frames, series: Option<&io::SeriesInfo>) -> FieldOptions {
     let field = &case.field;
     FieldOptions {
         precision: case.run.precision,
         outside_time: field.outside_time,
         in_time: field.in_time,
-        not_finite: not_finite(case, series),
+        not_finite: geometry::not_finite(case, series),
         slip: field.slip.unwrap_or_default(),
         land_value: field.land_value,
         radius: geometry::geometry(case, series),

@@ -2,14 +2,14 @@
 
 use crate::file::{Case, Condition, Longitude, Misuse};
 use anyhow::Result;
-use burntrace_core::{BoundaryCondition, EARTH_RADIUS, PeriodicAxis};
+use burntrace_core::{BoundaryCondition, EARTH_RADIUS, NotFinite, PeriodicAxis};
 use burntrace_io::{
     self as io,
     series::{Closure, Geometry},
 };
 
 /// A full circle in degrees.
-const CIRCLE: f64 = 360.0;
+pub const CIRCLE: f64 = 360.0;
 
 /// The radius of the earth in metres, of a field with positions in degrees; `None` of other fields.
 pub fn geometry(case: &Case, series: Option<&io::SeriesInfo>) -> Option<f64> {
@@ -41,6 +41,27 @@ pub(super) fn check_longitude(case: &Case, series: Option<&io::SeriesInfo>) -> R
         true => Err(Misuse::error(
             "save.longitude = \"continuous\" is for files with axes in degrees, and positions are lengths here; omit it",
         )),
+    }
+}
+
+/// What velocities that are not finite are: in files in degrees, by default land.
+pub(super) fn not_finite(case: &Case, series: Option<&io::SeriesInfo>) -> NotFinite {
+    let has_land = case.field.land_value.is_some() || geometry(case, series).is_some();
+    let of_files = if has_land { NotFinite::Land } else { NotFinite::Error };
+    case.field.not_finite.unwrap_or(of_files)
+}
+
+/// Refuses what is for land, in a field that has none.
+pub(super) fn check_land(case: &Case, series: &io::SeriesInfo) -> Result<()> {
+    let field = &case.field;
+    let given = [(field.slip.is_some(), "slip"), (field.land_value.is_some(), "land_value")];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, key)) if not_finite(case, Some(series)) != NotFinite::Land => {
+            Err(Misuse::error(format!(
+                "field.{key} is for land, which this field has none of; add field.not_finite = \"land\", or omit it"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The land of a field, for maps.
 
+use crate::job::CIRCLE;
 use burntrace_core::Field;
 use burntrace_plot::Land;
 
@@ -16,6 +17,6 @@ pub fn from_above(field: &dyn Field) -> Option<Land> {
         let inner = land.walls(d).map(|wall| wall + origin[d]);
         [domain.low[d]].into_iter().chain(inner).chain([domain.high[d]]).collect()
     });
-    let period = field.sampled()?.radius().map(|_| 360.0);
+    let period = field.sampled()?.radius().map(|_| CIRCLE);
     Some(Land::new(walls, |i, j| land.is_land([i, j, top])).repeated(period))
 }

@@ -137,6 +137,13 @@ impl RunSummary<'_> {
                 "seconds": traced.checkpoints.seconds,
             },
         });
+        self.add_optional(&mut json);
+        json
+    }
+
+    /// Adds what only some runs have.
+    fn add_optional(&self, json: &mut Value) {
+        let (traced, run) = (self.traced, &self.traced.run);
         if let Some([start, end]) = self.dates() {
             (json["t0_date"], json["time_date"]) = (start.into(), end.into());
         }
@@ -157,7 +164,6 @@ impl RunSummary<'_> {
         if let Some(entries) = &traced.residence {
             json["residence_time"] = residence_times(entries);
         }
-        json
     }
 
     /// The warnings and notes of the run, with those of the device.

@@ -347,8 +347,10 @@ fn speeds<'a, T: Copy + PartialOrd + Default + 'a>(
 
 /// Refuses what blocks cannot have.
 fn check(shape: &GridShape, options: &FieldOptions) -> Result<()> {
-    if [NotFinite::Outside, NotFinite::Land].contains(&options.not_finite) {
-        return Err(refusal(Feature::Blocks, Feature::Holes));
+    match options.not_finite {
+        NotFinite::Outside => return Err(refusal(Feature::Blocks, Feature::Holes)),
+        NotFinite::Land => return Err(refusal(Feature::Blocks, Feature::Land)),
+        NotFinite::Error | NotFinite::Zero => {}
     }
     if options.outside_time == (OutsideTime::Periodic { period: None }) {
         return Err(refusal(Feature::Blocks, Feature::OpenPeriod));

@@ -54,10 +54,9 @@ impl Coast {
             let count = changes().count();
             return Err(Error::Land { frame, count, first, position: position(first) });
         }
-        let on_land = (0..missing.len()).filter(|i| missing[*i]);
-        let slipped: Vec<_> = on_land.map(|i| (i, self.beside(i, &velocity, &missing))).collect();
-        for (i, components) in slipped {
-            (0..3).for_each(|d| velocity.set(3 * i + d, components[d]));
+        // Only values in the water are read, so that those on land can be replaced one by one.
+        for i in (0..missing.len()).filter(|i| missing[*i]) {
+            velocity.set_vector(i, self.beside(i, &velocity, &missing));
         }
         Ok(velocity)
     }

@@ -103,7 +103,7 @@ impl Layout {
     }
 
     /// The source's index of each value, if it has another order.
-    pub fn order(&self) -> Option<&[usize]> {
+    fn order(&self) -> Option<&[usize]> {
         self.order.as_ref().map(|order| order.order())
     }
 

@@ -16,7 +16,7 @@ use crate::{
     device,
 };
 use burn::tensor::{Bool, Device, Tensor, TensorData};
-use burntrace_kernels::{Allowed, BoundaryCondition, FieldTensors, Land, Obstacle, Shape};
+use burntrace_kernels::{FieldTensors, Land};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Sampled velocity on a device: the input of the fused operation.
@@ -83,10 +83,7 @@ impl Sampled {
     /// Whether a position is on land.
     pub fn is_on_land(&self, position: [f64; 3]) -> bool {
         let position = [0, 1, 2].map(|d| position[d] - self.origin[d]);
-        self.land.as_ref().is_some_and(|land| {
-            let (shape, allowed) = (Shape::Land(Arc::clone(land)), Allowed::Outside);
-            !Obstacle { shape, allowed, surface: BoundaryCondition::Stick }.allows(position, 0.0)
-        })
+        self.land.as_ref().is_some_and(|land| land.contains(position))
     }
 
     /// Velocities `[n, 4]` on a sphere at positions `[n, 3]`, towards the east, the north, and upwards; in a flat space,

@@ -271,7 +271,7 @@ pub(crate) mod land {
                 }
             }
         }
-        Contact::<F> { distance: reached, bound, point }
+        Contact::<F> { distance: reached, bound, point, normal: normal::<F>(bound) }
     }
 
     /// The point itself, or the nearest one that is in cells nearer to a cell than land, which is `free` cells away.
@@ -327,7 +327,7 @@ pub(crate) mod land {
     }
 
     /// The normal of the wall of a crossing, towards the water.
-    pub(crate) fn normal<F: Float>(bound: i32) -> Vec3<F> {
+    fn normal<F: Float>(bound: i32) -> Vec3<F> {
         let zero = F::new(0.0_f32);
         let sign = select(bound % 2i32 == 0i32, F::new(1.0_f32), F::new(-1.0_f32));
         vec3::<F>(

@@ -41,8 +41,9 @@ pub(crate) mod obstacles {
         pub distance: F,
         /// The bound, triangle or wall that is met, or -1.
         pub bound: i32,
-        /// The point on the allowed side there.
+        /// The point on the allowed side there, and the unit normal towards it.
         pub point: Vec3<F>,
+        pub normal: Vec3<F>,
     }
 
     #[inline(always)]
@@ -199,23 +200,20 @@ pub(crate) mod obstacles {
         let mut at = to;
         if comptime!(launch.features.bodies) {
             let line = line::<F>(from, to);
-            let mut bound = i32::new(-1);
             let mut distance = line.length;
             if line.is_any {
                 for k in 0..count::<F>(launch) {
                     let met = contact::<F>(launch, k, from, to, &line);
                     if met.bound >= 0 && (which < 0 || met.distance < distance) {
                         which = k as i32;
-                        bound = met.bound;
                         distance = met.distance;
                         at = met.point;
+                        towards = met.normal;
                     }
                 }
             }
             if which >= 0 {
                 fraction = distance / line.length;
-                let point = from + Vec3::<F>::new(distance) * line.direction;
-                towards = normal_of::<F>(launch, which as usize, point, bound);
             }
         }
         Hit::<F> { which, fraction, point: at, normal: towards }
@@ -233,6 +231,7 @@ pub(crate) mod obstacles {
         let mut bound = i32::new(-1);
         let mut distance = line.length;
         let mut point = to;
+        let mut towards = Vec3::<F>::new(F::new(0.0_f32));
         let mut is_land = false;
         let mut is_convex = true;
         if comptime!(launch.features.surfaces) {
@@ -243,6 +242,9 @@ pub(crate) mod obstacles {
                 let crossing = facets::crossing::<F>(launch, &facets, from, line);
                 bound = crossing.bound;
                 distance = crossing.distance;
+                if bound >= 0 {
+                    towards = facets::normal::<F>(launch, &facets, bound);
+                }
             }
         }
         if comptime!(launch.features.land) {
@@ -254,42 +256,21 @@ pub(crate) mod obstacles {
                 bound = crossing.bound;
                 distance = crossing.distance;
                 point = crossing.point;
+                towards = crossing.normal;
             }
         }
         if is_convex {
             let intersection = intersection::<F>(&body, from, line);
             bound = intersection.bound;
             distance = intersection.distance;
+            if bound >= 0 {
+                let at = from + Vec3::<F>::new(distance) * line.direction;
+                towards = normal::<F>(&body, at, bound);
+            }
         }
         if !is_land {
             point = from + Vec3::<F>::new(distance / line.length) * (to - from);
         }
-        Contact::<F> { distance, bound, point }
-    }
-
-    /// The normal at a crossing of the surface of obstacle `k`, towards the allowed side.
-    fn normal_of<F: Float>(launch: &Launch<F>, k: usize, point: Vec3<F>, bound: i32) -> Vec3<F> {
-        let body = load::<F>(launch, k);
-        let mut towards = Vec3::<F>::new(F::new(0.0_f32));
-        let mut is_convex = true;
-        if comptime!(launch.features.surfaces) {
-            let is_faceted = body.code == FACETED;
-            is_convex = is_convex && !is_faceted;
-            if is_faceted {
-                let facets = facets::load::<F>(launch, k);
-                towards = facets::normal::<F>(launch, &facets, bound);
-            }
-        }
-        if comptime!(launch.features.land) {
-            let is_land = body.code == LAND;
-            is_convex = is_convex && !is_land;
-            if is_land {
-                towards = land::normal::<F>(bound);
-            }
-        }
-        if is_convex {
-            towards = normal::<F>(&body, point, bound);
-        }
-        towards
+        Contact::<F> { distance, bound, point, normal: towards }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn draw(canvas: &mut Canvas, axes: &Axes, land: &Land) {
     let color = mix(palette.background, palette.foreground, STRENGTH);
     let [[left, right], [low, high]] = [0, 1].map(|i| axes.specs[i].range);
     let window = [[left, low, 0.0], [right, high, 0.0]];
-    let (mut gaps, mut coast) = (Vec::new(), Vec::new());
+    let (walls, mut gaps, mut coast) = (land.coast(), Vec::new(), Vec::new());
     for shift in land.shifts([left, right]) {
         for corners in land.rectangles() {
             // Whole pixels, so that rows of cells have no gap between them.
@@ -27,7 +27,7 @@ pub(crate) fn draw(canvas: &mut Canvas, axes: &Axes, land: &Land) {
                 gaps.push([a, [b[0], a[1]]]);
             }
         }
-        let lines = land.coast().into_iter().map(|line| line.map(|[x, y]| [x + shift, y, 0.0]));
+        let lines = walls.iter().map(|line| line.map(|[x, y]| [x + shift, y, 0.0]));
         coast.extend(lines.filter_map(|line| clipped(line, window)));
     }
     // In enlarged SVG files, rows have one.
