@@ -184,3 +184,29 @@ fn exponents_on_a_sphere_are_of_lengths() {
     let errors: Vec<f64> = stretched.iter().map(|x| x - expected).collect();
     assert!(worst(&errors) < 1e-4, "{}", worst(&errors));
 }
+
+/// As [`exponents_on_a_sphere_are_of_lengths`], of gradients in degrees: those of longitudes times three, and of a move to a
+/// latitude of 30 degrees less, where a degree of longitude is longer.
+#[test]
+fn exponents_of_gradients_on_a_sphere_are_of_lengths() {
+    let (low, high) = ([-5.0, 60.0, 0.0], [5.0, 60.0, 0.0]);
+    let lattice = Lattice::new(low, high, [5, 1, 1], GridPlacement::Corners).unwrap();
+    let exponent = |stretch: f64, lat: f64| {
+        let seeds = lattice.seeds(Stencil::Neighbours).unwrap();
+        let ends: Vec<_> =
+            seeds.positions().iter().map(|[lon, ..]| [stretch * lon, lat, 0.0]).collect();
+        let gradients = [[stretch, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]; 5].concat();
+        let gradients = Tensor::<2>::from_data(
+            TensorData::new(gradients, [5, 9]),
+            (&Device::flex(), DType::F64),
+        );
+        let map = FlowMap::of_gradients(&lattice, gradients, 2.0).unwrap();
+        assert!(map.clone().on_sphere(6.371e6).ftle().is_err());
+        assert!(map.clone().on_sphere_to(6.371e6, ends[1..].to_vec()).is_err());
+        let ftle = map.on_sphere_to(6.371e6, ends).unwrap().ftle().unwrap();
+        ftle.values().into_data().convert::<f64>().try_into_vec::<f64>().unwrap()[2]
+    };
+    assert!((exponent(3.0, 60.0) - 0.5 * 3_f64.ln()).abs() < 1e-12);
+    let longer = (30_f64.to_radians().cos() / 60_f64.to_radians().cos()).ln();
+    assert!((exponent(1.0, 30.0) - 0.5 * longer).abs() < 1e-12);
+}

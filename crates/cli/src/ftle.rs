@@ -66,7 +66,13 @@ fn exponents(results: &Results, save: usize, device: &OpenDevice) -> Result<(Ftl
             let mut gradients = tracks.array(name, save)?;
             mask_ended(&mut gradients, *components, &tracks.status(save)?);
             let gradients = device.rows(gradients, *components, tracks.precision());
-            (FlowMap::of_gradients(&lattice, gradients, time), "carried along the tracks")
+            let map = FlowMap::of_gradients(&lattice, gradients, time);
+            let ends = tracks.position(save)?;
+            let map = map.and_then(|map| match results.radius() {
+                Some(radius) => map.on_sphere_to(radius, ends),
+                None => Ok(map),
+            });
+            (map, "carried along the tracks")
         }
         _ => {
             let mut end = tracks.unwrapped(save)?;

@@ -130,9 +130,6 @@ table! {
         Sphere, Obstacles: "bodies are shapes in a flat space", "omit them, or project the field before";
         Sphere, LevelDrift: "its direction in space changes along a path",
             "give a drift upwards only, or add it to the velocities of the files";
-        Sphere, Hook: "its displacements would be in degrees", "run without it";
-        Sphere, Gradients: "a step has no derivatives there yet", "use differences of seeds";
-        Sphere, FlowMapGradient: "a step has no derivatives there yet", "use differences of auxiliary seeds";
         Sphere, TensorSteps: "they are straight in longitude and latitude", "use the fused engine";
         Sphere, Blocks: "a block is chosen by straight displacements", "use another strategy";
         Blocks, SecondDevice: "they are read for one device", "use one device, or another strategy";

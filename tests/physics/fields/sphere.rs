@@ -1,6 +1,7 @@
 //! Fields of longitude and latitude: tracks on a sphere against flows with known tracks.
 
 use crate::common::*;
+use burn::tensor::Tensor;
 use burntrace::{
     Allowed, BoundaryCondition, EARTH_RADIUS, Face, FieldOptions, GridField, Obstacle, Placement,
     RandomWalk, SaveAt, Scheme, Seeds, Shape, Solver, Tolerance, Tracer,
@@ -220,6 +221,30 @@ fn levels_drift_and_walks_are_in_metres() {
     }
 }
 
+/// Degrees added by an operation after each step are those of a path, also where it wraps longitudes itself.
+#[test]
+fn operations_after_each_step_may_wrap_longitudes() {
+    let still = Frames::new(globe(0.0, 9), Placement::Nodes, &[0.0], |_, _| [0.0; 3]);
+    let seeds = Seeds::list(STARTS.to_vec()).unwrap();
+    for machine in some_machines() {
+        let field = machine.load(&still, options(EARTH_RADIUS));
+        let tracer = around(&field, 12.0).each_step(|step| {
+            let [lon, rest] = [step.after.clone().narrow(1, 0, 1), step.after.narrow(1, 1, 2)];
+            let lon = lon.add_scalar(7.0);
+            let turns = lon.clone().div_scalar(360.0).floor();
+            Tensor::cat(vec![lon - turns.mul_scalar(360.0), rest], 1)
+        });
+        let run = trace(&tracer, &seeds);
+        for ([lon, lat, _], [lon0, lat0, _]) in run.last().iter().zip(STARTS) {
+            let expected = (lon0 + 24.0 * 7.0).rem_euclid(360.0);
+            let off = (lon - expected).abs().max((lat - lat0).abs());
+            assert_below(&format!("{machine}: {lon}, {lat}"), off, 2e-3);
+        }
+        let crossed = STARTS.iter().filter(|[lon, ..]| lon + 24.0 * 7.0 >= 360.0).count();
+        assert_eq!(run.image.iter().filter(|image| image[0] == 1).count(), crossed, "{machine}");
+    }
+}
+
 #[test]
 fn what_has_no_meaning_on_a_sphere_is_refused() {
     let machine = &exact_machines()[0];
@@ -238,8 +263,6 @@ fn what_has_no_meaning_on_a_sphere_is_refused() {
     for (tracer, what) in [
         (around().obstacle(ball), "obstacles"),
         (around().drift([0.1, 0.0, 0.0]), "a drift towards the east"),
-        (around().flow_map_gradient(true), "flow map"),
-        (around().each_step(|step| step.after), "operation after each step"),
     ] {
         let error = tracer.trace(&seeds).unwrap_err().to_string();
         assert!(error.contains(what) && error.contains("a field on a sphere"), "{error}");

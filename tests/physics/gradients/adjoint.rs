@@ -12,7 +12,7 @@ use burntrace::{
 };
 use rayon::ThreadPoolBuilder;
 
-const TIMES: [f64; 3] = [0.0, 0.7, 1.5];
+pub const TIMES: [f64; 3] = [0.0, 0.7, 1.5];
 
 fn autodiff(machine: &Machine) -> Device {
     machine.device.clone().autodiff()
@@ -100,7 +100,7 @@ fn number(loss: Tensor<1>) -> f64 {
 
 /// Compares gradients by values with central differences along some directions, in which all values change.
 /// A difference of step 1e-6 of a loss of order ten is known to about 1e-9.
-fn check(what: &str, make: &Make, count: usize, seeds: &Seeds, set: &Set) {
+pub fn check(what: &str, make: &Make, count: usize, seeds: &Seeds, set: &Set) {
     check_loss(what, make, count, &|field| loss(field, seeds, set));
 }
 

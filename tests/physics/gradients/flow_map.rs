@@ -27,7 +27,7 @@ fn gradients(tracer: &Tracer, seeds: &Seeds) -> Vec<f64> {
 
 /// Compares the gradients of the flow map with those of a loss by the seeds: the sum of all coordinates of all
 /// saves, each with a weight of its own.
-fn check(what: &str, make: &Make, count: usize, seeds: &Seeds, set: &Set) {
+pub fn check(what: &str, make: &Make, count: usize, seeds: &Seeds, set: &Set) {
     for machine in exact_machines() {
         let values = values_of(count);
         let shape = [values.len() / count / 3, count, 3];

@@ -9,3 +9,4 @@ mod flow_map;
 mod motion;
 mod seeds_and_parameters;
 mod segments;
+mod sphere;

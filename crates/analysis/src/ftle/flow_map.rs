@@ -4,7 +4,7 @@ use super::eigen::Symmetric;
 use super::{Lattice, Stencil};
 use crate::{Error, Result};
 use burn::tensor::{Bool, Tensor, TensorData};
-use burntrace_core::{Save, Status};
+use burntrace_core::{Save, Status, sphere};
 
 /// The flow map of a lattice: final positions of the particles seeded on it, or its gradients.
 #[derive(Clone, Debug)]
@@ -12,8 +12,15 @@ pub struct FlowMap {
     lattice: Lattice,
     known: Known,
     time: f64,
-    /// Radius of the sphere whose longitudes and latitudes the first two axes of the lattice are.
-    radius: Option<f64>,
+    /// The sphere whose longitudes and latitudes the first two axes of the lattice are.
+    sphere: Option<Sphere>,
+}
+
+/// A sphere, with the final positions of the particles at the nodes, in degrees and metres, for gradients.
+#[derive(Clone, Debug)]
+struct Sphere {
+    radius: f64,
+    ends: Option<Vec<[f64; 3]>>,
 }
 
 /// What is known of a flow map.
@@ -90,7 +97,7 @@ impl FlowMap {
 
     fn over(lattice: &Lattice, known: Known, time: f64) -> Result<Self> {
         match time != 0.0 && time.is_finite() {
-            true => Ok(FlowMap { lattice: *lattice, known, time, radius: None }),
+            true => Ok(FlowMap { lattice: *lattice, known, time, sphere: None }),
             false => Err(Error::Ftle(format!(
                 "the integration time is {time}; give a finite time other than 0"
             ))),
@@ -130,15 +137,32 @@ impl FlowMap {
 
     /// Takes the first two axes of the lattice as longitude and latitude in degrees on a sphere of this radius in metres, and the
     /// third one as height in metres. The final positions are points [in space](burntrace_core::sphere::in_space) in metres, from
-    /// any origin; [`ftle`](FlowMap::ftle) refuses gradients.
+    /// any origin; for gradients, [`on_sphere_to`](FlowMap::on_sphere_to) needs the final positions, too.
     pub fn on_sphere(self, radius: f64) -> Self {
-        FlowMap { radius: Some(radius), ..self }
+        FlowMap { sphere: Some(Sphere { radius, ends: None }), ..self }
     }
 
-    /// The columns of a gradient by lengths instead of degrees.
-    fn by_lengths(
+    /// As [`on_sphere`](FlowMap::on_sphere), for [gradients](FlowMap::of_gradients) of positions in degrees and metres: `ends` are
+    /// the final positions of the particles at the nodes in these units.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ftle`] if there is not a final position for each node.
+    pub fn on_sphere_to(self, radius: f64, ends: Vec<[f64; 3]>) -> Result<Self> {
+        if ends.len() != self.lattice.len() {
+            return Err(Error::Ftle(format!(
+                "there are {} final positions for {} nodes; give one for each",
+                ends.len(),
+                self.lattice.len()
+            )));
+        }
+        Ok(FlowMap { sphere: Some(Sphere { radius, ends: Some(ends) }), ..self })
+    }
+
+    /// The columns of a gradient by lengths instead of degrees, and in lengths where it is one of positions in degrees.
+    fn in_lengths(
         &self,
-        radius: f64,
+        Sphere { radius, ends }: &Sphere,
         columns: Vec<Tensor<2>>,
         axes: &[usize],
     ) -> Result<Vec<Tensor<2>>> {
@@ -146,17 +170,19 @@ impl FlowMap {
             .lattice
             .seeds(Stencil::Neighbours)
             .map_err(|error| Error::Ftle(error.to_string()))?;
-        let degrees = |axis: usize, [_, lat, height]: [f64; 3]| match axis {
-            0 => 1.0 / ((radius + height).to_radians() * lat.to_radians().cos()),
-            1 => 1.0 / (radius + height).to_radians(),
-            _ => 1.0,
+        let scales = |positions: &[[f64; 3]]| -> Vec<[f64; 3]> {
+            positions.iter().map(|position| sphere::scales(*radius, *position)).collect()
         };
+        let (starts, ends) = (scales(nodes.positions()), ends.as_deref().map(scales));
         let scaled = |(column, axis): (Tensor<2>, &usize)| {
-            let factors: Vec<f64> = nodes.positions().iter().map(|p| degrees(*axis, *p)).collect();
-            let factors = TensorData::new(factors, [nodes.len(), 1]);
+            let row = |i: usize| {
+                let end = ends.as_ref().map_or([1.0; 3], |ends| ends[i]);
+                end.map(|scale| scale / starts[i][*axis])
+            };
+            let factors: Vec<f64> = (0..starts.len()).flat_map(row).collect();
+            let factors = TensorData::new(factors, [starts.len(), 3]);
             let beside = (&column.device(), column.dtype());
-            let factors = Tensor::<2>::from_data(factors, beside);
-            column * factors
+            column * Tensor::<2>::from_data(factors, beside)
         };
         Ok(columns.into_iter().zip(axes).map(scaled).collect())
     }
@@ -169,7 +195,7 @@ impl FlowMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Execution`] if the device fails, and [`Error::Ftle`] for gradients on a sphere.
+    /// [`Error::Execution`] if the device fails, and [`Error::Ftle`] for gradients on a sphere without final positions.
     pub fn ftle(&self) -> Result<Ftle> {
         let (columns, is_missing) = match &self.known {
             Known::Ends(Stencil::Neighbours, end) => self.differences_of_neighbours(end)?,
@@ -178,14 +204,17 @@ impl FlowMap {
             }
             Known::Gradients(gradients) => self.columns(gradients),
         };
-        let columns = match (self.radius, &self.known) {
-            (Some(radius), Known::Ends(stencil, _)) => {
-                self.by_lengths(radius, columns, &self.lattice.axes(*stencil)?)?
+        let columns = match (&self.sphere, &self.known) {
+            (Some(sphere), Known::Ends(stencil, _)) => {
+                self.in_lengths(sphere, columns, &self.lattice.axes(*stencil)?)?
             }
-            (Some(_), Known::Gradients(_)) => {
+            (Some(Sphere { ends: None, .. }), Known::Gradients(_)) => {
                 return Err(Error::Ftle(
-                    "gradients on a sphere are of degrees; give the final positions".into(),
+                    "gradients on a sphere are of degrees; give the final positions (`on_sphere_to`)".into(),
                 ));
+            }
+            (Some(sphere), Known::Gradients(_)) => {
+                self.in_lengths(sphere, columns, &self.lattice.extents())?
             }
             (None, _) => columns,
         };

@@ -1,13 +1,17 @@
 //! Land of a grid: the nodes or cells without a velocity, and the velocities beside them.
 
-use super::options::{FieldOptions, Slip};
+use super::{
+    evaluate,
+    options::{FieldOptions, Slip},
+};
 use crate::{Error, Floats, Result};
+use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::{GridShape, Land, Placement};
 use std::sync::OnceLock;
 
 /// The land of a grid, known once the first frame has been read.
 #[derive(Debug)]
-pub(super) struct Coast {
+pub(crate) struct Coast {
     /// Values of the source along each axis.
     values: [usize; 3],
     /// Whether the last value along x is the first one again.
@@ -69,13 +73,60 @@ impl Coast {
             return [0.0; 3];
         }
         [0, 1, 2].map(|component| {
-            let across = (0..3).filter(|axis| *axis != component);
-            let water = across.flat_map(|axis| self.neighbours(i, axis)).flatten();
-            let water = water.filter(|other| !is_land[*other]);
+            let water = self.water_across(i, component, is_land);
             let (sum, count) = water.fold((0.0, 0_u32), |(sum, count), other| {
                 (sum + velocity.get(3 * other + component), count + 1)
             });
             factor * sum / f64::from(count.max(1))
+        })
+    }
+
+    /// The neighbours of a value in the water, across a component.
+    fn water_across(
+        &self,
+        i: usize,
+        component: usize,
+        is_land: &[bool],
+    ) -> impl Iterator<Item = usize> {
+        let across = (0..3).filter(move |axis| *axis != component);
+        let neighbours = across.flat_map(move |axis| self.neighbours(i, axis)).flatten();
+        neighbours.filter(|other| !is_land[*other])
+    }
+
+    /// As [`filled`](Coast::filled), of velocities `[frames, values, 3]`. The land is that of the frames before.
+    pub fn filled_tensor(&self, values: Tensor<3>) -> Tensor<3> {
+        let Some(is_land) = self.is_land.get() else { return values };
+        let (count, device) = (is_land.len(), values.device());
+        let mask = Tensor::<1, Bool>::from_data(is_land.as_slice(), &device);
+        let mask = mask.reshape([1, count, 1]).expand(values.dims());
+        let water = values.mask_fill(mask, 0.0);
+        if self.slip.factor() == 0.0 {
+            return water;
+        }
+        let components = [0, 1, 2].map(|component| self.filled_component(&water, component));
+        Tensor::cat(components.to_vec(), 2)
+    }
+
+    /// A component of velocities in the water, with that on land.
+    fn filled_component(&self, water: &Tensor<3>, component: usize) -> Tensor<3> {
+        let is_land = self.is_land.get().map_or(&[][..], Vec::as_slice);
+        let of = water.clone().narrow(2, component, 1);
+        let around = |i: usize| match is_land[i] {
+            true => self.water_across(i, component, is_land).collect(),
+            false => Vec::new(),
+        };
+        let around: Vec<Vec<usize>> = (0..is_land.len()).map(around).collect();
+        (0..4).fold(of.clone(), |sum, side| {
+            let others = around.iter().enumerate().map(|(i, of)| *of.get(side).unwrap_or(&i));
+            let weight = |of: &Vec<usize>| match of.len() {
+                count if side < count => self.slip.factor() / count as f64,
+                _ => 0.0,
+            };
+            let weights: Vec<f64> = around.iter().map(weight).collect();
+            let weights = TensorData::new(weights, [1, around.len(), 1]);
+            let weights = Tensor::<3>::from_data(weights, (&of.device(), of.dtype()));
+            let others = evaluate::indices(&others.collect::<Vec<_>>(), &of.device());
+            sum + of.clone().select(1, others) * weights
         })
     }
 

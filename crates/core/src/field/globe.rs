@@ -1,6 +1,8 @@
 //! Grids on a sphere: velocities as vectors in space, and rows of nodes at the poles.
 
+use super::lanes::LANES;
 use crate::{Error, Result};
+use burn::tensor::{Tensor, TensorData};
 use burntrace_kernels::Placement;
 
 /// The mean radius of the earth in metres (Moritz 2000, Geodetic Reference System 1980).
@@ -17,6 +19,12 @@ pub fn in_space(radius: f64, [lon, lat, height]: [f64; 3]) -> [f64; 3] {
 pub fn of_space(radius: f64, [x, y, z]: [f64; 3]) -> [f64; 3] {
     let axis = x.hypot(y);
     [y.atan2(x).to_degrees(), z.atan2(axis).to_degrees(), axis.hypot(z) - radius]
+}
+
+/// Metres for each degree of longitude, degree of latitude, and metre of height at a position on a sphere.
+pub fn scales(radius: f64, [_, lat, height]: [f64; 3]) -> [f64; 3] {
+    let degree = (radius + height).to_radians();
+    [degree * lat.to_radians().cos(), degree, 1.0]
 }
 
 /// Part of a degree that is rounding.
@@ -116,16 +124,59 @@ impl Globe {
         [x, y, cos_lat * north, up]
     }
 
-    /// Gives all values of an added row the mean of the row beside it, as they are at one point.
-    pub fn join_poles<T: Copy + Into<f64>>(&self, rows: &mut [[T; 4]], cast: impl Fn(f64) -> T) {
-        let [nx, ny, nz] = self.axes.each_ref().map(Vec::len);
+    /// The directions of the components of velocities at all values, beside a tensor: vectors in space and the part upwards,
+    /// each `[1, values, 4]`.
+    fn directions(&self, beside: &Tensor<3>) -> [Tensor<3>; 3] {
+        let count = beside.dims()[1];
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|unit| {
+            let rows = (0..count).flat_map(|value| self.in_space(value, unit)).collect::<Vec<_>>();
+            let rows = TensorData::new(rows, [1, count, LANES]);
+            Tensor::from_data(rows, (&beside.device(), beside.dtype()))
+        })
+    }
+
+    /// Velocities `[frames, values, 3]` as vectors in space and the part upwards `[frames, values, 4]`, as
+    /// [`in_space`](Globe::in_space) and [`join_poles`](Globe::join_poles) turn them.
+    pub fn turned(&self, values: Tensor<3>) -> Tensor<3> {
+        let component = |d: usize| values.clone().narrow(2, d, 1);
+        let [east, north, up] = self.directions(&values);
+        let rows = component(0) * east + component(1) * north + component(2) * up;
+        let ([nx, ny, nz], frames) = (self.axes.each_ref().map(Vec::len), values.dims()[0]);
+        let mut rows = rows.reshape([frames * nz, ny, nx, LANES]);
+        for j in self.added_rows() {
+            let row = rows.clone().narrow(1, j, 1);
+            let mean = row.clone().narrow(2, 0, self.distinct()).mean_dim(2).expand(row.dims());
+            rows = rows.slice_assign([0..frames * nz, j..j + 1, 0..nx, 0..LANES], mean);
+        }
+        rows.reshape([frames, nx * ny * nz, LANES])
+    }
+
+    /// Velocities towards the east, the north and upwards `[frames, values, 3]`, from what [`turned`](Globe::turned) gives.
+    pub fn along_axes(&self, rows: Tensor<3>) -> Tensor<3> {
+        let components = self.directions(&rows).map(|axis| (rows.clone() * axis).sum_dim(2));
+        Tensor::cat(components.to_vec(), 2)
+    }
+
+    /// The latitudes of the rows at poles that are added.
+    fn added_rows(&self) -> impl Iterator<Item = usize> {
         let is_added = |j: &usize| {
             [j.checked_sub(1), Some(j + 1)].iter().flatten().any(|other| {
                 self.rows.get(*other) == Some(&self.rows[*j]) && self.axes[1][*j].abs() == 90.0
             })
         };
-        let distinct = nx - usize::from(self.is_closed);
-        for j in (0..ny).filter(is_added) {
+        (0..self.axes[1].len()).filter(is_added)
+    }
+
+    /// Number of different longitudes.
+    fn distinct(&self) -> usize {
+        self.axes[0].len() - usize::from(self.is_closed)
+    }
+
+    /// Gives all values of an added row the mean of the row beside it, as they are at one point.
+    pub fn join_poles<T: Copy + Into<f64>>(&self, rows: &mut [[T; 4]], cast: impl Fn(f64) -> T) {
+        let [nx, ny, nz] = self.axes.each_ref().map(Vec::len);
+        let distinct = self.distinct();
+        for j in self.added_rows() {
             for k in 0..nz {
                 let row = &mut rows[nx * (j + ny * k)..][..nx];
                 let mut mean = [0.0; 4];

@@ -45,12 +45,23 @@ pub(crate) struct ValueLayout {
     pub flat: [bool; 3],
     /// Whether a frame is made of its source's values and nothing else, without averages.
     pub is_plain: bool,
+    /// The sphere that the field is on.
+    pub globe: Option<Arc<Globe>>,
+    /// The land, if values that are not finite are land.
+    pub coast: Option<Arc<Coast>>,
 }
 
 impl ValueLayout {
     /// Of a field without values.
     pub fn none() -> Self {
-        ValueLayout { given: 0, order: None, flat: [false; 3], is_plain: false }
+        ValueLayout {
+            given: 0,
+            order: None,
+            flat: [false; 3],
+            is_plain: false,
+            globe: None,
+            coast: None,
+        }
     }
 }
 
@@ -99,6 +110,8 @@ impl Layout {
             order: self.order.clone(),
             flat: self.flat,
             is_plain: !self.averaged,
+            globe: self.globe.clone(),
+            coast: self.coast.clone(),
         }
     }
 

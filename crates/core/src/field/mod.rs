@@ -44,7 +44,7 @@ pub use globe::EARTH_RADIUS;
 
 /// Longitudes and latitudes on a sphere.
 pub mod sphere {
-    pub use super::globe::{in_space, of_space};
+    pub use super::globe::{in_space, of_space, scales};
 }
 pub use grid::GridField;
 pub(crate) use interface::Sealed;

@@ -24,7 +24,11 @@ impl Sampled {
         self.check_values(&values)?;
         let [frames, given, _] = values.dims();
         let beside = (&values.device(), values.dtype());
-        let ValueLayout { order, flat, .. } = &self.layout;
+        let ValueLayout { order, flat, globe, coast, .. } = &self.layout;
+        let values = match coast {
+            Some(coast) => coast.filled_tensor(values),
+            None => values,
+        };
         let mut values = match order {
             Some(order) => values.select(1, evaluate::indices(order.order(), beside.0)),
             None => values,
@@ -34,8 +38,14 @@ impl Sampled {
             values = values * Tensor::<3>::from_data([[kept]], beside);
         }
         let count = order.as_ref().map_or(given, |order| order.order().len());
-        let padding = Tensor::zeros([frames, count, 1], beside);
-        let rows = Tensor::cat(vec![values, padding], 2).reshape([frames * count, LANES]);
+        let rows = match globe {
+            Some(globe) => globe.turned(values),
+            None => {
+                let padding = Tensor::zeros([frames, count, 1], beside);
+                Tensor::cat(vec![values, padding], 2)
+            }
+        };
+        let rows = rows.reshape([frames * count, LANES]);
         let velocity = Tensor::cat(vec![rows, Tensor::zeros([1, LANES], beside)], 0);
         let mut sampled = self.clone();
         sampled.device = velocity.device();
@@ -48,8 +58,12 @@ impl Sampled {
         self.check_plain()?;
         let frames = self.time.clock().frames;
         let count = self.tensors.rows_per_frame();
-        let rows = self.tensors.velocity.clone().slice([0..frames * count, 0..3]);
-        let values = rows.reshape([frames, count, 3]);
+        let rows = self.tensors.velocity.clone().narrow(0, 0, frames * count);
+        let rows = rows.reshape([frames, count, LANES]);
+        let values = match &self.layout.globe {
+            Some(globe) => globe.along_axes(rows),
+            None => rows.narrow(2, 0, 3),
+        };
         let Some(order) = &self.layout.order else { return Ok(values) };
         // A last row for values that the field does not have.
         let beside = (&values.device(), values.dtype());
@@ -66,8 +80,6 @@ impl Sampled {
             "its frames are streamed; load all of them (`Frames::All`)"
         } else if self.blocks.is_some() {
             "blocks of its frames are read during a run; load all frames (`Frames::All`)"
-        } else if self.radius().is_some() {
-            "on a sphere they are vectors in space; load the field with others"
         } else if !self.layout.is_plain {
             "its velocities are averages of cells; give velocities at the points"
         } else if self.tensors.groups > 1 || self.traits.has_diffusivity || !self.lanes.has_velocity

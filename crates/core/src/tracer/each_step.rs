@@ -10,7 +10,8 @@ pub struct Step {
     /// Positions before the step `[n, 3]`; for a particle released within the step, its release
     /// position.
     pub before: Tensor<2>,
-    /// Positions after the step `[n, 3]`, in the domain box (wrapped at periodic faces).
+    /// Positions after the step `[n, 3]`, in the domain box (wrapped at periodic faces). On a sphere these are degrees and metres,
+    /// and so is what the operation returns: whole turns of longitude between the two do not count.
     pub after: Tensor<2>,
     /// Time that each particle was advanced `[n, 1]`, in the data's unit of time: the whole step,
     /// or the rest of it after a release; 0 for inactive particles, negative backward.
@@ -34,4 +35,6 @@ pub(super) struct Hook<'a> {
     pub operation: Operation<'a>,
     /// Flat axes, along which positions do not move.
     pub flat: [bool; 3],
+    /// Whether positions are longitudes and latitudes on a sphere.
+    pub is_on_sphere: bool,
 }

@@ -19,7 +19,11 @@ use burntrace_kernels::{FreeEnds, NEVER, Particles, settling::PUSHED, status::WA
 /// The operation of a tracer, if it has one.
 pub(super) fn hook<'a>(tracer: &Tracer<'a>) -> Option<Hook<'a>> {
     let operation = tracer.each_step.clone()?;
-    Some(Hook { operation, flat: [0, 1, 2].map(|d| tracer.domain_box().is_flat(d)) })
+    Some(Hook {
+        operation,
+        flat: [0, 1, 2].map(|d| tracer.domain_box().is_flat(d)),
+        is_on_sphere: tracer.field.sampled().is_some_and(|field| field.radius().is_some()),
+    })
 }
 
 /// A step after which the operation is called.
@@ -98,7 +102,7 @@ fn pushed(
 ) -> FreeEnds {
     let free = settling::resting(particles, 0);
     FreeEnds {
-        displacement: hook.without_flat(to, &after) - after,
+        displacement: hook.shorter(hook.without_flat(to, &after) - after),
         flags: free.flags.mask_fill(active.squeeze_dim(1), PUSHED),
         ..free
     }
@@ -180,6 +184,16 @@ fn checked(to: Tensor<2>, after: &Tensor<2>) -> Result<Tensor<2>> {
 }
 
 impl Hook<'_> {
+    /// Displacements, on a sphere without whole turns of longitude.
+    fn shorter(&self, by: Tensor<2>) -> Tensor<2> {
+        if !self.is_on_sphere {
+            return by;
+        }
+        let turns = by.clone().detach().narrow(1, 0, 1).div_scalar(360.0).round();
+        let none = Tensor::cat(vec![turns.zeros_like(); 2], 1);
+        by - Tensor::cat(vec![turns, none], 1).mul_scalar(360.0)
+    }
+
     /// The new positions, with the old coordinates along flat axes.
     fn without_flat(&self, to: Tensor<2>, after: &Tensor<2>) -> Tensor<2> {
         if self.flat == [false; 3] {

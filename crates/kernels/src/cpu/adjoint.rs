@@ -14,6 +14,7 @@ mod shared;
 mod stages;
 mod states;
 mod step_field;
+mod turns;
 mod values;
 
 pub(crate) use forward::Tangents;
@@ -122,8 +123,6 @@ where
 }
 
 impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
-    const ON_SPHERE: bool = false;
-
     fn run<S: Differentiable<F>>(self, sampler: S) {
         let segment = self.taken.segment;
         let mut context = SegmentContext::new(segment, self.data.launch(sampler.region()));

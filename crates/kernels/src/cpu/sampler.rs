@@ -110,8 +110,5 @@ pub(crate) trait Differentiable<F: Real>: Sampler<F> {
 
 /// A computation to be compiled for each kind of sampler.
 pub(crate) trait WithSampler<F: Real> {
-    /// Whether it is compiled for fields on a sphere, too.
-    const ON_SPHERE: bool = true;
-
     fn run<S: Differentiable<F>>(self, sampler: S);
 }

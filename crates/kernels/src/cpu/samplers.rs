@@ -35,10 +35,7 @@ impl<F: Real> FieldArrays<'_, F> {
         match self.shape {
             FieldShape::Grid(grid) => match grid.placement {
                 Placement::Nodes if grid.radius.is_some() => {
-                    assert!(W::ON_SPHERE, "this computation has no meaning on a sphere yet");
-                    if const { W::ON_SPHERE } {
-                        work.run(GridSampler::<F, Nodes, Sphere>::new(self, grid, frames));
-                    }
+                    work.run(GridSampler::<F, Nodes, Sphere>::new(self, grid, frames))
                 }
                 Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),
                 Placement::Cells => work.run(GridSampler::<F, Cells>::new(self, grid, frames)),

@@ -84,9 +84,9 @@ fn around<F: Real, const N: usize>(
 
 /// The derivatives of the displacement of a walk.
 pub(super) struct WalkSlopes<F> {
-    /// Of each component by the diffusivity along its axis, or by the factor of the field's. 0 where that is 0,
+    /// Of each component by the diffusivity along each axis, or by the factor of the field's. 0 where that is 0,
     /// and there is none.
-    pub by_diffusivity: [F; 3],
+    pub by_diffusivity: [[F; 3]; 3],
     /// Of each component by the start.
     pub by_start: [[F; 3]; 3],
 }
@@ -142,8 +142,12 @@ pub(super) fn walk_slopes<F: Real>(
     let launch = launches.0;
     if !launch.features.walk.varies {
         let spread = Spread { here: F::one(), gradient: Vec3([F::zero(); 3]) };
-        let slopes = displacement_slopes(launches, &address, &spread, h);
-        return WalkSlopes { by_diffusivity: slopes.by_factor, by_start: [[F::zero(); 3]; 3] };
+        let by_factor = displacement_slopes(launches, &address, &spread, h).by_factor;
+        if launch.features.sphere {
+            let by = displacement(launch, &address, &spread, h).0;
+            return walk_on_sphere(launches.1, from, by, by_factor);
+        }
+        return WalkSlopes { by_diffusivity: diagonal(by_factor), by_start: [[F::zero(); 3]; 3] };
     }
     probe.keep();
     // The diffusivity and its derivatives.
@@ -166,5 +170,31 @@ pub(super) fn walk_slopes<F: Real>(
         let by_here = if is_positive { slopes.by_here[d] } else { F::zero() };
         [0, 1, 2].map(|e| by_here * here_by[e] + slopes.by_gradient[d] * gradient[d][1 + e])
     });
-    WalkSlopes { by_diffusivity, by_start }
+    WalkSlopes { by_diffusivity: diagonal(by_diffusivity), by_start }
+}
+
+/// The derivatives of a walk on a sphere by `by` towards the east, the north and upwards.
+fn walk_on_sphere<F: Real>(
+    exact: &Launch<Dual<F>>,
+    from: [F; 3],
+    by: [F; 3],
+    by_diffusivity: [F; 3],
+) -> WalkSlopes<F> {
+    let from = [0, 1, 2].map(|d| Dual::variable(from[d], d));
+    let [east, north, up] = [0, 1, 2].map(|d| Dual::variable(by[d], 3 + d));
+    let level = Vec3([east, north, Dual::constant(F::zero())]);
+    let change = change(&place(exact, Vec3(from)), level, up).0;
+    WalkSlopes {
+        by_diffusivity: change.map(|x| [0, 1, 2].map(|d| x.slopes[3 + d] * by_diffusivity[d])),
+        by_start: change.map(|x| [0, 1, 2].map(|d| x.slopes[d])),
+    }
+}
+
+/// A matrix with these elements on its diagonal.
+fn diagonal<F: Real>(elements: [F; 3]) -> [[F; 3]; 3] {
+    let mut matrix = [[F::zero(); 3]; 3];
+    for d in 0..3 {
+        matrix[d][d] = elements[d];
+    }
+    matrix
 }

@@ -1,7 +1,7 @@
 //! The steps of a tile forward, with the derivatives of the positions.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, whole_step},
+    replay::{GROUP, Replay, TakenStep, is_compiled, whole_step},
     stages::{Stages, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -42,7 +42,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
         for first in forward.replay.groups() {
             for round in 0..forward.replay.rounds() {
                 let taken = forward.replay.taken(first, round, |_| true);
-                if let Some(whole) = whole_step::<F, L>(&taken) {
+                if let Some(whole) = whole_step::<F, L, S>(&taken) {
                     let members = std::array::from_fn(|g| first + g);
                     let mut field = GroupField::new(sampler);
                     forward.step::<L, _, GROUP>(&mut stages, &members, whole, &mut field);
@@ -52,7 +52,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
-                    if const { !L::IS_PORTABLE } {
+                    if const { is_compiled::<F, L, S>() } {
                         let mut field = GroupField::new(sampler);
                         forward.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
                         continue;
@@ -66,7 +66,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
     }
 }
 
-/// The step of a single particle without the widest vectors: compiled once for a precision.
+/// The step of a single particle without the widest vectors, or on a sphere: compiled once for a precision.
 #[inline(never)]
 fn step_alone<F: Real>(forward: &mut Forward<F>, probe: &mut dyn Probe<F>, step: TakenStep<F>) {
     let field = &mut SingleField(probe);
@@ -98,7 +98,7 @@ impl<F: Real> Forward<'_, F> {
             let [from, _] = free.from.of(g);
             let (walk, around) = ((from, h, &pairs[0]), (&mut *field, g));
             if let Some(slopes) = replay.walk_slopes::<L, E, G>(&step, walk, around) {
-                let [x, y, z] = transpose(slopes.by_start.map(|row| four::<F, L>(&row)));
+                let [x, y, z, _] = transpose(slopes.by_start.map(|row| four::<F, L>(&row)));
                 for d in 0..3 {
                     ends[d] = linear::<F, L>([x, y, z], columns[d]) + ends[d];
                 }
@@ -124,24 +124,32 @@ impl<F: Real> Forward<'_, F> {
         h: F,
     ) -> [L::Four; 3] {
         let Coefficients { stages: count, a, b } = &self.replay.shared.coefficients;
-        let mut velocity = [[L::Four::splat(F::zero()); 3]; MAX_STAGES];
+        let zero = L::Four::splat(F::zero());
+        let mut velocity = [[zero; 3]; MAX_STAGES];
         let mut ends = columns;
-        for s in 0..*count {
-            let slopes = stages.slopes[s][g];
+        for s in 0..=*count {
+            let weights = if s < *count { &a[s] } else { b };
             for d in 0..3 {
-                let mut at = columns[d];
+                let turn = stages.turns.get(s);
+                let mut at = if turn.is_some() { zero } else { columns[d] };
                 for r in 0..s {
-                    if a[s][r] != F::zero() {
-                        at = velocity[r][d].fma(L::Four::splat(a[s][r] * h), at);
+                    if weights[r] != F::zero() {
+                        at = velocity[r][d].fma(L::Four::splat(weights[r] * h), at);
                     }
+                }
+                if let Some(turn) = turn {
+                    at = turn.product(columns[d], at);
+                }
+                if s == *count {
+                    ends[d] = at;
+                    continue;
                 }
                 if let Some([by_start, by_free]) = stages.clip(s, g) {
                     let [start, free] = [columns[d], at].map(|change| three(change.array()));
                     let [start, free] = [product(by_start, start), product(by_free, free)];
                     at = four::<F, L>(&start) + four::<F, L>(&free);
                 }
-                velocity[s][d] = linear::<F, L>(slopes, at);
-                ends[d] = velocity[s][d].fma(L::Four::splat(b[s] * h), ends[d]);
+                velocity[s][d] = linear::<F, L>(stages.slopes[s][g], at);
             }
         }
         ends

@@ -3,17 +3,20 @@
 use super::{
     shared::Shared,
     stages::{Clip, Stages},
-    states::{Part, States},
+    states::{Coefficients, Part, States},
     step_field::StepField,
+    turns::Turn,
 };
 use crate::{
     cpu::{
         Real,
         arrays::Slots,
+        chart::Chart,
         frame_pair::FramePair,
-        lanes::{Four, Lanes, four, three},
+        lanes::{Four, Lanes, Vector, four, three},
         method::AnyScheme,
         paths::PathEnd,
+        sampler::Sampler,
         segment::{FramePairs, Waters},
         step::{self, Positions, StageVelocity, StepResult},
         trail::start_in,
@@ -52,13 +55,18 @@ impl<F: Copy> TakenStep<F> {
     }
 }
 
-/// The first of four steps, if all particles take all of it. Never without the widest vectors, for which steps of four
-/// particles are not compiled.
+/// Whether steps are compiled for a sampler: with the widest vectors, in a flat space. Others are taken through a
+/// [`Probe`](crate::cpu::probe::Probe).
+pub(super) const fn is_compiled<F: Real, L: Lanes<F>, S: Sampler<F>>() -> bool {
+    !L::IS_PORTABLE && S::Chart::IS_FLAT
+}
+
+/// The first of four steps, if all particles take all of it, and steps are compiled for the sampler.
 #[inline(always)]
-pub(super) fn whole_step<F: Real, L: Lanes<F>>(
+pub(super) fn whole_step<F: Real, L: Lanes<F>, S: Sampler<F>>(
     taken: &[Option<TakenStep<F>>; GROUP],
 ) -> Option<TakenStep<F>> {
-    if const { L::IS_PORTABLE } {
+    if const { !is_compiled::<F, L, S>() } {
         return None;
     }
     for step in taken {
@@ -159,11 +167,37 @@ impl<F: Real> Replay<'_, F> {
         }
         let from = Positions::load::<F, L>(&positions);
         stages.clips.clear();
+        stages.turns.clear();
         let sloped = Sloped { shared: self.shared, from: from.at, field, stages };
         let context = self.shared.context;
         let result =
             step::Stages::<F, L, _, AnyScheme, G>::new(&from, timed, context, sloped).step();
+        if const { !E::Chart::IS_FLAT } && context.launch.features.sphere {
+            self.turn::<L, G>(&from, timed.0, stages);
+        }
         FreeStep { from, result }
+    }
+
+    /// Adds how the displacements at each stage, and those of the step, change the position of a single particle on a sphere.
+    fn turn<L: Lanes<F>, const G: usize>(
+        &self,
+        from: &Positions<L::Four, G>,
+        h: F,
+        stages: &mut Stages<L::Four, G>,
+    ) {
+        let Shared { context, exact, coefficients, .. } = self.shared;
+        let Coefficients { stages: count, a, b } = coefficients;
+        if context.adds {
+            stages.velocity.iter_mut().for_each(|velocity| *velocity = context.add(*velocity));
+        }
+        let [from, _] = from.of(0);
+        for weights in a[..*count].iter().chain([b]) {
+            let velocities = weights.iter().zip(&stages.velocity);
+            let displacement = velocities.fold(L::Four::splat(F::zero()), |sum, (weight, v)| {
+                v[0].fma(L::Four::splat(*weight * h), sum)
+            });
+            stages.turns.push(Turn::new(exact, from, displacement.array()));
+        }
     }
 
     /// What the random numbers of a step are functions of.
@@ -266,13 +300,16 @@ where
     L: Lanes<F>,
     E: StepField<F, L, G>,
 {
-    type Chart = crate::cpu::chart::Flat;
+    type Chart = E::Chart;
 
     #[inline(always)]
     fn of(&mut self, stage: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
         let Sloped { shared, from, field, stages } = self;
         let (velocity, slopes) = field.slopes(g, at, pair);
         (stages.at[stage][g], stages.slopes[stage][g]) = (at, slopes);
+        if const { !E::Chart::IS_FLAT } {
+            stages.velocity[stage][g] = velocity;
+        }
         if let Some(note) = field.outside(g) {
             let (from, at) = (three(from[g].array()), three(at.array()));
             let jacobians = shared.clip(from, at, note);

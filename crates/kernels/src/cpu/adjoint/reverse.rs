@@ -1,7 +1,7 @@
 //! The steps of a tile in reverse.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, Timed, whole_step},
+    replay::{GROUP, Replay, TakenStep, Timed, is_compiled, whole_step},
     stages::{Group, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -10,6 +10,7 @@ use super::{
 use crate::{
     cpu::{
         Real,
+        chart::Chart,
         lanes::{Four, Lanes, Portable, Task, Vector, four, three},
         paths::{by_ends, transposed},
         probe::{Hinted, Probe},
@@ -81,7 +82,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
                 reverse.enter(&mut instances, round);
                 let moves = |i: usize| !reverse.gradients[i].is_zero();
                 let taken = reverse.replay.taken(first, round, moves);
-                if let Some(whole) = whole_step::<F, L>(&taken) {
+                if let Some(whole) = whole_step::<F, L, S>(&taken) {
                     let members = std::array::from_fn(|g| first + g);
                     let mut field = GroupField::new(sampler);
                     reverse.step::<L, _, GROUP>(&mut group, &members, whole, &mut field);
@@ -91,7 +92,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
-                    if const { !L::IS_PORTABLE } {
+                    if const { is_compiled::<F, L, S>() } {
                         let mut alone = Group::new(std::array::from_mut(&mut group.pending[g]));
                         let mut field = GroupField::new(sampler);
                         reverse.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
@@ -112,7 +113,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
     }
 }
 
-/// The step of a single particle in reverse without the widest vectors: compiled once for a precision.
+/// The step of a single particle in reverse without the widest vectors, or on a sphere: compiled once for a precision.
 #[inline(never)]
 fn step_alone<F: Real>(
     reverse: &mut Reverse<F>,
@@ -216,7 +217,9 @@ impl<F: Real> Reverse<'_, F> {
         let by = &mut self.gradients[step.i].diffusivity;
         let mut by_start = [F::zero(); 3];
         for d in 0..3 {
-            by[d] += to[d] * slopes.by_diffusivity[d];
+            for (sum, slope) in by.iter_mut().zip(slopes.by_diffusivity[d]) {
+                *sum += to[d] * slope;
+            }
             for (sum, slope) in by_start.iter_mut().zip(slopes.by_start[d]) {
                 *sum += to[d] * slope;
             }
@@ -242,8 +245,9 @@ impl<F: Real> Reverse<'_, F> {
         for s in (0..*count).rev() {
             for g in 0..G {
                 let Some(Landing { from, to }) = landings[g] else { continue };
+                let [by_start, to] = stages.transposed::<F>(*count, to);
                 if s + 1 == *count {
-                    gradients[g] = from + to;
+                    gradients[g] = from + by_start;
                 }
                 let mut by_velocity = to * L::Four::splat(b[s] * h);
                 for r in s + 1..*count {
@@ -257,8 +261,11 @@ impl<F: Real> Reverse<'_, F> {
                     field.shares(g, at, shares);
                     pending[g].add::<L>(shares, &pairs[s], by_velocity, values);
                 }
-                let [u, v, w] = transpose(stages.slopes[s][g]);
-                let by_point = w * by_velocity.spread::<2>();
+                let [u, v, w, up] = transpose(stages.slopes[s][g]);
+                let mut by_point = w * by_velocity.spread::<2>();
+                if const { !E::Chart::IS_FLAT } {
+                    by_point = up.fma(by_velocity.spread::<3>(), by_point);
+                }
                 let by_point = v.fma(by_velocity.spread::<1>(), by_point);
                 by_stage[s][g] = u.fma(by_velocity.spread::<0>(), by_point);
                 if let Some(jacobians) = stages.clip(s, g) {
@@ -268,7 +275,9 @@ impl<F: Real> Reverse<'_, F> {
                     gradients[g] = gradients[g] + by_start;
                     by_stage[s][g] = by_free;
                 }
-                gradients[g] = gradients[g] + by_stage[s][g];
+                let [by_start, by_sum] = stages.transposed::<F>(s, by_stage[s][g]);
+                gradients[g] = gradients[g] + by_start;
+                by_stage[s][g] = by_sum;
             }
         }
         (gradients, by_drift)

@@ -1,6 +1,6 @@
 //! The stages of steps, kept to be reversed.
 
-use super::values::Pending;
+use super::{turns::Turn, values::Pending};
 use crate::{
     cpu::{Real, lanes::Four, paths::Jacobian, shares::Shares},
     scheme::MAX_STAGES,
@@ -19,13 +19,17 @@ impl<'p, F: Real, V: Four<F>, const G: usize> Group<'p, F, V, G> {
     }
 }
 
-/// The stages of a step: where they sampled the field, and the derivatives there.
+/// The stages of a step: where they sampled the field, what they found, and the derivatives there.
 pub(super) struct Stages<V: Copy, const G: usize> {
     pub at: [[V; G]; MAX_STAGES],
+    /// The velocity, on a sphere.
+    pub velocity: [[V; G]; MAX_STAGES],
     /// The derivatives of the velocity along x, y and z.
     pub slopes: [[[V; 3]; G]; MAX_STAGES],
     /// The stages outside a mesh, which sampled it at the last point inside, on a straight path.
     pub clips: Vec<Clip>,
+    /// How displacements of a single particle on a sphere change its position at each stage, and at the end of the step.
+    pub turns: Vec<Turn<V>>,
 }
 
 /// The last point in a mesh on the path to a stage.
@@ -44,8 +48,22 @@ impl<V: Copy, const G: usize> Stages<V, G> {
         let zero = V::splat(F::zero());
         Stages {
             at: [[zero; G]; MAX_STAGES],
+            velocity: [[zero; G]; MAX_STAGES],
             slopes: [[[zero; 3]; G]; MAX_STAGES],
             clips: Vec::new(),
+            turns: Vec::new(),
+        }
+    }
+
+    /// The gradients by the start of a step and by the displacement at a stage, from that by the position there.
+    #[inline(always)]
+    pub fn transposed<F: Real>(&self, stage: usize, by: V) -> [V; 2]
+    where
+        V: Four<F>,
+    {
+        match self.turns.get(stage) {
+            Some(turn) => turn.transposed(by),
+            None => [by; 2],
         }
     }
 
@@ -59,7 +77,7 @@ impl<V: Copy, const G: usize> Stages<V, G> {
 
 /// The rows of a matrix, from its columns.
 #[inline(always)]
-pub(super) fn transpose<F: Real, V: Four<F>>(columns: [V; 3]) -> [V; 3] {
+pub(super) fn transpose<F: Real, V: Four<F>>(columns: [V; 3]) -> [V; 4] {
     let [x, y, z] = columns.map(V::array);
-    [0, 1, 2].map(|c| V::new([x[c], y[c], z[c], F::zero()]))
+    [0, 1, 2, 3].map(|c| V::new([x[c], y[c], z[c], F::zero()]))
 }

@@ -2,6 +2,7 @@
 
 use crate::cpu::{
     Real,
+    chart::{Chart, Either, Flat},
     frame_pair::FramePair,
     lanes::{Four, Lanes, Portable},
     probe::{Hinted, Probe, Width},
@@ -11,6 +12,9 @@ use crate::cpu::{
 
 /// The field around `G` particles that take a step together.
 pub(super) trait StepField<F: Real, L: Lanes<F>, const G: usize> {
+    /// The space that it is in.
+    type Chart: Chart<F>;
+
     /// Starts from what the record of particle `g` stores.
     fn recall(&mut self, g: usize, note: i32);
     /// The value at a position, and its derivatives along x, y and z.
@@ -44,6 +48,9 @@ where
     L: Lanes<F>,
     S: Differentiable<F>,
 {
+    // On a sphere, particles take their steps one by one.
+    type Chart = Flat;
+
     #[inline(always)]
     fn recall(&mut self, g: usize, note: i32) {
         self.hints[g] = self.sampler.recall(note);
@@ -80,6 +87,8 @@ where
 pub(super) struct SingleField<'a, F>(pub &'a mut dyn Probe<F>);
 
 impl<F: Real> StepField<F, Portable, 1> for SingleField<'_, F> {
+    type Chart = Either;
+
     fn recall(&mut self, _: usize, note: i32) {
         self.0.recall(note);
     }

@@ -64,9 +64,10 @@ impl<F: Real> Pending<F> {
         }
         // The partner of a last odd value.
         shares.weights[shares.count] = F::zero();
-        let [x, y, z, _] = gradient.array();
+        // The fourth component is that of a height on a sphere, and 0 in a flat space.
+        let [x, y, z, up] = gradient.array();
         let pairs = shares.count.div_ceil(2);
-        let both = L::Eight::new(&[x, y, z, F::zero(), x, y, z, F::zero()]);
+        let both = L::Eight::new(&[x, y, z, up, x, y, z, up]);
         let [first, second] = &mut self.sums;
         let (first, _) = first.as_flattened_mut().as_chunks_mut::<8>();
         let (second, _) = second.as_flattened_mut().as_chunks_mut::<8>();
