@@ -22,7 +22,7 @@ use crate::{
         trail::start_in,
         walk::{WalkSlopes, diffuse, walk_slopes},
     },
-    physics::diffusion::host::Address,
+    physics::{diffusion::host::Address, prelude::host::Vec3, sphere::host::place},
 };
 
 /// Number of particles in a group: while one waits for its values from memory, the others are computed.
@@ -173,7 +173,7 @@ impl<F: Real> Replay<'_, F> {
         let result =
             step::Stages::<F, L, _, AnyScheme, G>::new(&from, timed, context, sloped).step();
         if const { !E::Chart::IS_FLAT } && context.launch.features.sphere {
-            self.turn::<L, G>(&from, timed.0, stages);
+            self.turn::<L, G>((&from, &result.to), timed.0, stages);
         }
         FreeStep { from, result }
     }
@@ -181,22 +181,24 @@ impl<F: Real> Replay<'_, F> {
     /// Adds how the displacements at each stage, and those of the step, change the position of a single particle on a sphere.
     fn turn<L: Lanes<F>, const G: usize>(
         &self,
-        from: &Positions<L::Four, G>,
+        (from, to): (&Positions<L::Four, G>, &Positions<L::Four, G>),
         h: F,
         stages: &mut Stages<L::Four, G>,
     ) {
-        let Shared { context, exact, coefficients, .. } = self.shared;
+        let Shared { context, coefficients, .. } = self.shared;
         let Coefficients { stages: count, a, b } = coefficients;
         if context.adds {
             stages.velocity.iter_mut().for_each(|velocity| *velocity = context.add(*velocity));
         }
-        let [from, _] = from.of(0);
-        for weights in a[..*count].iter().chain([b]) {
+        let place = |at: L::Four| place(&context.launch, Vec3(three(at.array())));
+        let start = place(from.at[0]);
+        let ends = stages.at[..*count].iter().chain([&to.at]);
+        for (weights, end) in a[..*count].iter().chain([b]).zip(ends) {
             let velocities = weights.iter().zip(&stages.velocity);
             let displacement = velocities.fold(L::Four::splat(F::zero()), |sum, (weight, v)| {
                 v[0].fma(L::Four::splat(*weight * h), sum)
             });
-            stages.turns.push(Turn::new(exact, from, displacement.array()));
+            stages.turns.push(Turn::new(&start, displacement.array(), &place(end[0])));
         }
     }
 

@@ -1,11 +1,8 @@
 //! The derivatives of displacements on a sphere.
 
 use crate::{
-    cpu::{Real, dual::Dual, lanes::Four, launch::Launch},
-    physics::{
-        prelude::host::Vec3,
-        sphere::host::{change, local, place},
-    },
+    cpu::{Real, lanes::Four},
+    physics::{prelude::host::Vec3, sphere::host::Place, vector::host::dot},
 };
 
 /// The derivatives of a position on a sphere after a displacement: a row for each component.
@@ -18,28 +15,39 @@ pub(super) struct Turn<V> {
 }
 
 impl<V> Turn<V> {
-    /// Those after a displacement from `from`.
-    pub fn new<F: Real>(exact: &Launch<Dual<F>>, from: [F; 3], by: [F; 4]) -> Self
+    /// Those of the position at `end`, after a displacement from `start`. The point in space from which its longitude and latitude
+    /// are taken is the start, half way up the change of height, plus the vector.
+    pub fn new<F: Real>(start: &Place<F>, [x, y, z, height]: [F; 4], end: &Place<F>) -> Self
     where
         V: Four<F>,
     {
-        let [x, y, z, height] = by;
-        let variable =
-            |values: [F; 3], first| Vec3([0, 1, 2].map(|d| Dual::variable(values[d], first + d)));
-        let place = place(exact, variable(from, 0));
-        let by = local(&place, variable([x, y, z], 3));
-        let mut changes = change(&place, by, Dual::constant(height)).0.map(|change| change.slopes);
-        let mut by_displacement = [V::splat(F::zero()); 3];
-        for (d, slopes) in changes.iter_mut().enumerate() {
-            let [.., x, y, z] = *slopes;
-            // The step is taken half way up a change of height.
-            let [a, b, c] = place.up.0.map(|up| F::of(0.5) * up.value);
-            let by_height = if d == 2 { F::one() } else { a * x + b * y + c * z };
-            by_displacement[d] = V::new([x, y, z, by_height]);
-            slopes[d] += F::one();
+        let (zero, half) = (F::zero(), F::of(0.5));
+        let radius = start.radius + half * height;
+        let point = start.up * Vec3::new(radius) + Vec3([x, y, z]);
+        let degrees = F::of(180.0 / std::f64::consts::PI);
+        let per_length = degrees / dot(point, point).sqrt();
+        let ([.., cos_start], [.., cos_end]) = (start.north.0, end.north.0);
+        let (lon, lat) =
+            (end.east * Vec3::new(per_length / cos_end), end.north * Vec3::new(per_length));
+        let degree = radius / degrees;
+        let by_start = |along: Vec3<F>| {
+            let [east, north, up] =
+                [start.east, start.north, start.up].map(|axis| dot(axis, along));
+            V::new([degree * cos_start * east, degree * north, up, zero])
+        };
+        let by_displacement = |along: Vec3<F>| {
+            let [x, y, z] = along.0;
+            V::new([x, y, z, half * dot(start.up, along)])
+        };
+        let [_, _, upwards, last] = [0, 1, 2, 3].map(|lane| {
+            let mut unit = [zero; 4];
+            unit[lane] = F::one();
+            V::new(unit)
+        });
+        Turn {
+            by_start: [by_start(lon), by_start(lat), upwards],
+            by_displacement: [by_displacement(lon), by_displacement(lat), last],
         }
-        let by_start = changes.map(|[lon, lat, z, ..]| V::new([lon, lat, z, F::zero()]));
-        Turn { by_start, by_displacement }
     }
 
     /// The gradients by the start and by the displacement, from that by the position.
