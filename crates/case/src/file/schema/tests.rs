@@ -67,6 +67,7 @@ const VALID: [&str; 63] = [
     "seeds={ kind = \"mesh\", count = 1, patch = \"a\", by = \"flux\" }",
     "seeds={ kind = \"plane\", counts = [1, 2], origin = [0, 0, 0], edge1 = [1, 0, 0], edge2 = [0, 1, 0] }",
     "seeds.repeat={ every = 1, until = 2 }",
+    "seeds.repeat={ every = \"6 h\" }",
     "seeds.repeat={ every = \"6h\", until = \"2 d\" }",
     "source={ rate = 1, capacity = 2, begin = 0, inlet = { kind = \"face\", face = \"x-low\" } }",
     "source=[{ burst = { time = 0, count = 1 }, inlet = { kind = \"face\", face = \"x-low\" } }]",
