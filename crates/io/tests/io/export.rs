@@ -135,8 +135,8 @@ fn final_rows_are_those_of_the_last_saves() {
     let instance = |row: &String| row.split(' ').take(2).map(String::from).collect::<Vec<_>>();
     assert_eq!(found.len(), 6);
     for row in &found {
-        let same = of_saves.iter().filter(|other| instance(other) == instance(row));
-        assert_eq!(same.last(), Some(row));
+        let mut same = of_saves.iter().filter(|other| instance(other) == instance(row));
+        assert_eq!(same.next_back(), Some(row));
     }
     let error = write_csv(&tracks, &all, Rows::Particles, folder.path().join("t.csv")).unwrap_err();
     assert!(error.to_string().contains("which CSV files do not have"), "{error}");

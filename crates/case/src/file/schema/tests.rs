@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 63] = [
+const VALID: [&str; 64] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
