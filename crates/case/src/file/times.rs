@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(end("flow = \"abc\"", &[]), Some(2.0));
         let files =
             "files = \"../../tests/data/series/u_*.vti\"\nfile_dt = 0.5\nignore_file_times = true";
-        assert_eq!(end(files, &["field.frames={ start = 1 }"]), Some(2.0 + 1.0));
+        assert_eq!(end(files, &["field.frames={ start = 1 }"]), Some(2.0 + 4.5));
     }
 
     #[test]
