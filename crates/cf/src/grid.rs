@@ -9,6 +9,7 @@ use crate::part::Part;
 use crate::store::{Span, Store, Variable};
 use crate::strided::{Run, copy};
 use crate::time::TimeAxis;
+use crate::turn::Turn;
 use crate::units::Quantity;
 use crate::values::Values;
 use crate::{Error, Result};
@@ -46,6 +47,7 @@ pub struct CfGrid {
     store: Box<dyn Store>,
     axes: [Vec<f64>; 3],
     is_in_degrees: bool,
+    turn: Option<Turn>,
     time: Option<TimeAxis>,
     velocity: Vec<Part>,
     diffusivity: Option<Part>,
@@ -101,7 +103,27 @@ impl CfGrid {
         let variables: Vec<&Variable> = velocity.iter().map(|part| &part.variable).collect();
         directions::check(file, &variables, (&first.layout, &axes), &mut units)?;
         units.check(file)?;
-        Ok(CfGrid { axes, is_in_degrees, time, velocity, diffusivity, arrays, units, store })
+        Ok(CfGrid {
+            axes,
+            is_in_degrees,
+            turn: None,
+            time,
+            velocity,
+            diffusivity,
+            arrays,
+            units,
+            store,
+        })
+    }
+
+    /// The same grid with its columns in another order, or with other longitudes.
+    #[must_use]
+    pub fn turned(mut self, turn: Option<Turn>) -> CfGrid {
+        if let Some(turn) = turn {
+            self.axes[0] = turn.axis(&self.axes[0]);
+        }
+        self.turn = turn;
+        self
     }
 
     /// Refuses another file of the series in which a variable would be converted otherwise: without units, or with
@@ -174,7 +196,18 @@ impl CfGrid {
     /// # Errors
     ///
     /// If the time or a range does not exist, or the data cannot be read.
-    pub fn read(&self, time: usize, ranges: [Span; 3]) -> Result<CfFrame> {
+    pub fn read(&self, time: usize, [x, y, z]: [Span; 3]) -> Result<CfFrame> {
+        let columns = self.turn.map_or_else(|| vec![x], |turn| turn.in_file(x));
+        let mut parts = columns.into_iter().map(|x| self.read_box(time, [x, y, z]));
+        let first = parts.next().unwrap_or_else(|| self.read_box(time, [x, y, z]))?;
+        match parts.next() {
+            Some(next) => Ok(first.beside(next?, y.count * z.count)),
+            None => Ok(first),
+        }
+    }
+
+    /// Reads a box of nodes, by ranges in the file.
+    fn read_box(&self, time: usize, ranges: [Span; 3]) -> Result<CfFrame> {
         let Decoded { values: velocity, missing } = self.read_velocity(time, ranges)?;
         let numbers =
             |part: &Part| Ok(self.read_parts(std::slice::from_ref(part), time, ranges)?.values);

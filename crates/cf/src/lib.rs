@@ -22,6 +22,7 @@ mod strided;
 #[cfg(test)]
 mod tests;
 mod time;
+mod turn;
 mod units;
 mod values;
 pub mod zarr;
@@ -34,4 +35,5 @@ pub use netcdf::cache_bytes;
 pub use open::{is_cf, open};
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable};
 pub use time::{Clock, DatedTimes, TimeAxis, Times};
+pub use turn::Turn;
 pub use values::Values;

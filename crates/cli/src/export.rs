@@ -1,8 +1,8 @@
 //! `burntrace export`: writes the tracks of a run as a table, or as lines.
 
 use crate::{
-    args::{ExportArgs, ExportFormat, ExportRows},
-    file::Misuse,
+    args::{ExportArgs, ExportFormat},
+    file::{GivenTime, Misuse},
     folder,
     results::Results,
 };
@@ -13,13 +13,13 @@ use std::path::Path;
 pub fn execute(args: &ExportArgs) -> Result<()> {
     let rows = rows(args)?;
     let results = Results::open(&args.run)?.note_unfinished();
-    let (tracks, selection) = (&results.tracks, selection(args));
+    let (tracks, selection) = (&results.tracks, selection(args, &results)?);
     let path = args.out.clone().unwrap_or_else(|| results.folder.path(default_name(args.to)));
     refuse_other(&path, args.to)?;
     folder::refuse_replacing(&path, &results.inputs(), default_name(args.to))?;
     let written = match args.to {
         ExportFormat::Parquet => io::write_parquet(tracks, &selection, rows, &path),
-        ExportFormat::Csv => io::write_csv(tracks, &selection, &path),
+        ExportFormat::Csv => io::write_csv(tracks, &selection, rows, &path),
         ExportFormat::Vtp => io::write_selected_tracks(tracks, &selection, &path),
         ExportFormat::Zarr => io::write_trajectories(tracks, &selection, &path),
         ExportFormat::Geojson => io::write_geojson(tracks, &selection, rows, &path),
@@ -60,30 +60,40 @@ fn refuse_other(path: &Path, format: ExportFormat) -> Result<()> {
 /// The rows of the table.
 fn rows(args: &ExportArgs) -> Result<Rows> {
     let name = default_name(args.to);
-    match (args.rows, args.to) {
-        (Some(ExportRows::Particles), ExportFormat::Csv) => Err(Misuse::error(
-            "--rows particles needs lists, which CSV files do not have; give --to parquet, or --rows \
-             saves",
-        )),
-        (Some(_), ExportFormat::Vtp | ExportFormat::Zarr) => Err(Misuse::error(format!(
-            "--rows is for tables and maps, and {name} has whole tracks; give --to parquet, csv, geojson or \
-             flatgeobuf, or leave out --rows"
-        ))),
+    let given = args.rows.map(Rows::from).or(args.is_final.then_some(Rows::Final));
+    match (given, args.to) {
+        (Some(rows), ExportFormat::Vtp | ExportFormat::Zarr) => {
+            let option = if rows == Rows::Final { "--final" } else { "--rows" };
+            Err(Misuse::error(format!(
+                "{option} is for tables and maps, and {name} has whole tracks; give --to parquet, csv, geojson or \
+                 flatgeobuf, or leave out {option}"
+            )))
+        }
         (None, ExportFormat::Geojson | ExportFormat::Flatgeobuf) => Ok(Rows::Particles),
-        (given, _) => Ok(given.unwrap_or(ExportRows::Saves).into()),
+        (given, _) => Ok(given.unwrap_or(Rows::Saves)),
     }
 }
 
-fn selection(args: &ExportArgs) -> Selection {
+fn selection(args: &ExportArgs, results: &Results) -> Result<Selection> {
     let all = Selection::default();
-    Selection {
-        statuses: args.status.iter().flat_map(|some| some.0.clone()).collect(),
-        end_statuses: args.end_status.iter().flat_map(|some| some.0.clone()).collect(),
-        from: args.from_time.unwrap_or(all.from),
-        to: args.to_time.unwrap_or(all.to),
+    let time = |given: &Option<GivenTime>, default: f64| {
+        given.as_ref().map_or(Ok(default), |time| results.time(time))
+    };
+    let [statuses, end_statuses] = [&args.status, &args.end_status]
+        .map(|given| given.iter().flat_map(|some| some.0.clone()).collect());
+    // An instance of a particle may have ended after its last save.
+    let (statuses, end_statuses) = match args.is_final && results.tracks.is_complete() {
+        true => (end_statuses, statuses),
+        false => (statuses, end_statuses),
+    };
+    Ok(Selection {
+        statuses,
+        end_statuses,
+        from: time(&args.from_time, all.from)?,
+        to: time(&args.to_time, all.to)?,
         every_save: args.every_save,
         every_particle: args.every_particle,
-    }
+    })
 }
 
 /// The name of the file in the folder of the run.

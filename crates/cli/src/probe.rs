@@ -2,7 +2,7 @@
 
 use crate::{
     args::ProbeArgs,
-    file::{Interpolation, Misuse},
+    file::{GivenTime, Interpolation, Misuse},
     folder,
     format::{csv_cell, twelve_digits},
     info,
@@ -28,16 +28,29 @@ const FLAGS: [&str; 2] = ["vtkGhostType", "vtkGhostLevels"];
 pub fn execute(args: &ProbeArgs) -> Result<()> {
     let device = device::open(&args.device).map_err(Misuse::of)?;
     let contents = io::series::contents(&info::files(&args.files)).map_err(Misuse::of)?;
-    let points = io::read_points(&args.at).map_err(Misuse::of)?;
     let groups = requested(&contents, &args.fields)?;
+    let units = units(args, &groups[0].1)?;
+    let points = io::read_dated_points(&args.at, units.origin.as_ref()).map_err(Misuse::of)?;
     let load = |(on, names)| load(args, &contents, (on, names), &device);
     let fields: Vec<Box<dyn Field>> = groups.into_iter().map(load).collect::<Result<_>>()?;
-    let rows = rows(args, &points, &*fields[0])?;
+    let rows = rows(args, &points, &*fields[0], &units)?;
     let mut columns = Vec::new();
     for field in &fields {
         columns.extend(sample(&**field, &rows, &device)?);
     }
     write_table(args, &rows, &columns)
+}
+
+/// The units of the times of the files, with the date of time 0.
+fn units(args: &ProbeArgs, arrays: &[NamedArray]) -> Result<io::tracks::Units> {
+    let options = io::SeriesOptions {
+        velocity: io::VelocityName::None,
+        arrays: arrays.into(),
+        file_dt: args.file_dt,
+        ..io::SeriesOptions::default()
+    };
+    let times = io::series::times(info::files(&args.files), &options).map_err(Misuse::of)?;
+    Ok(io::tracks::Units { origin: times.origin, ..io::tracks::Units::default() })
 }
 
 /// A position and a time.
@@ -110,11 +123,19 @@ fn load(
 
 /// The positions at the given times: those of the command line, of the file of positions, or of a single
 /// frame.
-fn rows(args: &ProbeArgs, points: &io::SeedPoints, field: &dyn Field) -> Result<Vec<Row>> {
+fn rows(
+    args: &ProbeArgs,
+    points: &io::SeedPoints,
+    field: &dyn Field,
+    units: &io::tracks::Units,
+) -> Result<Vec<Row>> {
     let positions = points.position.iter().copied();
     if !args.time.is_empty() {
-        let at = |time: &f64| positions.clone().map(|p| (p, *time)).collect::<Vec<_>>();
-        return Ok(args.time.iter().flat_map(at).collect());
+        let time = |given: &GivenTime| given.among(units);
+        let times: Result<Vec<f64>, _> = args.time.iter().map(time).collect();
+        let times = times.map_err(|reason| Misuse::error(format!("--time: {reason}")))?;
+        let at = |time| positions.clone().map(move |p| (p, time)).collect::<Vec<_>>();
+        return Ok(times.into_iter().flat_map(at).collect());
     }
     match (&points.time, field.times()) {
         (Some(times), _) => Ok(positions.zip(times.iter().copied()).collect()),

@@ -300,7 +300,10 @@ fn seeds(blocks: &[Seeds]) -> String {
             shape => format!("{}, {}", file::name_of(shape), shape.count()),
         };
         match seeds.repeat {
-            Some(Repeat { every, until }) => format!("{shape}, every {every} until {until}"),
+            Some(Repeat { every, until }) => {
+                let until = until.map_or("the end".into(), |until| until.to_string());
+                format!("{shape}, every {every} until {until}")
+            }
             None => shape,
         }
     };

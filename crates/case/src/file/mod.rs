@@ -38,6 +38,7 @@ pub use save::{Longitude, Reporting, SampledArray, Save, VtkOutput};
 pub use schema::json_schema;
 pub use seeds::{PatchDensity, Repeat, SeedPlacement, SeedShape, Seeds};
 pub use set::Assignment;
+pub use times::{GivenTime, is_seconds, length};
 pub use units::Units;
 
 use keys::{Keys, Section};

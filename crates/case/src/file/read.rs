@@ -4,10 +4,10 @@ use super::{
     Case, Field, FieldSource, KeyError,
     error::Step,
     set::Assignment,
-    times::{DateReader, Times},
+    times::{DateReader, Times, is_seconds},
 };
 use crate::errors;
-use burntrace_io::{series, tracks::TimeOrigin};
+use burntrace_io::series;
 use std::path::Path;
 use toml::{
     Table,
@@ -84,19 +84,18 @@ fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, Stri
             .map_err(|error| format!("{}{error}", position(text, &assignments, &error)))
     };
     // Without the origin of times, which is known from the files of the case.
-    let (mut case, mut has_dates) = read(&|_| Ok(0.0))?;
-    if has_dates {
-        let origin = time_origin(&case, folder)?;
-        let time_of = |date: &str| match &origin {
-            Ok(origin) => origin.time_of(date),
-            Err(reason) => Err(reason.clone()),
-        };
-        (case, has_dates) = read(&time_of)?;
+    let (mut case, has_dates, ends_after_start) = read(&|_| Ok(0.0))?;
+    if has_dates || ends_after_start {
+        let times = times_of_field(&case, folder)?;
+        (case, ..) = read(&|date| times.time_of(date))?;
+        if ends_after_start {
+            let start = times.start(&case)?;
+            case.trace.span.t1 = case.trace.span.t1.map(|length| start + length);
+        }
     }
     case.notes = [notes, case.notes].concat();
     let unit = case.units.time.as_str();
-    let is_other = !["", "s", "sec", "second", "seconds"].contains(&unit);
-    match (case.has_durations || has_dates) && is_other {
+    match (case.has_durations || has_dates) && !is_seconds(unit) {
         true => Err(format!(
             "units.time is {unit:?}, and durations such as \"10 min\" and dates are seconds; give numbers"
         )),
@@ -104,26 +103,64 @@ fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, Stri
     }
 }
 
-/// The case in a table, and whether it has dates.
-fn of_table(mut table: Table, date: DateReader) -> Result<(Case, bool), KeyError> {
-    let Times { has_durations, has_dates, .. } = Times::replace(&mut table, date)?;
+/// The case in a table, whether it has dates, and whether its end counts from a start that it does not have.
+fn of_table(mut table: Table, date: DateReader) -> Result<(Case, bool, bool), KeyError> {
+    let Times { has_durations, has_dates, ends_after_start, .. } =
+        Times::replace(&mut table, date)?;
     let mut notes = drop_unused(&mut table, ["files", "flow"], &["sample"]);
     // Keys without effect must be valid, too.
     Case::of(&table)?;
     notes.extend(drop_unused(&mut table, ["flow", "files"], &Field::keys_of_files()));
-    Ok((Case { notes, has_durations, ..Case::of(&table)? }, has_dates))
+    Ok((Case { notes, has_durations, ..Case::of(&table)? }, has_dates, ends_after_start))
 }
 
-/// The date of time 0 of the files of a case, whose relative names are in a folder; or why it has none.
-fn time_origin(case: &Case, folder: Option<&Path>) -> Result<Result<TimeOrigin, String>, String> {
-    let give = "give a number, or a duration such as \"30 d\"";
-    let FieldSource::Files { files } = &case.field.source else {
-        return Ok(Err(format!("the field is a formula, without dates; {give}")));
-    };
-    let files = folder.map_or_else(|| files.clone(), |folder| files.clone().within(folder));
-    let origin = series::time_origin(files, &case.field.options)
-        .map_err(|error| format!("field.files: {}", errors::chain(&error.into())))?;
-    Ok(origin.ok_or_else(|| format!("the files of the field have no dates; {give}")))
+/// The times of the field of a case.
+enum TimesOfField {
+    Files(series::SeriesTimes),
+    /// A formula, with its first and last frame, if it is sampled.
+    Formula([f64; 2]),
+}
+
+/// The times of the field of a case, whose relative names of files are in a folder.
+fn times_of_field(case: &Case, folder: Option<&Path>) -> Result<TimesOfField, String> {
+    match &case.field.source {
+        FieldSource::Files { files } => {
+            let files = folder.map_or_else(|| files.clone(), |folder| files.clone().within(folder));
+            series::times(files, &case.field.options)
+                .map(TimesOfField::Files)
+                .map_err(|error| format!("field.files: {}", errors::chain(&error.into())))
+        }
+        FieldSource::Flow { sample, .. } => Ok(TimesOfField::Formula(
+            sample.as_ref().map_or([0.0; 2], |sample| [sample.start, sample.stop]),
+        )),
+    }
+}
+
+impl TimesOfField {
+    /// The time of a date, or why there is none.
+    fn time_of(&self, date: &str) -> Result<f64, String> {
+        let what = match self {
+            TimesOfField::Files(series::SeriesTimes { origin: Some(origin), .. }) => {
+                return origin.time_of(date);
+            }
+            TimesOfField::Files(_) => "the files of the field have no dates",
+            TimesOfField::Formula(_) => "the field is a formula, without dates",
+        };
+        Err(format!("{what}; give a number, or a duration such as \"30 d\""))
+    }
+
+    /// The default start of the run.
+    fn start(&self, case: &Case) -> Result<f64, String> {
+        let [first, last] = match self {
+            TimesOfField::Formula(ends) => *ends,
+            TimesOfField::Files(series::SeriesTimes { times, .. }) => {
+                let frames = case.field.options.frames.select(times);
+                let frames = frames.map_err(|error| error.to_string())?;
+                [frames[0], frames[frames.len() - 1]].map(|frame| times[frame])
+            }
+        };
+        Ok(if case.trace.span.dt.is_some_and(|dt| dt < 0.0) { last } else { first })
+    }
 }
 
 /// Drops keys of the other source of a field than the given one. Returns a note for each that is not `false`.

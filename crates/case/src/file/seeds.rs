@@ -51,18 +51,34 @@ pub enum PatchDensity {
 pub struct Repeat {
     /// The time from one release to the next.
     pub every: f64,
-    /// The time until which seeds are released, inclusive.
-    pub until: f64,
+    /// The time until which seeds are released, inclusive; default: the end of the run, at which none are.
+    pub until: Option<f64>,
+}
+
+impl Repeat {
+    /// The time until which seeds are released in a run that ends at a time, and goes in the direction of a sign.
+    pub fn until(&self, end: f64, sign: f64) -> f64 {
+        // Before the end by more than the rounding that releases are counted with.
+        self.until.unwrap_or(end - (1e-6 * self.every).copysign(sign))
+    }
 }
 
 impl Seeds {
-    /// The number of seeds in all releases; 0 for a file and a run, which are not read here. Without its `start`,
-    /// the first release only.
-    pub fn count(&self, start: Option<f64>) -> usize {
-        let releases = self.repeat.zip(self.release.or(start)).map_or(1, |(repeat, start)| {
-            burntrace_core::Seeds::num_releases(start, repeat.every, repeat.until)
+    /// The number of seeds in all releases; 0 for a file and a run, which are not read here. Where the times of the run
+    /// that it depends on are unknown, the first release only.
+    pub fn count(&self, span: [Option<f64>; 2]) -> usize {
+        let releases = self.repeat.zip(self.releases(span)).map_or(1, |(repeat, [from, until])| {
+            burntrace_core::Seeds::num_releases(from, repeat.every, until)
         });
         self.shape.count().saturating_mul(releases)
+    }
+
+    /// The first and the last time of repeated releases, by the start and the end of the run, if they are known.
+    pub fn releases(&self, [start, end]: [Option<f64>; 2]) -> Option<[f64; 2]> {
+        let repeat = self.repeat?;
+        let from = self.release.or(start)?;
+        let at_end = |end: f64| repeat.until(end, end - from);
+        Some([from, repeat.until.or(end.map(at_end))?])
     }
 }
 

@@ -1,6 +1,8 @@
-//! Times in a case that are no numbers: durations, such as `dt = "10 min"`, and dates. They are read as seconds.
+//! Times in a case or on a command line that are no numbers: durations, such as `dt = "10 min"`, and dates. They are read as
+//! seconds.
 
 use super::error::{KeyError, Step};
+use burntrace_io::tracks::Units;
 use schemars::Schema;
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
@@ -29,6 +31,8 @@ pub struct Times<'a> {
     date: DateReader<'a>,
     pub has_durations: bool,
     pub has_dates: bool,
+    /// Whether `trace.t1` is a time from the start of the run, which the case does not have.
+    pub ends_after_start: bool,
 }
 
 impl<'a> Times<'a> {
@@ -38,15 +42,19 @@ impl<'a> Times<'a> {
         let is_duration =
             |value: &Value| value.as_str().is_some_and(|text| seconds(text).is_some());
         let from_start = trace.and_then(|trace| trace.get("t1")).is_some_and(is_duration);
-        let mut times = Times { date, has_durations: false, has_dates: false };
+        let mut times =
+            Times { date, has_durations: false, has_dates: false, ends_after_start: false };
         times.in_table("", case)?;
         if from_start && let Some(Value::Table(trace)) = case.get_mut("trace") {
             let number = |key: &str| {
                 let value = trace.get(key)?;
                 value.as_float().or(value.as_integer().map(|number| number as f64))
             };
-            if let (Some(start), Some(length)) = (number("t0"), number("t1")) {
-                trace.insert("t1".into(), (start + length).into());
+            match (number("t0"), number("t1")) {
+                (Some(start), Some(length)) => {
+                    trace.insert("t1".into(), (start + length).into());
+                }
+                _ => times.ends_after_start = !trace.contains_key("t0"),
             }
         }
         Ok(times)
@@ -86,20 +94,77 @@ impl<'a> Times<'a> {
             *value = (self.date)(&text).map_err(KeyError::value)?.into();
             self.has_dates = true;
         } else if is_point || LENGTHS.contains(&key) {
-            *value = seconds(&text).ok_or_else(|| wrong(is_point))?.into();
+            *value = seconds(&text).ok_or_else(|| KeyError::value(expected(is_point)))?.into();
             self.has_durations = true;
         }
         Ok(())
     }
 }
 
-/// The error of a text that is no time.
-fn wrong(is_point: bool) -> KeyError {
+/// A point in time on a command line: a number, a duration such as `30 d`, or a date such as `2024-02-01T12:00`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GivenTime {
+    /// A number.
+    Number(f64),
+    /// The seconds of a duration.
+    Duration(f64),
+    /// A date.
+    Date(String),
+}
+
+impl std::str::FromStr for GivenTime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        match (text.parse(), seconds(text)) {
+            (Ok(number), _) => Ok(GivenTime::Number(number)),
+            (_, Some(seconds)) => Ok(GivenTime::Duration(seconds)),
+            _ if is_date(text) => Ok(GivenTime::Date(text.into())),
+            _ => Err(expected(true)),
+        }
+    }
+}
+
+impl GivenTime {
+    /// The number that it is among times in these units.
+    ///
+    /// # Errors
+    ///
+    /// If it is a date and times have none, or a duration and times are not in seconds.
+    pub fn among(&self, times: &Units) -> Result<f64, String> {
+        match (self, times.origin_of_seconds()) {
+            (GivenTime::Number(time), _) => Ok(*time),
+            (GivenTime::Duration(seconds), _) if is_seconds(&times.time) => Ok(*seconds),
+            (GivenTime::Duration(_), _) => Err(format!(
+                "a duration is in seconds, and times are in {:?}; give a number",
+                times.time
+            )),
+            (GivenTime::Date(date), Some(origin)) => {
+                origin.time_of(date).map_err(|reason| format!("{date}: {reason}"))
+            }
+            (GivenTime::Date(date), None) => {
+                Err(format!("{date} is a date, and these times have no dates; give a number"))
+            }
+        }
+    }
+}
+
+/// Parses a length of time on a command line: a number, or a duration such as `10 min`.
+pub fn length(text: &str) -> Result<f64, String> {
+    text.trim().parse().ok().or_else(|| seconds(text.trim())).ok_or_else(|| expected(false))
+}
+
+/// Whether times in a unit may be in seconds: an unknown unit, or its names.
+pub fn is_seconds(unit: &str) -> bool {
+    ["", "s", "sec", "second", "seconds"].contains(&unit)
+}
+
+/// What to give instead of a text that is no time.
+fn expected(is_point: bool) -> String {
     let names = UNITS.map(|(name, _)| name).join(", ");
     let date = if is_point { ", or a date such as \"2024-02-01T12:00\"" } else { "" };
-    KeyError::value(format!(
-        "give a number, or a duration such as \"10 min\"{date}; units of durations are {names}"
-    ))
+    format!("give a number, or a duration such as \"10 min\"{date}; units of durations are {names}")
 }
 
 /// The seconds of a duration.
@@ -161,8 +226,10 @@ fn allow(schema: &mut Json, is_point: bool) {
 
 #[cfg(test)]
 mod tests {
+    use super::{GivenTime, length};
     use crate::file::{SourceRate, from_text};
     use burntrace_core::SaveAt;
+    use burntrace_io::tracks::{TimeOrigin, Units};
 
     const FIELD: &str = "[field]\nflow = \"abc\"\n";
 
@@ -181,11 +248,61 @@ mod tests {
         let repeat = seeds.repeat.unwrap();
         assert_eq!(
             (seeds.release, repeat.every, repeat.until),
-            (Some(3600.0), 21_600.0, 172_800.0)
+            (Some(3600.0), 21_600.0, Some(172_800.0))
         );
         assert!(case.has_durations && !from_text(FIELD, &[]).unwrap().has_durations);
         let set = from_text(FIELD, &["trace.dt=250 ms".into()]).unwrap();
         assert_eq!(set.trace.span.dt, Some(0.25));
+    }
+
+    #[test]
+    fn an_end_counts_from_the_first_time_of_the_field_without_a_start() {
+        let end = |field: &str, set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|key| key.to_string()).collect();
+            let case = from_text(&format!("[field]\n{field}\n[trace]\nt1 = \"2 s\"\n"), &set);
+            case.unwrap().trace.span.t1
+        };
+        let sample = "sample = { nodes = [3, 3, 1], start = 5.0, stop = 9.0, frames = 2 }";
+        let sampled = format!("flow = \"double-gyre\"\n{sample}");
+        assert_eq!(end(&sampled, &[]), Some(7.0));
+        assert_eq!(end(&sampled, &["trace.dt=-0.5"]), Some(11.0));
+        assert_eq!(end(&sampled, &["trace.t0=6"]), Some(8.0));
+        assert_eq!(end(&sampled, &["trace.t1=2"]), Some(2.0));
+        assert_eq!(end("flow = \"abc\"", &[]), Some(2.0));
+        let files =
+            "files = \"../../tests/data/series/u_*.vti\"\nfile_dt = 0.5\nignore_file_times = true";
+        assert_eq!(end(files, &["field.frames={ start = 1 }"]), Some(2.0 + 4.5));
+    }
+
+    #[test]
+    fn command_lines_have_numbers_durations_and_dates() {
+        let origin = TimeOrigin { date: "2024-01-01T00:00:00".into(), calendar: "standard".into() };
+        let units = |unit: &str, origin: Option<&TimeOrigin>| Units {
+            time: unit.into(),
+            origin: origin.cloned(),
+            ..Units::default()
+        };
+        let given = |text: &str| text.parse::<GivenTime>();
+        let time = |text, unit, origin| given(text)?.among(&units(unit, origin));
+        for (text, seconds) in [
+            ("3600", 3600.0),
+            (" -2.5e3", -2500.0),
+            ("30 d", 2_592_000.0),
+            ("-1.5h", -5400.0),
+            ("2024-01-02T12:00", 129_600.0),
+        ] {
+            assert_eq!(time(text, "s", Some(&origin)), Ok(seconds), "{text}");
+        }
+        let error = |text, unit, origin| time(text, unit, origin).unwrap_err();
+        assert!(error("2024-01-02", "", None).contains("these times have no dates; give a number"));
+        assert!(error("2024-02-30", "", Some(&origin)).contains("2024-02-30: the calendar"));
+        assert!(error("1 d", "hours", None).contains("times are in \"hours\"; give a number"));
+        assert_eq!(time("1 d", "", None), Ok(86_400.0));
+        for text in ["", "noon", "1 week", "2024-01"] {
+            assert!(given(text).unwrap_err().contains("or a date such as"), "{text}");
+        }
+        assert_eq!((length("90"), length("1.5 min")), (Ok(90.0), Ok(90.0)));
+        assert!(!length("2024-01-02").unwrap_err().contains("date"));
     }
 
     #[test]

@@ -367,6 +367,7 @@ fn series_options(case: &Case) -> io::SeriesOptions {
     io::SeriesOptions {
         other_cells: case.field.interpolation.other_cells(),
         faces: patches::faces(case),
+        longitudes: case.domain.low.zip(case.domain.high).map(|(low, high)| [low[0], high[0]]),
         ..case.field.options.clone()
     }
 }

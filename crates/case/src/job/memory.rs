@@ -38,7 +38,7 @@ pub fn check(case: &Case) -> Result<()> {
     if run.piece == Some(0) {
         return Err(Misuse::error("run.piece is 0; give 1 or more particles for each piece"));
     }
-    check_particles(case, None)?;
+    check_particles(case, [None; 2])?;
     match run.checkpoint_segments {
         Some(0) => Err(Misuse::error("run.checkpoint_segments is 0; give 1 or more")),
         Some(_) if run.checkpoint == 0.0 => Err(Misuse::error(
@@ -55,9 +55,9 @@ const FEW_PARTICLES: usize = 1 << 20;
 const POSITION_BYTES: usize = 24;
 
 /// Refuses more particles than the memory holds, before their positions are computed. The plan of the run
-/// is exact, but needs the field. `start` is the start of the run, if it is known.
-pub fn check_particles(case: &Case, start: Option<f64>) -> Result<()> {
-    let particles = particles(case, start);
+/// is exact, but needs the field. `span` has the start and the end of the run, if they are known.
+pub fn check_particles(case: &Case, span: [Option<f64>; 2]) -> Result<()> {
+    let particles = particles(case, span);
     if particles <= FEW_PARTICLES {
         return Ok(());
     }
@@ -74,22 +74,21 @@ pub fn check_particles(case: &Case, start: Option<f64>) -> Result<()> {
 }
 
 /// The number of seeds, without those of a file, and the capacity of all sources.
-fn particles(case: &Case, start: Option<f64>) -> usize {
-    let start = start.or(case.trace.span.t0);
-    let of_seeds = case.seeds.iter().map(|seeds| seeds.count(start));
+fn particles(case: &Case, [start, end]: [Option<f64>; 2]) -> usize {
+    let span = [start.or(case.trace.span.t0), end.or(case.trace.span.t1)];
+    let of_seeds = case.seeds.iter().map(|seeds| seeds.count(span));
     let of_sources = case.source.iter().map(|source| source.capacity());
     of_seeds.chain(of_sources).fold(0, usize::saturating_add)
 }
 
 /// What the plan of a case does not count.
 pub fn plan_warnings(case: &Case) -> Vec<String> {
-    let is_open = |seeds: &file::Seeds| {
-        seeds.repeat.is_some() && seeds.release.or(case.trace.span.t0).is_none()
-    };
+    let span = [case.trace.span.t0, case.trace.span.t1];
+    let is_open = |seeds: &file::Seeds| seeds.repeat.is_some() && seeds.releases(span).is_none();
     let is_read =
         |seeds: &file::Seeds| matches!(seeds.shape, SeedShape::File { .. } | SeedShape::Run { .. });
-    let open = "seeds.repeat: the plan counts one release, as the start of the run is not in the case; give \
-                seeds.release or trace.t0";
+    let open = "seeds.repeat: the plan counts one release, as the start or the end of the run is not in the case; give \
+                trace.t0 and trace.t1";
     let read = "[seeds] kind = \"file\" or \"run\": the plan does not count these seeds, which only a run reads";
     let warnings = [(case.seeds.iter().any(is_open), open), (case.seeds.iter().any(is_read), read)];
     warnings.into_iter().filter(|(is_due, _)| *is_due).map(|(_, text)| text.into()).collect()
@@ -157,7 +156,7 @@ fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan,
 
 /// The size of the run of a case that holds `frames` of fields that are sampled only.
 fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
-    let all = particles(case, None);
+    let all = particles(case, [None; 2]);
     let at_once = if case.run.is_shared { piece_length(case, all) } else { all };
     let is_staggered = |seeds: &file::Seeds| seeds.release.is_some() || seeds.repeat.is_some();
     RunSize {

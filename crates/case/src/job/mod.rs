@@ -139,7 +139,7 @@ fn unit_warnings(units: &Units, series: &io::SeriesInfo) -> Vec<String> {
              would have a wrong unit: set `units.length = \"m\"`"
         ));
     }
-    if series.time_origin.is_some() && !["", "s", "sec", "second", "seconds"].contains(&time) {
+    if series.time_origin.is_some() && !file::is_seconds(time) {
         warnings.push(format!(
             "units.time is {time:?}, but the times of the field are in seconds; the tracks have no dates"
         ));

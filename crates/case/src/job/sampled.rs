@@ -179,7 +179,11 @@ impl Group {
         let is_on_files = matches!(case.field.source, FieldSource::Files { .. });
         let own = is_on_files.then_some(&case.field.interpolation);
         let files = FieldFiles {
-            options: io::SeriesOptions { clock: clock.clock.clone(), ..self.options(case) },
+            options: io::SeriesOptions {
+                clock: clock.clock.clone(),
+                longitudes: traced.and_then(|of| of.axes.first()).map(|axis| [axis.low, axis.high]),
+                ..self.options(case)
+            },
             interpolation: interpolation_of(self.contents.kind, own),
             files: self.files,
         };

@@ -26,15 +26,16 @@ const MOST_ON_LAND: usize = 1024;
 /// Refuses repetitions without an interval, unknown patches, and blocks that differ where they must not.
 pub fn check(case: &Case) -> Result<()> {
     for (i, given) in case.seeds.iter().enumerate() {
-        if let Some(repeat) = given.repeat
-            && (!repeat.every.is_finite() || repeat.every <= 0.0 || !repeat.until.is_finite())
+        if let Some(Repeat { every, until }) = given.repeat
+            && (!every.is_finite() || every <= 0.0 || until.is_some_and(|time| !time.is_finite()))
         {
             let text = "give a positive interval, and a finite time of the last release";
+            let until =
+                until.map_or(String::new(), |time| format!(" until {:?}", twelve_digits(time)));
             return Err(Misuse::error(format!(
-                "{}seeds.repeat is every {:?} until {:?}; {text}",
+                "{}seeds.repeat is every {:?}{until}; {text}",
                 block(case, i),
-                twelve_digits(repeat.every),
-                twelve_digits(repeat.until)
+                twelve_digits(every),
             )));
         }
         if let SeedShape::Mesh { patch: Some(name), .. } = &given.shape {
@@ -69,7 +70,8 @@ pub fn seeds(case: &Case, domain: Domain, loaded: &LoadedField) -> Result<(Seeds
     let (field, origin) = (&*loaded.field, loaded.time_origin());
     let span = || time_span(case, loaded);
     if case.seeds.iter().any(|given| given.repeat.is_some()) {
-        memory::check_particles(case, Some(span()?.t0))?;
+        let span = span()?;
+        memory::check_particles(case, [span.t0, span.t1].map(Some))?;
     }
     let (mut blocks, mut warnings) = (Vec::new(), Vec::new());
     for (i, given) in case.seeds.iter().enumerate() {
@@ -120,7 +122,7 @@ fn released(
 
 fn repeated(
     made: Seeds,
-    Repeat { every, until }: Repeat,
+    repeat: Repeat,
     span: TimeSpan,
     origin: Option<&TimeOrigin>,
 ) -> Result<Seeds> {
@@ -128,9 +130,11 @@ fn repeated(
         Some(_) => made,
         None => made.release_at(span.t0).map_err(Misuse::of)?,
     };
+    let until = repeat.until(span.t1, span.dt);
     let is_late = |time: &&f64| (until - **time) * span.dt.signum() < 0.0;
     if let Some(first) = made.release().unwrap_or_default().iter().find(is_late) {
         let (order, dt) = if span.dt < 0.0 { ("after", "backward") } else { ("before", "forward") };
+        let until = repeat.until.unwrap_or(span.t1);
         return Err(Misuse::error(format!(
             "seeds.repeat.until is {}, {order} the first release at {} of a run that goes {dt} in time; give \
              the time of the last release",
@@ -138,7 +142,7 @@ fn repeated(
             with_date(*first, origin)
         )));
     }
-    made.repeat(every, until).map_err(Misuse::of)
+    made.repeat(repeat.every, until).map_err(Misuse::of)
 }
 
 /// A warning if seeds are due at or after the end of the run.

@@ -78,6 +78,7 @@ impl FinishedRun {
                  keys of [run] other than run.precision: remove the change, or run the case from its start"
             )));
         }
+        self.keep_releases(&mut case);
         let is_named = change(&mut case);
         devices::keep(&mut case, &self.checkpoint.machine.device);
         if !is_named || paths::is_within(&case.run.out, root)? {
@@ -87,6 +88,16 @@ impl FinishedRun {
             )));
         }
         Ok(case)
+    }
+
+    /// Ends repeated releases without an end of their own where they end in the finished run: the particles stay the same.
+    fn keep_releases(&self, case: &mut Case) {
+        let (span, Some(end)) = (self.case.trace.span, self.checkpoint.time()) else { return };
+        let is_backward = span.t0.is_some_and(|t0| end < t0) || span.dt.is_some_and(|dt| dt < 0.0);
+        let sign = if is_backward { -1.0 } else { 1.0 };
+        for repeat in case.seeds.iter_mut().filter_map(|seeds| seeds.repeat.as_mut()) {
+            repeat.until = Some(repeat.until(end, sign));
+        }
     }
 
     /// Creates the folder of the longer run, with the saves of the finished one and a checkpoint at its

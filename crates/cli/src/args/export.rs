@@ -1,6 +1,7 @@
 //! Arguments of `burntrace export`.
 
 use super::OutputArgs;
+use crate::file::GivenTime;
 use burntrace::{Status, io::Rows};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -22,12 +23,15 @@ pub struct ExportArgs {
     /// Statuses at the end of the run, separated by commas
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = statuses)]
     pub end_status: Vec<Statuses>,
-    /// Earliest time
+    /// Only the last state of each particle: one row each
+    #[arg(long = "final", conflicts_with_all = ["rows", "end_status", "from_time", "to_time", "every_save"])]
+    pub is_final: bool,
+    /// Earliest time: a number, a duration such as "10 d", or a date such as 2024-02-01T12:00
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub from_time: Option<f64>,
+    pub from_time: Option<GivenTime>,
     /// Latest time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub to_time: Option<f64>,
+    pub to_time: Option<GivenTime>,
     /// Every nth save
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     pub every_save: usize,

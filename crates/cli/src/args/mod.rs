@@ -6,7 +6,7 @@ mod program;
 mod results;
 mod sweep;
 
-pub use export::{ExportArgs, ExportFormat, ExportRows};
+pub use export::{ExportArgs, ExportFormat};
 pub use output::{OutputArgs, lines_of};
 pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
 pub use results::{
@@ -15,7 +15,7 @@ pub use results::{
 
 pub use sweep::SweepArgs;
 
-use crate::file::{Case, DeviceNames};
+use crate::file::{self, Case, DeviceNames, GivenTime};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -128,8 +128,8 @@ pub struct InfoArgs {
     /// Name of the velocity array, or of its component arrays: `u,v,w` or `u,v`
     #[arg(long)]
     pub velocity: Option<String>,
-    /// Time between files without a time; multiplies the numbers in their names
-    #[arg(long)]
+    /// Time between files without a time, a number or a duration such as "1 h"; multiplies the numbers in their names
+    #[arg(long, value_parser = file::length)]
     pub file_dt: Option<f64>,
     /// Unsupported cells of a mesh: refuse the file, or ignore the cells
     #[arg(long, default_value = "error", value_parser = ["error", "skip"])]
@@ -222,17 +222,18 @@ pub struct ProbeArgs {
     /// Positions: a CSV file with columns x, y, z and optionally time, or the points of a VTK file
     #[arg(long, value_name = "FILE")]
     pub at: PathBuf,
-    /// Times; by default those of the file of positions, or of a single frame
+    /// Times: numbers, durations such as "12 h", or dates such as 2024-02-01T12:00; by default those of the file of
+    /// positions, or of a single frame
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
-    pub time: Vec<f64>,
+    pub time: Vec<GivenTime>,
     /// Arrays, such as `p,T`; by default all
     #[arg(long, value_delimiter = ',')]
     pub fields: Vec<String>,
     /// Interpolation in space; by default that of the kind of file
     #[arg(long, value_parser = ["grid", "mesh", "nearest"])]
     pub interpolation: Option<String>,
-    /// Time between files without a time; multiplies the numbers in their names
-    #[arg(long)]
+    /// Time between files without a time, a number or a duration such as "1 h"; multiplies the numbers in their names
+    #[arg(long, value_parser = file::length)]
     pub file_dt: Option<f64>,
     /// Device: auto, flex, ndarray, vulkan:0, wgpu:0, cuda:0, metal:0, rocm:0
     #[arg(long, default_value = "flex")]

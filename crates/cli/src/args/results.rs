@@ -127,13 +127,12 @@ pub struct ReportArgs {
 pub struct DensityArgs {
     /// Folder of a run
     pub run: PathBuf,
-    /// Saves, separated by commas: numbers, `last`, `all`, or times such as t=2.5
+    /// Saves, separated by commas: numbers, `last`, `all`, or times such as t=2.5 or t=2024-02-01T12:00
     #[arg(long, value_delimiter = ',', default_value = "last")]
     pub save: Vec<String>,
     /// Estimator
     #[arg(long, value_enum, default_value_t = DensityMethod::Kde)]
     pub method: DensityMethod,
-    /// For kde: scott, silverman, covariance, a length, or one length per axis such as 0.1,0.2,0.1;
     /// For kde: scott, silverman, covariance, a length, or one length per axis such as 0.1,0.2,0.1;
     /// for sph: a length. With positions in degrees, one length in metres
     #[arg(long)]
@@ -248,7 +247,7 @@ pub enum DensityEdges {
 pub struct FtleArgs {
     /// Folder of a run with grid seeds
     pub run: PathBuf,
-    /// Save at the end of the flow map: a number, `last`, or a time such as t=2.5
+    /// Save at the end of the flow map: a number, `last`, or a time such as t=2.5 or t=2024-02-01T12:00
     #[arg(long, default_value = "last")]
     pub save: String,
     /// Output folder; default: `ftle` in the folder of the run

@@ -2,7 +2,7 @@
 
 use crate::{
     devices,
-    file::{Case, DeviceNames, Misuse, Units},
+    file::{Case, DeviceNames, GivenTime, Misuse, Units},
     folder::{Folder, RunFiles, paths},
     format::{time_range, with_date},
     log, notes,
@@ -192,13 +192,21 @@ impl Results {
         (0..3).filter(|&d| self.domain[0][d] < self.domain[1][d]).collect()
     }
 
-    /// Parses a save: its number, `last`, or a time such as `t=2.5`, which selects the nearest
-    /// save.
+    /// The number of a time on a command line.
+    pub fn time(&self, given: &GivenTime) -> Result<f64> {
+        let time = given.among(&self.tracks.units());
+        time.map_err(|reason| Misuse::error(format!("{}: {reason}", self.folder.root.display())))
+    }
+
+    /// Parses a save: its number, `last`, or a time such as `t=2.5` or a date, which selects the nearest save.
     pub fn save(&self, given: &str) -> Result<usize> {
         let saves = self.tracks.num_saves();
-        let found = match (given, given.strip_prefix("t=")) {
+        let found = match (given, given.strip_prefix("t=").map(str::parse)) {
             ("last", _) => saves.checked_sub(1),
-            (_, Some(time)) => time.parse().ok().and_then(|time: f64| self.nearest(time)),
+            (_, Some(Ok(time))) => self.nearest(self.time(&time)?),
+            (_, Some(Err(expected))) => {
+                return Err(Misuse::error(format!("there is no save `{given}`: {expected}")));
+            }
             (number, None) => number.parse().ok().filter(|&save: &usize| save < saves),
         };
         found.ok_or_else(|| {

@@ -104,6 +104,90 @@ fn dates_give_the_tracks_of_seconds() {
     }
 }
 
+/// Seconds of a duration at 06:00 on 2000-02-03, from two days later on.
+const SHORT: &str = "[field]\nfiles = \"noleap.nc\"\nframes = { start = 2000-02-03 }\n\
+    [seeds]\nkind = \"grid\"\ncounts = [2, 2, 1]\nrepeat = { every = \"12 h\" }\n\
+    [trace]\nt1 = \"2 d\"\ndt = \"6 h\"\n[save]\nevery_time = \"12 h\"\n\
+    [run]\ndevice = \"flex\"\nout = \"out\"\n";
+
+#[test]
+fn a_duration_counts_from_the_first_frame_and_seeds_are_repeated_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let Some(()) = written(path) else { return };
+    write(path, "case.toml", SHORT);
+    succeed(path, &["run", "case.toml", "--quiet"]);
+    let json = summary(path, "out");
+    // The first frame of 2000-02-03 is at 06:00.
+    assert_eq!(json["t0_date"], "2000-02-03 06:00");
+    assert_eq!(json["time_date"], "2000-02-05 06:00");
+    // Four seeds at 0, 12, 24 and 36 hours.
+    assert_eq!((&json["released"], &json["warnings"]), (&16.into(), &serde_json::json!([])));
+    let run = |more: &str| {
+        let args = format!("run --quiet {more}");
+        succeed(path, &args.split_whitespace().collect::<Vec<_>>());
+    };
+    run(
+        "case.toml --out given --set trace.t0=2000-02-03T06:00 --set seeds.repeat.until=2000-02-04T18:00",
+    );
+    assert_same(path, ["out", "given"]);
+    run("case.toml --out backward --set trace.dt=-21600 --set trace.t1=-1d");
+    let json = summary(path, "backward");
+    assert_eq!((&json["time_date"], &json["released"]), (&"2000-03-12 06:00".into(), &8.into()));
+    // A longer run has the same particles.
+    run("--extend out --out longer --set trace.t1=432000");
+    assert_eq!(summary(path, "longer")["released"], 16);
+    let zero = SHORT.replace("every = \"12 h\" }", "every = \"-12 h\" }");
+    write(path, "case.toml", &zero);
+    let output = burntrace(path, &["run", "case.toml", "--quiet", "--overwrite"]);
+    assert_refused(&output, 2, &["seeds.repeat is every -43200.0; give a positive interval"]);
+}
+
+#[test]
+fn commands_take_dates_and_durations() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let Some(()) = written(path) else { return };
+    write(path, "case.toml", SHORT);
+    succeed(path, &["run", "case.toml", "--quiet"]);
+    let json = |args: &str| {
+        let output = burntrace(path, &args.split_whitespace().collect::<Vec<_>>());
+        assert!(output.status.success(), "{args}: {}", text(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    // Saves of 4, 4, 8, 12 and 16 particles, 2 days after the first frame and later.
+    let rows = |more: &str| json(&format!("export out --to csv --json {more}"))["rows"].clone();
+    assert_eq!(rows("--from-time 2000-02-04T18:00"), 28);
+    assert_eq!(rows("--from-time 302400 --to-time 3.5d"), 12);
+    assert_eq!(rows("--to-time 2000-02-03T18:00:00Z"), 8);
+    assert_eq!(rows("--final"), 16);
+    assert_eq!(rows("--final --status active --every-particle 4"), 4);
+    let density = |save: &str| {
+        json(&format!("density out --json --no-pictures --save t={save}"))[0]["save"].clone()
+    };
+    for save in ["2000-02-04T06:00", "3d", "259200"] {
+        assert_eq!(density(save), 2, "{save}");
+    }
+    write(path, "points.csv", "x,y,time\n1e5,1e5,2000-02-03T18:00\n");
+    let probed = |more: &str| {
+        json(&format!("probe noleap.nc --at points.csv --json {more}"))["rows"].clone()
+    };
+    let [given, numbers, dates] =
+        ["", "--time 216000,3d", "--time 2000-02-03T18:00,2000-02-04T06:00"].map(probed);
+    assert_eq!((&given[0], &numbers), (&numbers[0], &dates));
+    assert_eq!(numbers.as_array().map(Vec::len), Some(2));
+    let refused = |args: &str, parts: &[&str]| {
+        let args: Vec<_> = args.split_whitespace().collect();
+        assert_refused(&burntrace(path, &args), 2, parts);
+    };
+    let no_such = "2000-02-29: the calendar noleap has no such date";
+    refused("export out --to csv --from-time 2000-02-29", &[no_such]);
+    refused("density out --save t=2000-02-29", &[no_such]);
+    refused("density out --save t=noon", &["`t=noon`", "or a date such as"]);
+    refused("probe noleap.nc --at points.csv --time 2000-02-29", &["--time: ", no_such]);
+    refused("probe noleap.nc --at points.csv --file-dt noon", &["give a number, or a duration"]);
+}
+
 #[test]
 fn dates_that_are_none_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use super::program::burntrace;
 use super::requirements;
 use super::resume::{assert_same, succeed, summary};
 use super::workflows::Pixels;
-use burntrace::io::Tracks;
+use burntrace::{Status, io::Tracks};
 use burntrace_plot::Land;
 use std::path::Path;
 use std::process::Command;
@@ -188,6 +188,76 @@ fn land_is_stored_with_a_run_and_drawn_in_its_pictures() {
     let output = burntrace(path, &["info", "out"]);
     let message = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(message.contains("land.json is damaged") && message.contains("no land"), "{message}");
+}
+
+/// A case of `seam.py` with a domain.
+const SEAM: &str = "[field]\nfiles = \"FILE.nc\"\nFIELD\n\
+    [domain]\nlow = [LOW, -40.0, 0.0]\nhigh = [HIGH, 40.0, 0.0]\n\
+    [[seeds]]\nkind = \"grid\"\ncounts = [9, 9, 1]\nlow = [-8.0, -30.0, 0.0]\nhigh = [4.0, 30.0, 0.0]\n\
+    outside = \"not-located\"\n\
+    [[seeds]]\nkind = \"uniform\"\ncount = 30\nlow = [352.0, -30.0, 0.0]\nhigh = [364.0, 30.0, 0.0]\n\
+    outside = \"not-located\"\n\
+    [trace]\ndt = \"1 h\"\n[save]\nevery_time = \"12 h\"\nreport = \"never\"\nfields = [\"thetao\"]\n\
+    [run]\nprecision = \"f64\"\ndevice = \"flex\"\n";
+
+#[test]
+fn domains_may_be_in_any_turn_of_longitudes() {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    peer("seam.py", &python, path, &["."]);
+    let tracks = |name: &str, file: &str, [low, high]: [f64; 2], field: &str, temperature: &str| {
+        let case = SEAM.replace("FILE", file).replace("FIELD", field);
+        let case = case.replace("LOW", &format!("{low:?}")).replace("HIGH", &format!("{high:?}"));
+        let mut case = case.replace("\"thetao\"", temperature);
+        if low == -50.0 {
+            case = case.replace("[-8.0,", "[-48.0,").replace("[4.0,", "[-16.0,");
+            case = case.replace("[352.0,", "[312.0,").replace("[364.0,", "[344.0,");
+        }
+        std::fs::write(path.join("case.toml"), case).unwrap();
+        let output = burntrace(path, &["run", "case.toml", "--quiet", "--out", name]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.is_empty(), "{name}: {said}");
+        let tracks = Tracks::open(path.join(name).join("tracks")).unwrap();
+        let save = tracks.num_saves() - 1;
+        let json = summary(path, name);
+        assert!(json["not_located"].as_u64() > Some(3), "{json}");
+        (
+            tracks.position(save).unwrap(),
+            tracks.status(save).unwrap(),
+            tracks.array("thetao", save).unwrap(),
+        )
+    };
+    let rolled = tracks("rolled", "dateline", [-10.0, 5.0], "", "\"thetao\"");
+    assert!(rolled.1.iter().filter(|status| **status == Status::Active).count() > 30);
+    let own = "\"thetao\"";
+    let other = "{ array = \"thetao\", files = \"dateline.nc\" }";
+    let crop = "crop = { low = [340.0, -60.0, 0.0], high = [380.0, 60.0, 0.0] }";
+    for (name, file, domain, field, temperature) in [
+        ("turned", "greenwich", [-10.0, 5.0], "", own),
+        ("east", "dateline", [350.0, 365.0], "", own),
+        ("closed", "closed", [350.0, 365.0], "", own),
+        ("greenwich", "greenwich", [350.0, 365.0], "", own),
+        ("crop", "greenwich", [-10.0, 5.0], crop, own),
+        ("other", "greenwich", [350.0, 365.0], "", other),
+    ] {
+        let (positions, statuses, temperatures) = tracks(name, file, domain, field, temperature);
+        assert_eq!(statuses, rolled.1, "{name}");
+        // Saved longitudes are in the domain.
+        let turn = domain[0] + 10.0;
+        for (at, [x, y, _]) in positions.iter().zip(&rolled.0) {
+            let away = (at[0] - x - turn).abs().max((at[1] - y).abs());
+            assert!(away < 1e-9 || x.is_nan(), "{name}: {at:?} {x} {y}");
+        }
+        let pairs = temperatures.iter().zip(&rolled.2);
+        assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-9 || b.is_nan()), "{name}");
+        assert!(pairs.filter(|(a, _)| !a.is_nan()).count() > 30, "{name}");
+    }
+    let [west, atlantic] =
+        ["west", "atlantic"].map(|file| tracks(file, file, [-50.0, -20.0], "", own));
+    // As text, which is equal where numbers are none.
+    assert_eq!(format!("{west:?}"), format!("{atlantic:?}"));
+    assert!(west.1.contains(&Status::Active));
 }
 
 /// Particles that go around the earth more than once, one of which crosses the seam between two saves.

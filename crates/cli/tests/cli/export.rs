@@ -65,7 +65,21 @@ fn invalid_selections_are_refused_with_what_there_is() {
     refused(&["out", "--to", "hdf5"], &["hdf5", "parquet, csv, vtp"]);
     refused(
         &["out", "--to", "csv", "--rows", "particles"],
-        &["--rows particles needs lists", "parquet"],
+        &["rows of particles have lists", "Parquet"],
+    );
+    refused(&["out", "--to", "zarr", "--final"], &["--final is for tables and maps"]);
+    refused(&["out", "--to", "csv", "--final", "--to-time", "1"], &["cannot be used with"]);
+    refused(
+        &["out", "--to", "csv", "--from-time", "soon"],
+        &["soon", "give a number, or a duration", "or a date such as"],
+    );
+    refused(
+        &["out", "--to", "csv", "--from-time", "2000-01-01"],
+        &["2000-01-01 is a date, and these times have no dates; give a number"],
+    );
+    refused(
+        &["out", "--to", "csv", "--to-time", "1 h"],
+        &["times are in \"hours\"; give a number"],
     );
     refused(&["out", "--to", "vtp", "--rows", "saves"], &["--rows is for tables"]);
     for format in ["geojson", "flatgeobuf"] {

@@ -109,7 +109,7 @@ fn wrong_blocks_of_seeds_are_refused_with_their_number() {
         ("{ every = 0.0, until = 1.0 }", "every 0.0 until 1.0; give a positive interval"),
         ("{ every = -1.0, until = 1.0 }", "give a positive interval"),
         ("{ every = 1.0, until = inf }", "finite time of the last release"),
-        ("{ every = 1.0 }", "`seeds.repeat.until` is missing"),
+        ("{ until = 1.0 }", "`seeds.repeat.every` is missing"),
         ("{ every = 1.0, until = 2.0, from = 0.0 }", "`from` is not a key"),
         ("{ every = 1.0, until = -2.0 }", "until is -2, before the first release at 0"),
     ] {

@@ -39,7 +39,7 @@ pub(super) fn each(
     mut write: impl FnMut(&Feature, &[String]) -> Result<()>,
 ) -> Result<usize> {
     let is_line = rows == Rows::Particles;
-    let table = Table::new(store, is_line);
+    let table = Table::new(store, rows);
     let names: Vec<String> = properties(&table).map(|(column, _)| column.name.clone()).collect();
     let (statuses, mut count) = (status_names(), 0);
     fill(store, selection, (rows, table), |table| {

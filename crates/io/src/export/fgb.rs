@@ -43,13 +43,13 @@ pub fn write_flatgeobuf(
 /// A file without features.
 fn new_file(store: &Tracks, rows: Rows) -> flatgeobuf::Result<FgbWriter<'static>> {
     let geometry = match rows {
-        Rows::Saves => GeometryType::Point,
+        Rows::Saves | Rows::Final => GeometryType::Point,
         Rows::Particles => GeometryType::MultiLineString,
     };
     let crs = FgbCrs { code: WGS_84, ..FgbCrs::default() };
     let options = FgbWriterOptions { crs, has_z: true, ..FgbWriterOptions::default() };
     let mut file = FgbWriter::create_with_options("tracks", geometry, options)?;
-    for (column, values) in properties(&Table::new(store, rows == Rows::Particles)) {
+    for (column, values) in properties(&Table::new(store, rows)) {
         let kind = match values {
             Values::I32(_) => ColumnType::Int,
             Values::F32(_) | Values::F64(_) => ColumnType::Double,

@@ -49,6 +49,8 @@ pub enum Rows {
     Saves,
     /// A particle, or a particle instance, with lists of its saves.
     Particles,
+    /// A particle, or a particle instance, at its last selected save.
+    Final,
 }
 
 /// Writes the selected tracks as a Parquet file, and returns the number of rows.
@@ -64,7 +66,7 @@ pub fn write_parquet(
     path: impl AsRef<Path>,
 ) -> Result<usize> {
     let path = path.as_ref();
-    let table = Table::new(store, rows == Rows::Particles);
+    let table = Table::new(store, rows);
     write(path, |out| {
         let failed = || refused("write", path, None);
         let writer = ParquetWriter::new(out, &table.columns, &status_names());
@@ -82,22 +84,31 @@ pub fn write_parquet(
     })
 }
 
-/// Writes the selected tracks as a CSV file, a row for each particle at a save, and returns the number of
-/// rows.
+/// Writes the selected tracks as a CSV file, and returns the number of rows.
 ///
 /// # Errors
 ///
-/// As [`write_parquet`].
-pub fn write_csv(store: &Tracks, selection: &Selection, path: impl AsRef<Path>) -> Result<usize> {
+/// As [`write_parquet`], and for rows with lists.
+pub fn write_csv(
+    store: &Tracks,
+    selection: &Selection,
+    rows: Rows,
+    path: impl AsRef<Path>,
+) -> Result<usize> {
     let path = path.as_ref();
-    let table = Table::new(store, false);
+    if rows == Rows::Particles {
+        let reason = "rows of particles have lists, which CSV files do not have; write a Parquet file, or rows of \
+                      saves";
+        return Err(Error::Selection(reason.into()));
+    }
+    let table = Table::new(store, rows);
     let names = status_names();
     write(path, |out| {
         let failed = |e: csv::Error| refused("write", path, None)(e.into());
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(table.columns.iter().map(|column| &column.name)).map_err(failed)?;
         let mut count = 0;
-        fill(store, selection, (Rows::Saves, table), |table| {
+        fill(store, selection, (rows, table), |table| {
             for row in 0..table.rows {
                 let fields = table.values.iter().map(|values| text(values, row, &names));
                 writer.write_record(fields).map_err(failed)?;
@@ -141,10 +152,14 @@ fn fill(
     mut write: impl FnMut(&Table) -> Result<()>,
 ) -> Result<()> {
     check_names(&table)?;
-    let saves = selection.saves(store)?;
+    let mut saves = selection.saves(store)?;
+    if rows == Rows::Final && store.num_instances().is_none() {
+        // Ended particles keep their position.
+        saves.drain(..saves.len() - 1);
+    }
     match rows {
         Rows::Saves => fill_saves(store, selection, (&saves, &mut table), &mut write)?,
-        Rows::Particles => fill_particles(store, selection, (&saves, &mut table), &mut write)?,
+        _ => fill_particles(store, selection, (&saves, &mut table), rows, &mut write)?,
     }
     write_rest(&mut table, 1, &mut write)
 }
@@ -187,6 +202,7 @@ fn fill_particles(
     store: &Tracks,
     selection: &Selection,
     (saves, table): (&[usize], &mut Table),
+    rows: Rows,
     write: &mut impl FnMut(&Table) -> Result<()>,
 ) -> Result<()> {
     let finals = selection.finals(store)?;
@@ -203,6 +219,7 @@ fn fill_particles(
                 generation
             };
             for blocks in chosen.chunk_by(|a, b| generation(a) == generation(b)) {
+                let blocks = if rows == Rows::Final { &blocks[blocks.len() - 1..] } else { blocks };
                 table.add_particle(blocks, slot, finals.as_ref());
             }
         }

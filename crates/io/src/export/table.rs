@@ -1,7 +1,10 @@
 //! The columns of a table of tracks, and the rows in them.
 
 use super::column::{Column, Kind, Values};
-use super::finals::{Final, Finals};
+use super::{
+    Rows,
+    finals::{Final, Finals},
+};
 use crate::tracks::{SaveBlock, Tracks};
 use burntrace_core::{FieldArray, Precision, Status};
 
@@ -41,9 +44,9 @@ pub(super) fn status_names() -> Vec<String> {
 }
 
 impl Table {
-    /// An empty table for the tracks of a store. With `lists`, a row is a particle.
-    pub fn new(store: &Tracks, lists: bool) -> Table {
-        let sources = sources(store, lists);
+    /// An empty table for the tracks of a store.
+    pub fn new(store: &Tracks, rows: Rows) -> Table {
+        let (sources, lists) = (sources(store, rows), rows == Rows::Particles);
         let arrays = store.arrays();
         let column = |&source: &Source| Column {
             name: name(source, &arrays),
@@ -116,12 +119,12 @@ impl Source {
     }
 }
 
-fn sources(store: &Tracks, lists: bool) -> Vec<Source> {
+fn sources(store: &Tracks, rows: Rows) -> Vec<Source> {
     use Source::{EndStatus, EndTime, Generation, Particle, Position, ReleaseTime, Sampled, Time};
     let axes = 0..3;
     let mut all = vec![Particle];
     all.extend(store.num_instances().map(|_| Generation));
-    if lists && store.is_complete() {
+    if rows != Rows::Saves && store.is_complete() {
         all.extend([ReleaseTime, EndTime, EndStatus]);
     }
     all.push(Time);

@@ -30,7 +30,7 @@ pub fn write_trajectories(
     path: impl AsRef<Path>,
 ) -> Result<usize> {
     let path = path.as_ref();
-    let table = Table::new(store, true);
+    let table = Table::new(store, Rows::Particles);
     let saves = selection.saves(store)?.len();
     let id = Column { name: DIMS[0].into(), kind: Kind::I32, is_list: false };
     let columns = [id].into_iter().chain(table.columns.iter().cloned());

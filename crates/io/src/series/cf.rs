@@ -1,7 +1,7 @@
 //! Frames of NetCDF files and Zarr groups.
 
 use super::diffusivity;
-use super::find::{file_error, find, is_cf};
+use super::find::{file_error, find, is_cf, select_frames};
 use super::frames::Frames;
 use super::grid::{Grid, flip};
 use super::info::{FileContents, SeriesInfo};
@@ -13,7 +13,7 @@ use super::values::{along, flip_floats, plane_axes, without_hidden};
 use super::velocity::{Association, VelocityInfo, VelocityName};
 use crate::tracks::TimeOrigin;
 use crate::{Error, Result};
-use burntrace_cf::{CfFrame, CfGrid, Clock, Request, Span, TimeAxis, Times, Values};
+use burntrace_cf::{CfFrame, CfGrid, Clock, Request, Span, TimeAxis, Times, Turn, Values};
 use burntrace_core::{FieldArray, Floats, FrameData};
 use burntrace_vtk::Kind;
 use std::path::{Path, PathBuf};
@@ -43,29 +43,41 @@ pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesIn
         return Ok(info);
     };
     survey.describe(&mut info, &survey.grid);
-    let Survey { timeline, grid, velocity, .. } = survey;
-    let turn = grid.check_turn(&timeline.paths[0]);
-    info.problems.extend(turn.err().map(|problem| problem.to_string()));
+    let Survey { timeline, grid, turn, velocity, .. } = survey;
+    let checked = grid.check_turn(&timeline.paths[0]);
+    info.problems.extend(checked.err().map(|problem| problem.to_string()));
     let FrameFiles { path, step, .. } = &timeline.frames[0];
-    match CfFiles::default().read(path, *step, &velocity, (&grid, None), !options.ignore_hidden) {
+    match CfFiles::turned(turn).read(path, *step, &velocity, (&grid, None), !options.ignore_hidden)
+    {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }
     Ok(info)
 }
 
-/// The date of time 0 of a series; `None` if its times are not from a date, or there are no times.
+/// The times of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesTimes {
+    /// The times of all frames.
+    pub times: Vec<f64>,
+    /// The date of time 0; `None` if times are not from a date, or there are none.
+    pub origin: Option<TimeOrigin>,
+}
+
+/// The times of all frames of a series.
 ///
 /// # Errors
 ///
 /// If the files cannot be read as a series.
-pub fn time_origin(files: impl Into<Files>, options: &SeriesOptions) -> Result<Option<TimeOrigin>> {
+pub fn times(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesTimes> {
     let files = files.into();
-    if !is_cf(&files)? {
-        return Ok(None);
-    }
     let all = SeriesOptions { frames: Frames::default(), ..options.clone() };
-    Ok(Survey::of(&files, &all)?.origin)
+    if !is_cf(&files)? {
+        let (timeline, _) = select_frames(&files, &all)?;
+        return Ok(SeriesTimes { times: timeline.times, origin: None });
+    }
+    let Survey { timeline, origin, .. } = Survey::of(&files, &all)?;
+    Ok(SeriesTimes { times: timeline.times, origin })
 }
 
 /// The variables of the first file.
@@ -82,6 +94,7 @@ pub(super) struct Survey {
     /// Number of frames before the selection.
     found: usize,
     pub grid: Grid,
+    pub turn: Option<Turn>,
     pub velocity: VelocityInfo,
     clock: Option<Clock>,
     origin: Option<TimeOrigin>,
@@ -98,11 +111,13 @@ impl Survey {
         }
         let first = CfGrid::open(&paths[0], &requested(options))?;
         let velocity = VelocityInfo::of_cf(&first, options);
+        let turn = Grid::of_cf(&first)?.turn_to(options);
+        let first = first.turned(turn);
         let grid = Grid::of_cf(&first)?;
         let request = request_of(&velocity);
         let mut times = vec![first.time().cloned()];
         for (index, path) in paths.iter().enumerate().skip(1) {
-            let other = CfGrid::open(path, &request)?;
+            let other = CfGrid::open(path, &request)?.turned(turn);
             if options.velocity == VelocityName::Auto {
                 check_same_velocity(&first, &other)?;
             }
@@ -124,7 +139,7 @@ impl Survey {
             other => other,
         });
         let timeline = all.select(&selected?);
-        Ok(Survey { first, timeline, found: all.times.len(), grid, velocity, clock, origin })
+        Ok(Survey { first, timeline, found: all.times.len(), grid, turn, velocity, clock, origin })
     }
 
     /// Describes the series; `read` is the grid of its frames.
@@ -315,9 +330,14 @@ fn known_times(
 pub(super) struct CfFiles {
     /// The last ones that were read, the latest at the end.
     opened: Mutex<Vec<(PathBuf, Request, Arc<CfGrid>)>>,
+    turn: Option<Turn>,
 }
 
 impl CfFiles {
+    pub fn turned(turn: Option<Turn>) -> Self {
+        CfFiles { turn, ..CfFiles::default() }
+    }
+
     /// Reads a frame: one time of a file, on the nodes of a grid, which may be a part of the grid of the
     /// file. `hides`: with its missing values as holes.
     pub fn read(
@@ -367,7 +387,7 @@ impl CfFiles {
         if let Some(file) = known(&lock()) {
             return Ok(file);
         }
-        let file = Arc::new(CfGrid::open(path, &request)?);
+        let file = Arc::new(CfGrid::open(path, &request)?.turned(self.turn));
         let mut opened = lock();
         if opened.len() == OPEN_FILES {
             opened.remove(0);

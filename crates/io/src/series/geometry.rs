@@ -1,5 +1,6 @@
 //! The coordinates of a grid: lengths, or longitude and latitude.
 
+use burntrace_cf::Turn;
 use serde::Serialize;
 
 /// A full circle in degrees.
@@ -9,7 +10,7 @@ pub(super) const CIRCLE: f64 = 360.0;
 const TOLERANCE: f64 = 1e-3;
 
 /// Rounding of longitudes in single precision, in degrees.
-const ROUNDING: f64 = 5e-5;
+pub(super) const ROUNDING: f64 = 5e-5;
 
 /// The coordinates of positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -70,6 +71,43 @@ pub(super) fn check_turn(longitudes: &[f64]) -> std::result::Result<(), String> 
     }
 }
 
+/// The whole turns in degrees by which an interval of longitudes is moved to have most in common with another one.
+pub(super) fn whole_turns([low, high]: [f64; 2], [first, last]: [f64; 2]) -> f64 {
+    let middle = (0.5 * (first + last - low - high) / CIRCLE).round();
+    let common = |turns: f64| (high + turns).min(last) - (low + turns).max(first);
+    let turns = [0.0, middle, middle - 1.0, middle + 1.0].map(|turns| turns * CIRCLE);
+    // The first one of equal ones.
+    turns
+        .into_iter()
+        .reduce(|best, next| if common(next) > common(best) { next } else { best })
+        .unwrap_or(0.0)
+}
+
+/// The turn after which increasing longitudes, which may be decreasing in the file, have an interval in them; `None` if they have
+/// it, or cannot.
+pub(super) fn turn_to(longitudes: &[f64], [low, high]: [f64; 2], is_flipped: bool) -> Option<Turn> {
+    let [first, .., last] = *longitudes else { return None };
+    let count = longitudes.len();
+    let Some(closure) = closure(longitudes) else {
+        let degrees = whole_turns([first, last], [low, high]);
+        return (degrees != 0.0).then_some(Turn { first: 0, columns: count, degrees });
+    };
+    let is_inside = low >= first - ROUNDING && high <= first + CIRCLE + ROUNDING;
+    if is_inside || !(low.is_finite() && high - low <= CIRCLE + ROUNDING) {
+        return None;
+    }
+    let columns = if closure == Closure::Repeated { count - 1 } else { count };
+    let turns = |x: f64| CIRCLE * ((low + ROUNDING - x) / CIRCLE).floor();
+    let at = |column: usize| longitudes[column] + turns(longitudes[column]);
+    let west = (0..columns).reduce(|best, next| if at(next) > at(best) { next } else { best })?;
+    // Decreasing longitudes begin with the last column of the turn, which is above the first one.
+    let (first, more) = match is_flipped && west > 0 {
+        true => (columns - west, CIRCLE),
+        false => (west, 0.0),
+    };
+    Some(Turn { first, columns, degrees: turns(longitudes[west]) + more })
+}
+
 fn closure(longitudes: &[f64]) -> Option<Closure> {
     let [first, .., last] = *longitudes else { return None };
     let count = longitudes.len() as f64;
@@ -116,5 +154,43 @@ mod tests {
         assert_eq!([closure(&[]), closure(&[3.0])], [None; 2]);
         assert_eq!(check_turn(&uneven), Ok(()));
         assert!(check_turn(&even(20.0, 10.0, 41)).unwrap_err().contains("from 20 to 380"));
+    }
+
+    #[test]
+    fn longitudes_are_turned_to_an_interval() {
+        let turned = |axis: &[f64], to: [f64; 2]| {
+            let mut other: Vec<f64> = axis.to_vec();
+            other.reverse();
+            [(axis.to_vec(), false), (other, true)].map(|(of_file, is_flipped)| {
+                let turn = turn_to(axis, to, is_flipped)?;
+                let at = |i: usize| match (turn.first + i).checked_sub(turn.columns) {
+                    Some(next) => {
+                        of_file[next] + turn.degrees + if is_flipped { -360.0 } else { 360.0 }
+                    }
+                    None => of_file[turn.first + i] + turn.degrees,
+                };
+                let new: Vec<f64> = (0..axis.len()).map(at).collect();
+                let is_in_order = new.windows(2).all(|pair| (pair[0] < pair[1]) != is_flipped);
+                assert!(is_in_order, "{new:?}");
+                Some([new[0].min(new[new.len() - 1]), new[0].max(new[new.len() - 1])])
+            })
+        };
+        let (omitted, repeated) = (even(0.0, 10.0, 36), even(-180.0, 10.0, 37));
+        for (axis, to, expected) in [
+            (&omitted, [-10.0, 5.0], Some([-10.0, 340.0])),
+            (&omitted, [-14.0, 346.0], Some([-20.0, 330.0])),
+            (&omitted, [0.0, 360.0], None),
+            (&omitted, [360.0, 370.0], Some([360.0, 710.0])),
+            (&omitted, [-10.0, 360.0], None),
+            (&repeated, [350.0, 365.0], Some([350.0, 710.0])),
+            (&repeated, [180.0, 190.0], Some([180.0, 540.0])),
+            (&repeated, [-180.0, 180.0], None),
+            (&even(300.0, 1.0, 40), [-50.0, -30.0], Some([-60.0, -21.0])),
+            (&even(-60.0, 1.0, 40), [310.0, 350.0], Some([300.0, 339.0])),
+            (&even(0.0, 1.0, 40), [10.0, 50.0], None),
+            (&even(0.0, 1.0, 40), [100.0, 110.0], None),
+        ] {
+            assert_eq!(turned(axis, to), [expected; 2], "{to:?}");
+        }
     }
 }

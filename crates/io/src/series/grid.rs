@@ -1,7 +1,9 @@
 //! The grid of a file: its axes, and the reversal of decreasing axes.
 
-use super::geometry::{Geometry, check_turn};
+use super::geometry::{Geometry, check_turn, turn_to};
+use super::options::SeriesOptions;
 use crate::{Error, Result};
+use burntrace_cf::Turn;
 use burntrace_vtk::{Geometry as OfFile, VtkFile};
 use std::path::Path;
 
@@ -65,6 +67,12 @@ impl Grid {
             true => Geometry::of_degrees(&self.axes[0]),
             false => Geometry::Flat,
         }
+    }
+
+    /// The turn of longitudes that options ask for.
+    pub fn turn_to(&self, options: &SeriesOptions) -> Option<Turn> {
+        let to = options.turned_to().filter(|_| self.is_in_degrees)?;
+        turn_to(&self.axes[0], to, self.flipped[0])
     }
 
     /// Refuses longitudes of more than a full turn.

@@ -29,7 +29,7 @@ mod velocity;
 
 pub use burntrace_cf::{Calendar, Clock};
 pub use burntrace_vtk::Kind;
-pub use cf::time_origin;
+pub use cf::{SeriesTimes, times};
 pub use frames::{At, Frames};
 pub use geometry::{Closure, Geometry};
 pub use info::{ArrayEntry, AxisInfo, FileContents, SeriesInfo};
@@ -154,9 +154,9 @@ impl Series {
         let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
         grid.check_turn(path)?;
         survey.describe(&mut info, &grid);
-        let Survey { timeline, velocity, .. } = survey;
+        let Survey { timeline, velocity, turn, .. } = survey;
         let hides = !options.ignore_hidden;
-        Ok(Series { timeline, grid, part, velocity, hides, cf: Some(CfFiles::default()), info })
+        Ok(Series { timeline, grid, part, velocity, hides, cf: Some(CfFiles::turned(turn)), info })
     }
 
     /// Reads a block of a frame.

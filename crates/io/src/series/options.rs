@@ -2,6 +2,7 @@
 
 use super::{
     frames::Frames,
+    geometry::whole_turns,
     times::{CaseTimes, SameTimes},
     velocity::{Association, VelocityName},
 };
@@ -45,7 +46,11 @@ pub struct SeriesOptions {
     /// The date of time 0, of files with times from a date; their first time if omitted.
     #[serde(skip)]
     pub clock: Option<Clock>,
-    /// The box of which a grid is read; the whole grid if omitted. Only for grids.
+    /// Longitudes to which those of a grid in degrees are turned: by whole turns, and around the earth to begin before the first of
+    /// them. As in the files if omitted.
+    #[serde(skip)]
+    pub longitudes: Option<[f64; 2]>,
+    /// The box of which a grid is read, whose longitudes may be in any turn; the whole grid if omitted. Only for grids.
     pub crop: Option<Crop>,
     /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node
     /// on; all if omitted. Only for grids.
@@ -68,6 +73,17 @@ fn is_default<T: Default + PartialEq>(option: &T) -> bool {
 }
 
 impl SeriesOptions {
+    /// The longitudes to which those of a grid in degrees are turned: those of the crop, by whole turns as near as possible to the
+    /// requested ones.
+    pub(super) fn turned_to(&self) -> Option<[f64; 2]> {
+        let crop = self.crop.and_then(|crop| Some([crop.low?[0], crop.high?[0]]));
+        let Some(crop) = crop.filter(|ends| ends.iter().all(|x| x.is_finite())) else {
+            return self.longitudes;
+        };
+        let turns = self.longitudes.map_or(0.0, |ends| whole_turns(crop, ends));
+        Some(crop.map(|x| x + turns))
+    }
+
     /// Refuses options for a part of a grid, of fields without one.
     pub(super) fn check_without_part(&self) -> Result<()> {
         if self.crop.is_none() && self.every.is_none() {

@@ -1,6 +1,6 @@
 //! A part of a grid: a box of its nodes, or every n-th of them.
 
-use super::geometry::CIRCLE;
+use super::geometry::{CIRCLE, ROUNDING};
 use super::grid::{AXES, Grid};
 use super::options::{Crop, SeriesOptions};
 use super::values::{Selection, select};
@@ -36,7 +36,12 @@ impl GridPart {
             return Ok(None);
         }
         let fail = |reason: String| Error::Part { path: path.into(), reason };
-        let (crop, every) = (options.crop.unwrap_or_default(), options.every.unwrap_or([1; 3]));
+        let (mut crop, every) = (options.crop.unwrap_or_default(), options.every.unwrap_or([1; 3]));
+        if let (true, Some([low, high]), Crop { low: Some(west), high: Some(east) }) =
+            (grid.is_in_degrees, options.turned_to(), &mut crop)
+        {
+            (west[0], east[0]) = (low, high);
+        }
         if association == Association::Cell && every != [1; 3] {
             return Err(fail(format!(
                 "`every = {every:?}` leaves nodes out, and its values are in the cells; convert them to the \
@@ -158,7 +163,7 @@ impl GridPart {
 fn crop_across_ends(grid: &Grid, crop: Crop) -> Option<String> {
     grid.geometry().global()?;
     let (first, end) = (grid.axes[0][0], grid.axes[0][0] + CIRCLE);
-    let is_outside = |x: f64| x.is_finite() && !(first..=end).contains(&x);
+    let is_outside = |x: f64| x.is_finite() && !(first - ROUNDING..=end + ROUNDING).contains(&x);
     let outside =
         [crop.low, crop.high].into_iter().flatten().find(|corner| is_outside(corner[0]))?;
     Some(format!(

@@ -22,7 +22,7 @@ fn generated() -> Option<(TempDir, String)> {
 
 /// The node of an axis at a coordinate, or a full turn from it.
 fn node(axis: &[f64], at: f64, turn: f64) -> Option<usize> {
-    [0.0, turn, -turn]
+    [0.0, turn, -turn, 2.0 * turn, -2.0 * turn]
         .iter()
         .find_map(|shift| axis.iter().position(|x| (x - at - shift).abs() < 1e-9))
 }
@@ -82,6 +82,21 @@ fn files_of_ocean_and_weather_models_are_read_as_by_netcdf4_python() {
         let of_file = lines.lines().map(|line| line.split(' ').collect::<Vec<_>>());
         let of_file: Vec<_> = of_file.filter(|line| line[0] == name).collect();
         assert_eq!(compare(&mut series, &of_file), 40, "{name}");
+        // Those around the earth begin before these longitudes, and others are moved to them.
+        // The last column of this file, which is not read then, does not repeat the first one.
+        let inside = of_file.iter().filter(|line| name != "repeated.nc" || line[2] != "360.0");
+        let inside: Vec<Vec<&str>> = inside.cloned().collect();
+        let far = if geometry == regional { 360.1 } else { 95.1 };
+        for to in [longitudes[0] + far, longitudes[0] - 359.9] {
+            let turn =
+                SeriesOptions { longitudes: Some([to, to + 2.0]), ..SeriesOptions::default() };
+            let mut turned = Series::open(path.as_path(), &turn).unwrap();
+            assert_eq!(turned.geometry(), geometry, "{name}");
+            let [west, .., east] = turned.axes()[0][..] else { panic!("{name}") };
+            assert!(west <= to && east >= to + 2.0, "{name}: {west} {east} {to}");
+            assert_eq!(turned.axes().each_ref().map(Vec::len), nodes, "{name}");
+            assert_eq!(compare(&mut turned, &inside), inside.len(), "{name}");
+        }
         let info = inspect(path.as_path(), &SeriesOptions::default()).unwrap();
         assert_eq!(
             (info.geometry, info.problems.len()),
@@ -119,7 +134,20 @@ fn parts_arrays_and_files_are_read_in_degrees() {
     };
     let part = cropped(10.0, 20.0).unwrap();
     assert_eq!((part.geometry(), part.axes()[0].len()), (regional, 41));
-    let message = cropped(-10.0, 10.0).unwrap_err();
+    // A box across the ends of the file, in any turn.
+    for west in [-10.0, 350.0] {
+        let mut part = cropped(west, west + 20.0).unwrap();
+        let x = part.axes()[0].clone();
+        assert_eq!((part.geometry(), x.len(), x[0], x[80]), (regional, 81, west, west + 20.0));
+        let mut whole = Series::open(path.as_path(), &SeriesOptions::default()).unwrap();
+        let (part, all) = (part.read(1).unwrap().velocity, whole.read(1).unwrap().velocity);
+        for (j, (i, x)) in (0..5).flat_map(|j| x.iter().enumerate().map(move |column| (j, column)))
+        {
+            let column = node(&whole.axes()[0], *x, 360.0).unwrap();
+            assert_eq!(part.vector(81 * j + i), all.vector(1440 * j + column), "{x}");
+        }
+    }
+    let message = cropped(-10.0, 360.0).unwrap_err();
     assert!(
         message.contains("the longitude -10") && message.contains("from 0 to 360"),
         "{message}"

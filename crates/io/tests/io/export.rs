@@ -13,9 +13,13 @@ use std::path::Path;
 use std::process::Command;
 
 fn csv(store: &Tracks, selection: &Selection) -> Vec<Vec<String>> {
+    csv_of(store, selection, Rows::Saves)
+}
+
+fn csv_of(store: &Tracks, selection: &Selection, rows: Rows) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tracks.csv");
-    let rows = write_csv(store, selection, &path).unwrap();
+    let rows = write_csv(store, selection, rows, &path).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<Vec<String>> =
         text.lines().map(|line| line.split(',').map(String::from).collect()).collect();
@@ -82,7 +86,9 @@ fn rows_are_selected_by_status_time_and_number() {
     let sparse = Selection { every_save: 3, every_particle: 2, ..all() };
     assert_eq!(rows(sparse), ["0 0", "2 0", "0 1.5", "2 1.5"]);
     let none = Selection { from: 3.0, ..all() };
-    let error = write_csv(&tracks, &none, folder.path().join("none.csv")).unwrap_err().to_string();
+    let error = write_csv(&tracks, &none, Rows::Saves, folder.path().join("none.csv"))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("none of the 5 saves, from t = 0 to 2, is selected"), "{error}");
 }
 
@@ -103,6 +109,37 @@ fn particle_instances_are_told_apart() {
     let count = write_parquet(&tracks, &Selection::default(), Rows::Particles, &path).unwrap();
     // Of the seven instances in the table, one has no save.
     assert_eq!(count, 6);
+}
+
+#[test]
+fn final_rows_are_those_of_the_last_saves() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracks = sampled::store(&folder.path().join("slots"), 5);
+    let all = Selection::default();
+    let names = ["particle", "time", "end_time", "end_status", "x", "status"];
+    let rows = |selection| columns(&csv_of(&tracks, selection, Rows::Final), &names);
+    let last: Vec<String> = columns(&csv(&tracks, &all), &["particle", "time", "x", "status"])
+        .into_iter()
+        .filter(|row| row.split(' ').nth(1) == Some("2"))
+        .collect();
+    let found = rows(&all);
+    assert_eq!(found.len(), last.len());
+    assert!(found[2].starts_with("2 2 1.") && found[2].contains(" exited y-high "), "{found:?}");
+    let exited = Selection { end_statuses: vec![Status::Exited(Face::YHigh)], ..all.clone() };
+    assert_eq!(rows(&exited), found[2..3]);
+    // Of re-used slots, a row for each instance.
+    let tracks = instances::store(&folder.path().join("instances"));
+    let of_saves = columns(&csv(&tracks, &all), &["particle", "generation", "time", "x", "status"]);
+    let of_ends = csv_of(&tracks, &all, Rows::Final);
+    let found = columns(&of_ends, &["particle", "generation", "time", "x", "status"]);
+    let instance = |row: &String| row.split(' ').take(2).map(String::from).collect::<Vec<_>>();
+    assert_eq!(found.len(), 6);
+    for row in &found {
+        let mut same = of_saves.iter().filter(|other| instance(other) == instance(row));
+        assert_eq!(same.next_back(), Some(row));
+    }
+    let error = write_csv(&tracks, &all, Rows::Particles, folder.path().join("t.csv")).unwrap_err();
+    assert!(error.to_string().contains("which CSV files do not have"), "{error}");
 }
 
 #[test]
@@ -128,7 +165,8 @@ fn columns_of_one_name_are_refused() {
     writer.end(&support::ends()).unwrap();
     let tracks = Tracks::open(folder.path()).unwrap();
     let path = folder.path().join("t.csv");
-    let error = write_csv(&tracks, &Selection::default(), path).unwrap_err().to_string();
+    let error =
+        write_csv(&tracks, &Selection::default(), Rows::Saves, path).unwrap_err().to_string();
     assert!(error.contains("two columns of the table would be called `a_x`"), "{error}");
 }
 
@@ -151,10 +189,11 @@ fn a_failed_export_keeps_the_earlier_file() {
     let folder = tempfile::tempdir().unwrap();
     let tracks = sampled::store(&folder.path().join("tracks"), 5);
     let path = folder.path().join("t.csv");
-    write_csv(&tracks, &Selection::default(), &path).unwrap();
+    write_csv(&tracks, &Selection::default(), Rows::Saves, &path).unwrap();
     let before = std::fs::read(&path).unwrap();
     std::fs::write(folder.path().join("tracks/tau/c.0.0.0"), b"short").unwrap();
-    let error = write_csv(&tracks, &Selection::default(), &path).unwrap_err().to_string();
+    let error =
+        write_csv(&tracks, &Selection::default(), Rows::Saves, &path).unwrap_err().to_string();
     assert!(error.contains("tau/c.0.0.0`: found 5 bytes"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
@@ -190,7 +229,7 @@ fn pandas_reads_the_tables() {
         let all = Selection::default();
         write_parquet(&tracks, &all, Rows::Saves, path.join("saves.parquet")).unwrap();
         write_parquet(&tracks, &all, Rows::Particles, path.join("particles.parquet")).unwrap();
-        write_csv(&tracks, &all, path.join("saves.csv")).unwrap();
+        write_csv(&tracks, &all, Rows::Saves, path.join("saves.csv")).unwrap();
         run_script(&python, "export.py", &path);
     }
 }

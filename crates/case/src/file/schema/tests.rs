@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 63] = [
+const VALID: [&str; 64] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -67,6 +67,7 @@ const VALID: [&str; 63] = [
     "seeds={ kind = \"mesh\", count = 1, patch = \"a\", by = \"flux\" }",
     "seeds={ kind = \"plane\", counts = [1, 2], origin = [0, 0, 0], edge1 = [1, 0, 0], edge2 = [0, 1, 0] }",
     "seeds.repeat={ every = 1, until = 2 }",
+    "seeds.repeat={ every = \"6 h\" }",
     "seeds.repeat={ every = \"6h\", until = \"2 d\" }",
     "source={ rate = 1, capacity = 2, begin = 0, inlet = { kind = \"face\", face = \"x-low\" } }",
     "source=[{ burst = { time = 0, count = 1 }, inlet = { kind = \"face\", face = \"x-low\" } }]",
