@@ -47,14 +47,8 @@ fn json(plan: &Plan, devices: &[String]) -> serde_json::Value {
         "devices": devices,
         "strategy": plan.strategy().name(),
         "frames": match plan.frames() {
-            Frames::All | Frames::Blocks(_) => None,
+            Frames::All => None,
             Frames::Streamed(held) => Some(held),
-        },
-        "blocks": match plan.frames() {
-            Frames::Blocks(bytes) => {
-                serde_json::json!({ "bytes": bytes, "of_frames": plan.blocks() })
-            }
-            Frames::All | Frames::Streamed(_) => serde_json::Value::Null,
         },
         "batch": plan.batch(),
         "batches": plan.batches(),

@@ -15,7 +15,7 @@ use crate::{
 use anyhow::Result;
 use burntrace_core::{
     Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, PeriodicAxis,
-    Precision, Strategy, device::OpenDevice, program::ReadTotals,
+    Precision, device::OpenDevice, program::ReadTotals,
 };
 use burntrace_io as io;
 use burntrace_io::{series::Association, tracks::TimeOrigin};
@@ -225,7 +225,7 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
     let options_of = |frames| options(case, frames, origin.series());
     let loaded = traced.load(&options_of(frames.traced), device);
     let loaded = loaded.map_err(|error| named(error, origin.files()));
-    let (counts, field) = loaded.map_err(|error| without_blocks(case, error))?;
+    let (counts, field) = loaded?;
     let other_options = options_of(frames.sampled);
     let load = |other: SampledInput| other.load(&device.device, &other_options);
     let sampled = sampled.into_iter().map(load).collect::<Result<_>>()?;
@@ -248,15 +248,6 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
         frames,
         before: (before.bytes, 0.0),
     })
-}
-
-/// An error of a field of which blocks should be read, with another way to read it.
-fn without_blocks(case: &Case, error: anyhow::Error) -> anyhow::Error {
-    let text = errors::chain(&error);
-    match case.run.strategy == Some(Strategy::Blocks) && !text.contains("run.strategy") {
-        true => Misuse::error(format!("{text}; or use another `run.strategy` than \"blocks\"")),
-        false => error,
-    }
 }
 
 /// An error of a frame or a mesh, with the name of its file.

@@ -4,7 +4,6 @@
 
 mod arrays;
 mod bench;
-mod blocks;
 #[path = "../../../../tests/support/browser.rs"]
 mod browser;
 mod clock;

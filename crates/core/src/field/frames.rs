@@ -37,10 +37,6 @@ pub enum Frames {
     /// This number of frames, including those that are read ahead. A separate thread reads the
     /// others when the run needs them. The minimum is 4; a step that spans more frames holds more.
     Streamed(usize),
-    /// Of each frame, the parts around the particles, up to this number of bytes on the device at a time. A
-    /// separate thread reads them when the run needs them. For frames of a [grid](crate::GridField::open) that
-    /// are larger than the device.
-    Blocks(u64),
 }
 
 impl Frames {
@@ -48,7 +44,7 @@ impl Frames {
     pub(crate) fn window(self, frames: usize) -> Option<usize> {
         match self {
             Frames::Streamed(held) => Some(held.max(4)).filter(|held| *held < frames),
-            Frames::All | Frames::Blocks(_) => None,
+            Frames::All => None,
         }
     }
 

@@ -54,7 +54,6 @@ const VALID: [&str; 63] = [
     "run.memory=3000000000",
     "run.precision=f64",
     "run.strategy=auto",
-    "run.strategy=blocks",
     "save.every=3",
     "save.every_time=0.5",
     "save.fields=[\"p\", { array = \"T\", files = \"other.vtu\", name = \"T2\", prefer = \"point\" }]",
