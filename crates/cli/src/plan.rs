@@ -20,8 +20,9 @@ pub fn execute(args: &PlanArgs) -> Result<()> {
     let names = devices::names(&case.run.device)?;
     case.share_among(&names);
     job::check(&case)?;
-    let device = devices::open(&names[0], &Terminal::new(args.output.json || args.output.quiet))?;
-    let sizes = job::sizes(&case)?;
+    let terminal = Terminal::new(args.output.json || args.output.quiet);
+    let device = devices::open(&names[0], &terminal)?;
+    let sizes = job::sizes(&case, &terminal)?;
     let plan = job::plan(&case, &sizes, &device)?;
     args.output.print(|| json(&plan, &names), || text(&plan, &names))
 }

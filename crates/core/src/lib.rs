@@ -78,7 +78,7 @@ pub use tracks::Tracks;
 pub mod program {
     pub use crate::{
         control_group::ControlGroup,
-        field::{FieldSize, InputSummary, ReadTotals, Sampled},
+        field::{FieldSize, InputSummary, ReadTotals, Sampled, frames_of_steps},
         free_memory::FreeMemory,
         patch::MAX_PATCHES,
         phase::PHASE,

@@ -4,13 +4,13 @@ use super::{
     description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
     flow, geometry,
     input::{FieldFiles, FieldInput},
-    interpolation, memory, motion, patches,
+    interpolation, memory, motion, patches, reach,
     sampled::{self, SampledField, SampledInput},
 };
 use crate::{
     console::Console,
     errors,
-    file::{self, Case, FieldSource, Interpolation, Misuse},
+    file::{self, Case, FieldSource, GivenCrop, Interpolation, Misuse},
 };
 use anyhow::Result;
 use burntrace_core::{
@@ -70,9 +70,10 @@ impl LoadedField {
         }
     }
 
-    /// Whether another case with the same field and device would hold the same frames in memory.
+    /// Whether another case with the same field and device would hold the same part and the same frames in memory.
     pub fn suits(&self, case: &Case, device: &OpenDevice) -> bool {
-        memory::frames(case, &self.sizes, device).is_ok_and(|frames| frames == self.frames)
+        case.field.crop != Some(GivenCrop::Auto)
+            && memory::frames(case, &self.sizes, device).is_ok_and(|frames| frames == self.frames)
     }
 
     /// The same fields on another device. No frame is read again.
@@ -134,8 +135,15 @@ pub(super) enum TracedInput {
 }
 
 impl OpenFields {
-    fn open(case: &Case) -> Result<Self> {
+    /// Opens the fields. With `field.crop = "auto"`, the part of the grid that is read is found first.
+    fn open(case: &Case, console: &dyn Console) -> Result<Self> {
         interpolation::check(case)?;
+        check_keys(case)?;
+        let found = reach::find(case)?;
+        let case = found.as_ref().map_or(case, |(cropped, text)| {
+            console.say("crop", text);
+            cropped
+        });
         let (traced, origin) = match &case.field.source {
             FieldSource::Files { files } => {
                 let (input, origin) = open_files(case, files.clone())?;
@@ -201,10 +209,10 @@ impl TracedInput {
     }
 }
 
-/// The sizes of the fields of a case, without reading their frames. Relative file names are resolved in
+/// The sizes of the fields of a case, without loading their frames. Relative file names are resolved in
 /// `base`.
-pub fn sizes(case: &Case) -> Result<memory::FieldSizes> {
-    Ok(OpenFields::open(case)?.sizes(case))
+pub fn sizes(case: &Case, console: &dyn Console) -> Result<memory::FieldSizes> {
+    Ok(OpenFields::open(case, console)?.sizes(case))
 }
 
 /// Loads the fields of a case onto a device.
@@ -216,7 +224,7 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
         )));
     }
     let (start, before) = (Instant::now(), ReadTotals::now());
-    let fields = OpenFields::open(case)?;
+    let fields = OpenFields::open(case, console)?;
     let sizes = fields.sizes(case);
     let frames = memory::frames(case, &sizes, device)?;
     let open_seconds = start.elapsed().as_secs_f64();
@@ -262,7 +270,6 @@ pub(super) fn named(error: burntrace_core::Error, files: &[PathBuf]) -> anyhow::
 }
 
 fn open_files(case: &Case, files: io::Files) -> Result<(FieldInput, FieldOrigin)> {
-    check_keys(case)?;
     let (options, interpolation) = (series_options(case), case.field.interpolation.clone());
     let files = FieldFiles { files, options, interpolation };
     let own = |velocity: &_, arrays: &[_]| sampled::own(case, velocity, arrays);
@@ -290,7 +297,7 @@ pub fn mesh(case: &Case) -> Result<Option<io::MeshSeries>> {
 /// Refuses keys that the interpolation cannot use.
 fn check_keys(case: &Case) -> Result<()> {
     let field = &case.field;
-    let is_part = field.options.crop.is_some() || field.options.every.is_some();
+    let is_part = field.crop.is_some() || field.options.every.is_some();
     let of_grids = [
         ("field.periodic_axes needs", "it", !field.periodic_axes.is_empty()),
         ("field.crop and field.every need", "them", is_part),
@@ -358,7 +365,7 @@ fn series_options(case: &Case) -> io::SeriesOptions {
     io::SeriesOptions {
         other_cells: case.field.interpolation.other_cells(),
         faces: patches::faces(case),
-        ..case.field.options.clone()
+        ..case.field.series_options()
     }
 }
 

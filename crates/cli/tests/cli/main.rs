@@ -10,6 +10,7 @@ mod clock;
 mod command_fuzz;
 mod commands;
 mod compare;
+mod crop;
 mod dates;
 mod doctor;
 mod earth;

@@ -36,7 +36,7 @@ pub use domain::Domain;
 pub(crate) use domain::{AXES, bounding_box, measured, measured_from, plain};
 pub use flows::Flow;
 pub use formula::{Expression, Formula};
-pub use frames::{Frames, OutsideTime};
+pub use frames::{Frames, OutsideTime, frames_of_steps};
 pub use function::FieldFn;
 pub use globe::EARTH_RADIUS;
 

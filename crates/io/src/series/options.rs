@@ -46,6 +46,7 @@ pub struct SeriesOptions {
     #[serde(skip)]
     pub clock: Option<Clock>,
     /// The box of which a grid is read; the whole grid if omitted. Only for grids.
+    #[serde(skip)]
     pub crop: Option<Crop>,
     /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node
     /// on; all if omitted. Only for grids.

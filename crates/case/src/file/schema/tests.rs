@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 63] = [
+const VALID: [&str; 64] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -34,6 +34,7 @@ const VALID: [&str; 63] = [
     "field={ files = \"a.vti\", outside_time = \"periodic\", period = 1.5, in_time = \"nearest\" }",
     "field={ files = \"a.vti\", times = { start = 0, step = 0.1 }, frames = { start = 2.0, stop = -1 } }",
     "field={ files = \"a.vti\", crop = { low = [0, 0, 0] }, every = [2, 2, 1], periodic_axes = [\"x\"] }",
+    "field={ files = \"a.vti\", crop = \"auto\" }",
     "field.flow={ u = 1, v = \"x / s\", constants = { s = 2 } }",
     "field.sample={ nodes = [9, 9, 1], frames = 3 }",
     "field={ files = \"a.vti\", times = { start = 0, step = \"1 h\" } }",
@@ -83,7 +84,7 @@ const VALID: [&str; 63] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 48] = [
+const INVALID: [&str; 49] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.coast=outlet",
@@ -93,6 +94,7 @@ const INVALID: [&str; 48] = [
     "domain.low=[0, 0]",
     "field={}",
     "field.files=a.vti",
+    "field={ files = \"a.vti\", crop = \"all\" }",
     "field.flow={ u = 1 }",
     "field.in_time=cubic",
     "field.interpolation=cubic",
