@@ -1,4 +1,4 @@
-//! `field.crop = "auto"`: the part of a grid that the particles reach gives the bits of the whole grid.
+//! `field.crop = "auto"`: the part of a grid that the particles reach has the tracks of the whole grid.
 
 use super::earth::script;
 use super::program::{assert_refused, burntrace, text};
@@ -9,6 +9,9 @@ use std::path::Path;
 
 /// Nodes of the flat grid, at distances of 1.
 const NODES: [usize; 3] = [41, 41, 9];
+
+/// Rounding of coordinates up to 40 in single precision, and of a few steps.
+const ROUNDING: f64 = 2e-5;
 
 const CASE: &str = "[field]\nfiles = \"u_*.vti\"\nfile_dt = 1.0\n\
     [seeds]\nkind = \"grid\"\ncounts = [6, 6, 2]\nlow = [17.0, 18.0, 3.5]\nhigh = [19.0, 20.0, 4.5]\n\
@@ -39,9 +42,10 @@ fn write_frames(folder: &Path, has_land: bool) {
     }
 }
 
-/// Runs the case of a folder with the whole grid and with the part that is reached, and compares their bits. Returns the
-/// numbers of nodes of the part.
-fn compare(folder: &Path, settings: &[&str]) -> [u64; 3] {
+/// Runs the case of a folder with the whole grid and with the part that is reached, and compares their tracks. Their bits are
+/// equal but for what depends on the domain: the origin of positions, and the distance at which particles are kept off land.
+/// Returns the numbers of nodes of the part.
+fn compare(folder: &Path, settings: &[&str], slack: f64) -> [u64; 3] {
     let run = |out: &str, crop: Option<&str>| {
         let mut args = vec!["run", "case.toml", "--quiet", "--overwrite", "--out", out];
         settings.iter().copied().chain(crop).for_each(|set| args.extend(["--set", set]));
@@ -54,49 +58,47 @@ fn compare(folder: &Path, settings: &[&str]) -> [u64; 3] {
     let (whole, _) = run("whole", None);
     let (part, summary) = run("part", Some("field.crop=auto"));
     assert!(whole.len() > 2 && whole[0] != whole[whole.len() - 1], "{settings:?}");
-    for (save, (whole, part)) in whole.iter().zip(&part).enumerate() {
-        assert!(whole == part, "{settings:?}: save {save} differs");
+    for (save, ((whole, status), (part, other))) in whole.iter().zip(&part).enumerate() {
+        let is_same = |(a, b): (&f64, &f64)| (a - b).abs() <= slack || a.to_bits() == b.to_bits();
+        let mut pairs = whole.as_flattened().iter().zip(part.as_flattened());
+        assert!(status == other && pairs.all(is_same), "{settings:?}: save {save} differs");
     }
     let nodes = &summary["field"]["nodes"];
     [0, 1, 2].map(|d| nodes[d].as_u64().unwrap())
 }
 
 #[test]
-fn what_particles_reach_gives_the_bits_of_the_whole_grid() {
+fn what_particles_reach_has_the_tracks_of_the_whole_grid() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("case.toml"), CASE).unwrap();
-    let cases: [(bool, &[&str]); 9] = [
-        (false, &[]),
-        (false, &["trace.dt=-0.125", "trace.t0=3.75", "trace.t1=0.5"]),
-        (false, &["trace.scheme=dormand-prince"]),
-        (false, &["trace.drift=[-0.5, 0.25, 0.0]", "run.strategy=streamed-frames"]),
+    let land = "field.not_finite=land";
+    let cases: [(f64, &[&str]); 9] = [
+        (0.0, &[]),
+        (0.0, &["trace.dt=-0.125", "trace.t0=3.75", "trace.t1=0.5"]),
+        (0.0, &["trace.scheme=dormand-prince"]),
+        (0.0, &["trace.drift=[-0.5, 0.25, 0.0]", "run.strategy=streamed-frames"]),
+        (0.0, &["obstacle={ kind = \"sphere\", centre = [20.5, 19, 4], radius = 1 }"]),
+        (0.0, &["seeds.release=2.0", "field.every=[2, 1, 1]"]),
         (
-            false,
+            ROUNDING,
             &["field.outside_time=periodic", "field.period=5.0", "trace.t0=4.0", "trace.t1=6.0"],
         ),
-        (false, &["obstacle={ kind = \"sphere\", centre = [20.5, 19, 4], radius = 1 }"]),
-        (false, &["seeds.release=2.0", "field.every=[2, 1, 1]"]),
-        (true, &["field.not_finite=land"]),
-        (true, &["field.not_finite=land", "boundary.coast=reflect", "field.slip=free"]),
+        (ROUNDING, &[land]),
+        (ROUNDING, &[land, "boundary.coast=reflect", "field.slip=free"]),
     ];
-    let mut has_land = None;
-    for (with_land, settings) in cases {
-        if has_land != Some(with_land) {
-            write_frames(folder.path(), with_land);
-            has_land = Some(with_land);
-        }
-        let [nx, ny, nz] = compare(folder.path(), settings);
+    for (slack, settings) in cases {
+        write_frames(folder.path(), settings.contains(&land));
+        let [nx, ny, nz] = compare(folder.path(), settings, slack);
         assert!(nx < 41 && ny < 40 && nz <= 9, "{settings:?}: {nx} x {ny} x {nz}");
     }
     // Particles that come everywhere, and seeds without a box.
     let far = ["seeds.low=[2.0, 2.0, 3.5]", "seeds.high=[38.0, 38.0, 4.5]"];
-    assert_eq!(
-        compare(folder.path(), &[&far[..], &["field.not_finite=land"]].concat())[..2],
-        [41, 41]
-    );
+    let far = [&far[..], &[land]].concat();
+    let [nx, ny, _] = compare(folder.path(), &far, ROUNDING);
+    assert!(nx >= 40 && ny == 41, "{nx} x {ny}");
     write_frames(folder.path(), false);
     let settings = ["boundary.x=periodic", "field.periodic_axes=[\"x\"]", "trace.t1=1.0"];
-    assert_eq!(compare(folder.path(), &settings)[0], 42);
+    assert_eq!(compare(folder.path(), &settings, ROUNDING)[0], 42);
 }
 
 #[test]
@@ -145,7 +147,7 @@ const OCEAN: &str = "[field]\nfiles = \"currents.nc\"\n\
     [run]\ndevice = \"flex\"\nkeep_state = false\n";
 
 #[test]
-fn what_particles_reach_on_the_globe_gives_its_bits() {
+fn what_particles_reach_on_the_globe_has_its_tracks() {
     let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
     let folder = tempfile::tempdir().unwrap();
     script(&python, folder.path(), &["currents", "currents.nc"]);
@@ -164,7 +166,7 @@ fn what_particles_reach_on_the_globe_gives_its_bits() {
         (&["seeds.low=[42.0, 70.0, 12.0]", "seeds.high=[46.0, 78.0, 20.0]"], |[nx, ..]| nx == 181),
     ];
     for (settings, fits) in cases {
-        let nodes = compare(folder.path(), settings);
+        let nodes = compare(folder.path(), settings, if settings.is_empty() { 5e-4 } else { 0.0 });
         assert!(fits(nodes), "{settings:?}: {nodes:?} of {all}");
     }
 }

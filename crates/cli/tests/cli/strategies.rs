@@ -189,7 +189,7 @@ fn commands_on_a_full_disk_leave_earlier_files_and_name_the_file() {
 fn tables_replace_no_file_of_a_run_and_no_input() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let [_, (_, field), ..] = fields(path, 2);
+    let [(_, field), ..] = fields(path, 2);
     std::fs::write(path.join("seeds.csv"), "x,y,z\n0.5,0.5,0.5\n").unwrap();
     let (_, rest) = REST.split_once("[trace]").unwrap();
     let seeds = "[seeds]\nkind = \"file\"\npath = \"seeds.csv\"\n[trace]";
