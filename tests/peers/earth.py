@@ -1,7 +1,8 @@
-"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE`, `earth.py globe FILE` and `earth.py compare FILE CSV`.
+"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE`, `earth.py globe FILE`, `earth.py currents FILE` and `earth.py compare FILE CSV`.
 
 A region of 1/6 degree with an island, from 0 to 20 days. Compares up to 20 active particles with RK4 steps of 10 minutes in double
-precision, of components along the axes, and prints the largest distance in metres. The globe turns by 60 m/s at the equator.
+precision, of components along the axes, and prints the largest distance in metres. The globe turns by 60 m/s at the equator. Currents are those of all
+longitudes and northern latitudes, every 2 degrees and 8 m, with land and upwelling, in 5 days.
 """
 
 import sys
@@ -63,6 +64,32 @@ def globe(path):
     data.close()
 
 
+def currents(path):
+    data = netCDF4.Dataset(path, "w")
+    axes = {
+        "time": (24.0 * np.arange(5), {"units": "hours since 2024-01-01"}),
+        "height": (8.0 * np.arange(9), {"units": "m", "positive": "up", "standard_name": "height"}),
+        "latitude": (2.0 * np.arange(41), {"units": "degrees_north"}),
+        "longitude": (2.0 * np.arange(180), {"units": "degrees_east"}),
+    }
+    for name, (values, attributes) in axes.items():
+        data.createDimension(name, len(values))
+        variable = data.createVariable(name, "f8", (name,))
+        variable[:] = values
+        variable.setncatts(attributes)
+    t, z, y, x = np.meshgrid(np.arange(5), axes["height"][0], np.radians(axes["latitude"][0]), np.radians(axes["longitude"][0]), indexing="ij")
+    land = (np.abs(np.degrees(x) - 47) < 1.5) & (np.abs(np.degrees(y) - 33) < 1.5)
+    for name, standard, values in [
+        ("uo", "eastward_sea_water_velocity", 1.5 * np.sin(20 * y + t) + 0.3 * np.cos(0.1 * z)),
+        ("vo", "northward_sea_water_velocity", 0.8 * np.cos(18 * x - t) * np.cos(y)),
+        ("wo", "upward_sea_water_velocity", 3e-5 * np.sin(9 * x + t)),
+    ]:
+        variable = data.createVariable(name, "f4", tuple(axes), fill_value=np.float32(-999))
+        variable.setncatts({"units": "m s-1", "standard_name": standard})
+        variable[:] = np.ma.array(values, mask=land)
+    data.close()
+
+
 def compare(path, table):
     data = netCDF4.Dataset(path)
     lon, lat = np.unwrap(data["longitude"][:].filled(), period=360), data["latitude"][:].filled()
@@ -102,4 +129,4 @@ def compare(path, table):
     print(worst)
 
 
-{"write": write, "globe": globe, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+{"write": write, "globe": globe, "currents": currents, "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -138,26 +138,6 @@ impl WorkloadKind {
         if matches!(self, W3Double | Flow) { [2.0, 1.0, 1.0] } else { [1.0; 3] }
     }
 
-    /// Whether its arrays are among the shared ones.
-    pub fn has_data(self) -> bool {
-        use WorkloadKind::*;
-        !matches!(
-            self,
-            W1Uneven
-                | W3Double
-                | W3Hex
-                | W3Walls
-                | W2Axes
-                | Sphere
-                | W2Many
-                | Step
-                | ObstacleSurface
-                | Flow
-                | Formula
-                | Density
-        )
-    }
-
     /// Whether every step is saved.
     pub fn saves_steps(self) -> bool {
         matches!(self, WorkloadKind::W2Saved | WorkloadKind::W2Stored)

@@ -11,7 +11,6 @@ use crate::{
 };
 use anyhow::{Result, bail};
 use burntrace::{Precision, device::OpenDevice};
-use std::path::PathBuf;
 use std::time::Instant;
 
 /// How workloads are measured.
@@ -20,15 +19,6 @@ pub struct Settings {
     /// Number of timed runs.
     pub repeats: usize,
     pub batch: Batch,
-    /// Folder with shared arrays.
-    pub data: Option<PathBuf>,
-}
-
-impl Settings {
-    /// Where the fields come from: `generated`, or a folder.
-    pub fn data_origin(&self) -> String {
-        self.data.as_ref().map_or("generated".into(), |folder| folder.display().to_string())
-    }
 }
 
 /// One workload with one number of particles, to be measured on several devices.
@@ -50,7 +40,6 @@ impl Measurement<'_> {
             particles,
             precision: self.settings.precision.to_string(),
             steps: self.steps,
-            data: self.settings.data_origin(),
             first_seed: self.seeds.first().copied().unwrap_or_default(),
             batch: particles,
             ..Record::default()

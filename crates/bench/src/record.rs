@@ -24,9 +24,7 @@ pub struct Record {
     pub particles: usize,
     pub precision: String,
     pub steps: u64,
-    /// Where the field came from: `generated`, or a folder.
-    pub data: String,
-    /// The first seed, which distinguishes random seeds from those of a lattice or a file.
+    /// The first seed, which distinguishes random seeds from those of a lattice.
     pub first_seed: [f64; 3],
     /// Particles in one run.
     pub batch: usize,

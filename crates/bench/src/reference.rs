@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn grid_velocity_matches_formula_within_grid_error() {
-        let workload = Workload::new(WorkloadKind::W2, None).unwrap();
+        let workload = Workload::new(WorkloadKind::W2).unwrap();
         let reference = Reference::new(&workload);
         for point in [[0.3, 0.4, 0.7], [0.99, 0.01, 0.5], [1.0, 1.0, 1.0]] {
             // The flow changes by 1e-2 between frames, and by 1e-3 across a cell.

@@ -2,9 +2,9 @@
 
 use crate::{
     ball::Ball,
-    data, flow,
+    flow,
     kind::{
-        CLUSTER, DENSITY_NODES, GRID_SEEDS, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced,
+        CLUSTER, DENSITY_NODES, LATTICE, NODES, POINTS, WorkloadKind, evenly_spaced,
         unevenly_spaced,
     },
     random,
@@ -13,7 +13,6 @@ use crate::{
 use anyhow::{Context, Result};
 use burntrace::{Flow, Formula};
 use rayon::prelude::*;
-use std::path::Path;
 
 /// Range of the seeds along each axis, in the unit cube.
 const SEED_INTERVAL: [f64; 2] = [0.02, 0.98];
@@ -48,74 +47,57 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Generates a workload from its formula, or reads its arrays from the folder `data`.
-    pub fn new(kind: WorkloadKind, data: Option<&Path>) -> Result<Self> {
+    /// Generates a workload from its formula.
+    pub fn new(kind: WorkloadKind) -> Result<Self> {
         let times = kind.times();
-        let nodes = match (kind.base(), data) {
-            (WorkloadKind::W1 | WorkloadKind::W1Idw, Some(folder)) => {
-                Nodes::Points(data::points(folder)?)
-            }
-            (WorkloadKind::W1 | WorkloadKind::W1Idw, None) => Nodes::Points(scattered()),
-            (WorkloadKind::W1Uneven, _) => Nodes::Points(clustered()),
-            (WorkloadKind::W3, Some(folder)) => Nodes::Tetrahedra(data::tetrahedra(folder)?),
-            (WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Walls, _) => {
+        let nodes = match kind.base() {
+            WorkloadKind::W1 | WorkloadKind::W1Idw => Nodes::Points(scattered()),
+            WorkloadKind::W1Uneven => Nodes::Points(clustered()),
+            WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Walls => {
                 Nodes::Tetrahedra(Tetrahedra::new(kind.cubes()))
             }
-            (WorkloadKind::W3Hex, _) => Nodes::Hexahedra(Hexahedra::new(kind.cubes())),
-            (WorkloadKind::Flow, _) => {
+            WorkloadKind::W3Hex => Nodes::Hexahedra(Hexahedra::new(kind.cubes())),
+            WorkloadKind::Flow => {
                 let flow = Flow::named("double-gyre").context("the flow is not known")?;
                 Nodes::Formula(flow.into(), flow::double_gyre)
             }
-            (WorkloadKind::Formula, _) => {
+            WorkloadKind::Formula => {
                 let formula = Formula::parse(flow::COMPONENTS, &flow::DEFINITIONS)?;
                 Nodes::Formula(Flow::Formula(formula).into(), flow::velocity)
             }
-            (WorkloadKind::Density, _) => Nodes::Grid(evenly_spaced(DENSITY_NODES, 1.0)),
-            (WorkloadKind::W2Axes, _) => Nodes::Grid(unevenly_spaced(NODES)),
+            WorkloadKind::Density => Nodes::Grid(evenly_spaced(DENSITY_NODES, 1.0)),
+            WorkloadKind::W2Axes => Nodes::Grid(unevenly_spaced(NODES)),
             _ => Nodes::Grid(evenly_spaced(NODES, 1.0)),
         };
-        let frames = match data {
-            Some(folder) => data::frames(folder, kind.base(), times.len())?,
-            None => {
-                let positions = nodes.positions();
-                times.iter().map(|&t| sample(&positions, t)).collect()
-            }
-        };
+        let positions = nodes.positions();
+        let frames = times.iter().map(|&t| sample(&positions, t)).collect();
         let ball = (kind == WorkloadKind::ObstacleSurface).then(Ball::new);
         Ok(Workload { kind, nodes, times, frames, ball })
     }
 
     /// Start positions of `count` particles, or of the workload's own number.
-    pub fn seeds(&self, count: Option<usize>, data: Option<&Path>) -> Result<Vec<[f64; 3]>> {
+    pub fn seeds(&self, count: Option<usize>) -> Vec<[f64; 3]> {
         let [low, high] = match self.kind {
             WorkloadKind::Density => [0.0, 1.0],
             _ => SEED_INTERVAL,
         };
         let random = |count| random::points(PARTICLES_SEED, count, low, high);
         if self.kind.is_long() {
-            let mut seeds = match (count, data) {
-                (Some(count), _) => random(count),
-                (None, Some(folder)) => data::lattice(folder)?,
-                (None, None) => lattice(),
-            };
+            let mut seeds = count.map_or_else(lattice, random);
             if self.kind == WorkloadKind::W1Uneven {
                 seeds.iter_mut().step_by(2).for_each(|x| *x = in_cluster(*x));
             }
-            return Ok(self.at_walls(self.scaled_to_box(seeds)));
+            return self.at_walls(self.scaled_to_box(seeds));
         }
         let count = count.unwrap_or(self.kind.particles());
-        let mut seeds = match data {
-            Some(folder) if count <= GRID_SEEDS => data::seeds(folder)?,
-            _ => random(count),
-        };
-        seeds.truncate(count);
+        let mut seeds = random(count);
         if self.kind == WorkloadKind::W2Sorted {
             seeds.sort_by_key(|&seed| morton_code(seed));
         }
         if self.ball.is_some() {
             seeds.iter_mut().for_each(|x| *x = Ball::beside(*x));
         }
-        Ok(self.scaled_to_box(seeds))
+        self.scaled_to_box(seeds)
     }
 
     /// Moves every fourth seed to within 0.01 of the high wall along x, if the workload is about walls.
@@ -237,13 +219,13 @@ mod tests {
             frames: vec![],
             ball: None,
         };
-        let lattice = workload(WorkloadKind::W1).seeds(None, None).unwrap();
+        let lattice = workload(WorkloadKind::W1).seeds(None);
         assert_eq!(
             (lattice.len(), lattice[0], lattice[1][2] > 0.1),
             (7500, [0.02_f32.into(); 3], true)
         );
-        let plain = workload(WorkloadKind::W2).seeds(Some(500), None).unwrap();
-        let mut sorted = workload(WorkloadKind::W2Sorted).seeds(Some(500), None).unwrap();
+        let plain = workload(WorkloadKind::W2).seeds(Some(500));
+        let mut sorted = workload(WorkloadKind::W2Sorted).seeds(Some(500));
         assert!(sorted.is_sorted_by_key(|&seed| morton_code(seed)));
         assert_ne!(plain, sorted);
         let order = |a: &[f64; 3], b: &[f64; 3]| a.partial_cmp(b).unwrap();

@@ -6,21 +6,15 @@ pub fn chain(error: &anyhow::Error) -> String {
 }
 
 /// What errors of the library advise, and what the same is called in a case file.
-const CASE_WORDS: [(&str, &str); 24] = [
-    ("open it with another choice of `Frames`", "use `run.strategy = \"blocks\"`"),
-    ("open it with `Frames::Blocks`", "use another `run.strategy`"),
+const CASE_WORDS: [(&str, &str); 18] = [
     ("open it with `Frames::Streamed`", "use `run.strategy = \"in-memory\"`"),
     ("open it with `Frames::All`", "use `run.strategy = \"streamed-frames\"`"),
     ("(`Frames::Streamed`)", "(`run.strategy = \"streamed-frames\"`)"),
     ("`Strategy::Streamed`", "`run.strategy = \"streamed\"`"),
-    ("`Strategy::Blocks`", "`run.strategy = \"blocks\"`"),
-    ("another strategy", "another `run.strategy`"),
-    (" (`GridSource::read_block`)", ""),
     (
-        "open a grid (`GridField::open`)",
-        "read a grid from files (`field.interpolation = \"grid\"`)",
+        "read only the part of a grid that the particles reach",
+        "read only the part of a grid that the particles reach (`field.crop = \"auto\"`)",
     ),
-    ("not on a grid, or does not own its source", "not on a grid of files"),
     ("omit the batch", "omit `run.batch`"),
     ("`Execution::memory`", "`run.memory`"),
     ("select fewer frames", "read fewer frames (`field.frames`)"),

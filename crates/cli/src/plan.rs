@@ -20,8 +20,9 @@ pub fn execute(args: &PlanArgs) -> Result<()> {
     let names = devices::names(&case.run.device)?;
     case.share_among(&names);
     job::check(&case)?;
-    let device = devices::open(&names[0], &Terminal::new(args.output.json || args.output.quiet))?;
-    let sizes = job::sizes(&case)?;
+    let terminal = Terminal::new(args.output.json || args.output.quiet);
+    let device = devices::open(&names[0], &terminal)?;
+    let sizes = job::sizes(&case, &terminal)?;
     let plan = job::plan(&case, &sizes, &device)?;
     args.output.print(|| json(&plan, &names), || text(&plan, &names))
 }
@@ -47,14 +48,8 @@ fn json(plan: &Plan, devices: &[String]) -> serde_json::Value {
         "devices": devices,
         "strategy": plan.strategy().name(),
         "frames": match plan.frames() {
-            Frames::All | Frames::Blocks(_) => None,
+            Frames::All => None,
             Frames::Streamed(held) => Some(held),
-        },
-        "blocks": match plan.frames() {
-            Frames::Blocks(bytes) => {
-                serde_json::json!({ "bytes": bytes, "of_frames": plan.blocks() })
-            }
-            Frames::All | Frames::Streamed(_) => serde_json::Value::Null,
         },
         "batch": plan.batch(),
         "batches": plan.batches(),

@@ -53,10 +53,8 @@ table! {
         NoMesh = "a field without a mesh";
         ObstacleOutlet = "an outlet at obstacles";
         NoExit = "obstacles without the surface `exit`";
-        PeriodicFaces = "periodic faces";
         ReusedSlots = "re-used slots (outlets and sources)";
         Hook = "an operation after each step";
-        FieldSaves = "velocities or arrays of the traced field at saves";
         FlowMapGradient = "the gradient of the flow map";
         OwnField = "a field of your own";
         TensorSteps = "steps in tensor operations";
@@ -71,13 +69,8 @@ table! {
         Batches = "batches of particles";
         Pieces = "pieces of a run";
         Checkpoint = "resuming from a checkpoint";
-        Blocks = "the strategy `blocks`";
-        Holes = "holes of the field (`NotFinite::Outside`)";
         Land = "land (`NotFinite::Land`)";
-        OpenPeriod = "frames that repeat with a period that is not given";
-        NotOnGrid = "a field that is not on a grid, or does not own its source";
-        OtherPlaces = "samples of the field elsewhere than at the particles";
-        SecondDevice = "a second device";
+        NotOnGrid = "a field that is not on a grid";
         Sphere = "a field on a sphere";
         Obstacles = "obstacles";
         LevelDrift = "a drift towards the east or the north";
@@ -109,30 +102,11 @@ table! {
             "omit the batch, or use a device that holds all particles";
         Pieces, Gradients: "their graph spans all particles", "run it as a whole";
         Checkpoint, Gradients: "a checkpoint holds no graph", "run again from the start";
-        Blocks, Gradients: "gradients need all frames", "use another strategy";
-        Blocks, TensorSteps: "they sample whole frames", "use another strategy";
-        Blocks, PeriodicFaces: "particles go to another part of the grid there", "use another strategy";
-        Blocks, ReusedSlots: "particles start elsewhere in the middle of a step", "use another strategy";
-        Blocks, Tolerance: "particles take steps of their own", "omit it, or use another strategy";
-        Blocks, Walk: "its displacements have no limit", "omit it, or use another strategy";
-        Blocks, Hook: "it may move particles anywhere", "omit it, or use another strategy";
-        Blocks, FieldSaves: "only a part of the field is on the device", "omit them, or use another strategy";
-        Blocks, FlowMapGradient: "a block is chosen for positions only", "omit it, or use another strategy";
-        Blocks, Holes: "only whole frames have them", "use `NotFinite::Zero`, or another strategy";
-        Blocks, Land: "it is known from whole frames only", "use `NotFinite::Zero`, or another strategy";
         Land, NotOnGrid: "coasts run midway between the nodes of a grid", "use `NotFinite::Outside`";
-        Blocks, OpenPeriod: "the first and the last frame must be equal, which blocks cannot check",
-            "leave out the last frame and give the period";
-        Blocks, NotOnGrid: "blocks are parts of a grid, read during the run",
-            "open a grid (`GridField::open`), or use another strategy";
-        Blocks, OtherPlaces: "blocks are read around the particles of a run",
-            "open the field with all frames or with streamed ones";
         Sphere, Obstacles: "bodies are shapes in a flat space", "omit them, or project the field before";
         Sphere, LevelDrift: "its direction in space changes along a path",
             "give a drift upwards only, or add it to the velocities of the files";
         Sphere, TensorSteps: "they are straight in longitude and latitude", "use the fused engine";
-        Sphere, Blocks: "a block is chosen by straight displacements", "use another strategy";
-        Blocks, SecondDevice: "they are read for one device", "use one device, or another strategy";
     }
 }
 

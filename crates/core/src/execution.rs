@@ -10,8 +10,8 @@ pub struct Execution {
     /// The maximum memory of the run in bytes: of the whole process if the device is the CPU, else on the
     /// device. `None` for the free memory.
     pub memory: Option<u64>,
-    /// The memory strategy; `None` for the first of [`Strategy::ALL`] that fits, except for blocks. Streaming of
-    /// frames and blocks of them are chosen when the field is [opened](crate::GridField::open).
+    /// The memory strategy; `None` for the first of [`Strategy::ALL`] that fits. Streaming of
+    /// frames is chosen when the field is [opened](crate::GridField::open).
     pub strategy: Option<Strategy>,
     /// Maximum number of particles on the device at a time; the others stay on the host. `None` for as many
     /// as fit.

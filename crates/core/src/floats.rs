@@ -203,20 +203,6 @@ impl Floats {
         }
     }
 
-    /// Overwrites rows of a table of a width with those of another one of the same precision.
-    pub(crate) fn put_rows(&mut self, width: usize, rows: &[u32], part: &Floats) {
-        fn copy<T: Copy>(all: &mut [T], part: &[T], width: usize, rows: &[u32]) {
-            for (part, row) in part.chunks_exact(width).zip(rows) {
-                all[width * *row as usize..][..width].copy_from_slice(part);
-            }
-        }
-        match (self, part) {
-            (Floats::F32(all), Floats::F32(part)) => copy(all, part, width, rows),
-            (Floats::F64(all), Floats::F64(part)) => copy(all, part, width, rows),
-            _ => unreachable!("a run has one precision"),
-        }
-    }
-
     /// Moves a range of elements to index `to` and resizes the array to `count` elements; new ones
     /// are 0.
     pub(crate) fn shift(&mut self, from: Range<usize>, to: usize, count: usize) {

@@ -43,9 +43,9 @@ pub use execution::{Adjoint, Execution};
 pub use field::sphere;
 pub use field::{
     Analytic, CellVelocity, Domain, EARTH_RADIUS, Expression, Field, FieldArray, FieldFn,
-    FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridBlock, GridField,
-    GridSource, MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid,
-    PointField, PointSource, Samples, Slip, SourceError,
+    FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridField, GridSource,
+    MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField,
+    PointSource, Samples, Slip, SourceError,
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
@@ -78,7 +78,7 @@ pub use tracks::Tracks;
 pub mod program {
     pub use crate::{
         control_group::ControlGroup,
-        field::{FieldSize, InputSummary, ReadTotals, Sampled},
+        field::{FieldSize, InputSummary, ReadTotals, Sampled, frames_of_steps},
         free_memory::FreeMemory,
         patch::MAX_PATCHES,
         phase::PHASE,

@@ -110,7 +110,6 @@ impl Summary {
             all.frames += input.frames;
             all.bytes += input.bytes;
             all.wait_seconds += input.wait_seconds;
-            all.blocks += input.blocks;
         }
         self.trace_seconds += piece.trace_seconds;
         self.save_seconds += piece.save_seconds;

@@ -24,12 +24,9 @@ pub enum Placement {
 /// component is ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridShape {
-    /// Nodes per axis that are held, x first.
+    /// Nodes per axis, x first.
     pub nodes: [usize; 3],
-    /// Along each axis, the index of the first node that is held: not 0 in a block of a larger grid. A table of
-    /// coordinates starts with that node.
-    pub first: [usize; 3],
-    /// Coordinates of the node of index 0, in the data's unit of length.
+    /// Coordinates of the first node, in the data's unit of length.
     pub origin: [f64; 3],
     /// Distance between nodes, if `spacing` is [`Spacing::Uniform`].
     pub pitch: [f64; 3],
@@ -59,12 +56,6 @@ impl GridShape {
     /// Values per frame.
     pub fn values_per_frame(&self) -> usize {
         self.values().iter().product()
-    }
-
-    /// Whether this is a block that does not start with the first node of its grid, and cells are computed in
-    /// the whole grid.
-    pub fn is_inner_block(&self) -> bool {
-        self.spacing == Spacing::Uniform && self.first != [0; 3]
     }
 
     /// Offset in memory from a value to the next one along each axis; 0 along a flat axis.

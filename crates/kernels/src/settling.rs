@@ -79,7 +79,6 @@ impl FieldTensors {
         let grid = GridShape {
             radius: None,
             nodes: [1; 3],
-            first: [0; 3],
             origin: [0.0; 3],
             pitch: [1.0; 3],
             spacing: Spacing::Uniform,

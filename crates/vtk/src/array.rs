@@ -207,11 +207,6 @@ impl ArrayInfo {
         self.tuples.checked_mul(self.components)
     }
 
-    /// Bytes of a tuple in a binary file, of a type other than bits.
-    pub(crate) fn tuple_bytes(&self) -> usize {
-        self.components * self.scalar.size()
-    }
-
     /// The name of the array in messages.
     pub(crate) fn element(&self) -> String {
         format!("array `{}`", self.name)

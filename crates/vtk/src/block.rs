@@ -82,30 +82,6 @@ impl Block {
         }
     }
 
-    /// The position of the first of `count` values and their byte order, if they are plain bytes one after the
-    /// other; `None` for other encodings.
-    pub(crate) fn plain(
-        &self,
-        context: ErrorContext<'_>,
-        scalar: ScalarType,
-        count: usize,
-    ) -> Result<Option<(u64, ByteOrder)>, Error> {
-        let context = context.at(self.start);
-        match self.encoding {
-            Encoding::BigEndian => {
-                expect_bytes(context, scalar, count, self.end.saturating_sub(self.start))?;
-                Ok(Some((self.start, ByteOrder::Big)))
-            }
-            Encoding::Binary(format) if !format.base64 && format.compressor.is_none() => {
-                let array = BinaryArray::open(context, self.start..self.end, format)?;
-                let bytes = array.uncompressed_bytes();
-                expect_bytes(context, scalar, count, bytes)?;
-                Ok(Some((self.start + array.stored_bytes() - bytes, format.order)))
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// Number of values in the block, without decoding it.
     pub(crate) fn count_values(
         &self,

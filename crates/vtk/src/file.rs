@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::array::{Array, ArrayInfo, Association, GridBox};
+use crate::array::{Array, ArrayInfo, Association};
 use crate::axes::reorder;
 use crate::cells::{self, CellArray};
 use crate::coordinates;
@@ -10,11 +10,10 @@ use crate::dataset::{BlockInfo, DataSet};
 use crate::error::Error;
 use crate::geometry::{Geometry, Kind, cell_dims};
 use crate::hdf;
-use crate::pieces::{read_box, read_members, read_values};
+use crate::pieces::{read_members, read_values};
 use crate::source::Source;
 use crate::split::{self, Indivisible, SplitCells};
 use crate::structure::{BlockFile, BlockIndex};
-use crate::values::Values;
 
 /// Names of the field array with the time, in the order of preference.
 const TIME_NAMES: [&str; 2] = ["TimeValue", "TIME"];
@@ -208,33 +207,6 @@ impl VtkFile {
             return Err(Error::ForeignArray { path, array: array.name.clone() });
         }
         self.decode(array)
-    }
-
-    /// Reads the values of a point or cell array in a box of a grid: `size` tuples along x, y and z from the
-    /// tuple `start` on, x varying fastest. Only these are read.
-    ///
-    /// # Errors
-    ///
-    /// As for [`read`](Self::read), and if the data set is no grid or has no such box, if its axes are permuted, or
-    /// if the array is in several pieces or not in uncompressed raw bytes.
-    pub fn read_box(
-        &self,
-        array: &ArrayInfo,
-        start: [usize; 3],
-        size: [usize; 3],
-    ) -> Result<Values, Error> {
-        let element = array.element();
-        let context = self.data.sources.main().context(0, &element);
-        let Some(grid_size) = self.dims_of(array.association) else {
-            return Err(context.malformed("an array without a grid", "an array on a grid"));
-        };
-        if self.axes.is_some() || !self.data.members.is_empty() {
-            let remedy = "write the values in the order of x, y and z, in one piece";
-            return Err(
-                context.unsupported("a part of a grid of permuted axes or several blocks", remedy)
-            );
-        }
-        read_box(&self.data.sources, array, GridBox { start, size, grid_size })
     }
 
     /// The node coordinates along x, y and z of image data or a rectilinear grid, in the units of

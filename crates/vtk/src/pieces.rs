@@ -1,15 +1,12 @@
 //! Reads arrays and joins their parts.
 
-use std::io::Read;
-
-use crate::array::{ArrayInfo, GridBox, Part, Placement};
+use crate::array::{ArrayInfo, Part, Placement};
 use crate::error::Error;
 use crate::merge::{duplicates, join};
-use crate::scalar::ScalarType;
 use crate::source::ErrorContext;
 use crate::sources::Sources;
 use crate::structure::Structure;
-use crate::values::{Decoder, Values};
+use crate::values::Values;
 
 /// Names of the arrays that mark duplicates, and whether their numbers are levels, not flags.
 pub(crate) const GHOSTS: [(&str, bool); 2] = [("vtkGhostType", false), ("vtkGhostLevels", true)];
@@ -31,47 +28,6 @@ pub(crate) fn read_values(
         1 => Ok(parts.pop().map_or(Values::empty(info.scalar), |(.., values)| values)),
         _ => join(context, info, parts, &masks(sources, structure, info)?),
     }
-}
-
-/// Reads the values of an array in a box of its grid, row by row; x varies fastest.
-pub(crate) fn read_box(
-    sources: &Sources,
-    info: &ArrayInfo,
-    GridBox { start, size, grid_size }: GridBox,
-) -> Result<Values, Error> {
-    let element = info.element();
-    let main = sources.main().context(0, &element);
-    let is_inside = (0..3).all(|d| start[d] + size[d] <= grid_size[d]);
-    if !is_inside || grid_size.iter().product::<usize>() != info.tuples {
-        return Err(main.malformed(format!("`{}` tuples", info.tuples), "a grid with the box"));
-    }
-    let remedy = "write it as one piece of uncompressed raw data (legacy binary, or XML with appended raw data)";
-    let [part] = info.parts.as_slice() else {
-        return Err(main.unsupported("a part of an array in several pieces", remedy));
-    };
-    let context = sources.of(part).context(part.block.start, &element);
-    let count = info.count().ok_or_else(|| context.out_of_memory(usize::MAX))?;
-    let plain = match info.scalar {
-        ScalarType::Bit => None,
-        _ => part.block.plain(context, info.scalar, count)?,
-    };
-    let Some((first, order)) = plain else {
-        return Err(
-            context.unsupported("a part of an array that is text, encoded or compressed", remedy)
-        );
-    };
-    let (values, bytes) = (size.iter().product::<usize>() * info.components, info.tuple_bytes());
-    let decoder = Decoder::new(info.scalar, order, values);
-    let mut decoder = decoder.map_err(|_| context.out_of_memory(values))?;
-    let mut row = vec![0; size[0] * bytes];
-    for (k, j) in (0..size[2]).flat_map(|k| (0..size[1]).map(move |j| (k, j))) {
-        let before = ((start[2] + k) * grid_size[1] + start[1] + j) * grid_size[0] + start[0];
-        let at = first + (before * bytes) as u64;
-        let read = context.source().reader(at..at + row.len() as u64).read_exact(&mut row);
-        read.map_err(|e| context.at(at).failed(e, "a row of values"))?;
-        decoder.push_bytes(&row);
-    }
-    Ok(decoder.finish())
 }
 
 /// Reads all values of an array that all blocks of a data set have.

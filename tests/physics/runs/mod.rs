@@ -1,7 +1,6 @@
 //! Do tracks depend on how a run is executed: batches, threads, pieces, streamed frames, resumed runs?
 
 mod batches;
-mod blocks;
 mod groups;
 mod order;
 mod pieces;

@@ -1,11 +1,12 @@
 //! The velocity field: from files or from a formula.
 
 use super::keys::{Keys, Section, keys_of_part};
-use super::{KeyError, flow::GivenFlow, kinds, schema};
+use super::{KeyError, flow::GivenFlow, kinds, schema, value::Reader};
 use burntrace_core::{CellVelocity, NotFinite, OutsideTime, Slip, TimeInterpolation, names};
 use burntrace_io as io;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::Value;
 
 /// A velocity field.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -17,6 +18,9 @@ pub struct Field {
     /// How files are read.
     #[serde(flatten)]
     pub options: io::SeriesOptions,
+    /// The part of a grid of files that is read: a box, or `"auto"` for what the particles can reach; the whole grid if omitted.
+    #[schemars(schema_with = "schema::or_auto::<io::Crop>")]
+    pub crop: Option<GivenCrop>,
     /// Axes of a grid of files whose last layer of nodes is not repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -39,6 +43,29 @@ pub struct Field {
     pub land_value: Option<f64>,
     /// Radius of the earth in metres, for files in degrees; default: 6371008.8.
     pub radius: Option<f64>,
+}
+
+/// The part of a grid that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GivenCrop {
+    /// What the particles can reach, found before the run.
+    Auto,
+    /// A box.
+    #[serde(untagged)]
+    Box(io::Crop),
+}
+
+impl GivenCrop {
+    fn read(reader: Reader) -> Result<Option<Self>, KeyError> {
+        match reader {
+            Reader::Value(Value::String(text)) if text == "auto" => Ok(Some(GivenCrop::Auto)),
+            Reader::Value(Value::Table(_)) => {
+                io::Crop::deserialize(reader).map(|crop| Some(GivenCrop::Box(crop)))
+            }
+            _ => Err(KeyError::value("give { low = [x, y, z], high = [x, y, z] }, or \"auto\"")),
+        }
+    }
 }
 
 /// An axis.
@@ -140,6 +167,7 @@ impl Interpolation {
 section!(Field {
     source: one_of(),
     options: part(),
+    crop: by("crop", GivenCrop::read, Some(None)),
     periodic_axes: or_default("periodic_axes"),
     interpolation: kind("interpolation", Some("grid")),
     in_time: by("in_time", names::TimeInterpolation::deserialize, Some(TimeInterpolation::Linear)),
@@ -156,6 +184,7 @@ impl Field {
         Field {
             source,
             options: io::SeriesOptions::default(),
+            crop: None,
             periodic_axes: Vec::new(),
             interpolation: Interpolation::Grid,
             in_time: TimeInterpolation::default(),
@@ -167,12 +196,21 @@ impl Field {
         }
     }
 
+    /// How files are read.
+    pub fn series_options(&self) -> io::SeriesOptions {
+        let crop = match self.crop {
+            Some(GivenCrop::Box(crop)) => Some(crop),
+            Some(GivenCrop::Auto) | None => None,
+        };
+        io::SeriesOptions { crop, ..self.options.clone() }
+    }
+
     /// The keys that belong to files and have no effect with a formula.
     pub fn keys_of_files() -> Vec<&'static str> {
         let options = keys_of_part::<io::SeriesOptions>().iter().copied();
         options
             .filter(|key| *key != "diffusivity")
-            .chain(["periodic_axes", "slip", "land_value", "radius"])
+            .chain(["crop", "periodic_axes", "slip", "land_value", "radius"])
             .collect()
     }
 }

@@ -4,18 +4,18 @@ use super::{
     description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
     flow, geometry,
     input::{FieldFiles, FieldInput},
-    interpolation, memory, motion, patches,
+    interpolation, memory, motion, patches, reach,
     sampled::{self, SampledField, SampledInput},
 };
 use crate::{
     console::Console,
     errors,
-    file::{self, Case, FieldSource, Interpolation, Misuse},
+    file::{self, Case, FieldSource, GivenCrop, Interpolation, Misuse},
 };
 use anyhow::Result;
 use burntrace_core::{
     Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, PeriodicAxis,
-    Precision, Strategy, device::OpenDevice, program::ReadTotals,
+    Precision, device::OpenDevice, program::ReadTotals,
 };
 use burntrace_io as io;
 use burntrace_io::{series::Association, tracks::TimeOrigin};
@@ -70,9 +70,10 @@ impl LoadedField {
         }
     }
 
-    /// Whether another case with the same field and device would hold the same frames in memory.
+    /// Whether another case with the same field and device would hold the same part and the same frames in memory.
     pub fn suits(&self, case: &Case, device: &OpenDevice) -> bool {
-        memory::frames(case, &self.sizes, device).is_ok_and(|frames| frames == self.frames)
+        case.field.crop != Some(GivenCrop::Auto)
+            && memory::frames(case, &self.sizes, device).is_ok_and(|frames| frames == self.frames)
     }
 
     /// The same fields on another device. No frame is read again.
@@ -134,8 +135,15 @@ pub(super) enum TracedInput {
 }
 
 impl OpenFields {
-    fn open(case: &Case) -> Result<Self> {
+    /// Opens the fields. With `field.crop = "auto"`, the part of the grid that is read is found first.
+    fn open(case: &Case, console: &dyn Console) -> Result<Self> {
         interpolation::check(case)?;
+        check_keys(case)?;
+        let found = reach::find(case)?;
+        let case = found.as_ref().map_or(case, |(cropped, text)| {
+            console.say("crop", text);
+            cropped
+        });
         let (traced, origin) = match &case.field.source {
             FieldSource::Files { files } => {
                 let (input, origin) = open_files(case, files.clone())?;
@@ -201,10 +209,10 @@ impl TracedInput {
     }
 }
 
-/// The sizes of the fields of a case, without reading their frames. Relative file names are resolved in
+/// The sizes of the fields of a case, without loading their frames. Relative file names are resolved in
 /// `base`.
-pub fn sizes(case: &Case) -> Result<memory::FieldSizes> {
-    Ok(OpenFields::open(case)?.sizes(case))
+pub fn sizes(case: &Case, console: &dyn Console) -> Result<memory::FieldSizes> {
+    Ok(OpenFields::open(case, console)?.sizes(case))
 }
 
 /// Loads the fields of a case onto a device.
@@ -216,7 +224,7 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
         )));
     }
     let (start, before) = (Instant::now(), ReadTotals::now());
-    let fields = OpenFields::open(case)?;
+    let fields = OpenFields::open(case, console)?;
     let sizes = fields.sizes(case);
     let frames = memory::frames(case, &sizes, device)?;
     let open_seconds = start.elapsed().as_secs_f64();
@@ -225,7 +233,7 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
     let options_of = |frames| options(case, frames, origin.series());
     let loaded = traced.load(&options_of(frames.traced), device);
     let loaded = loaded.map_err(|error| named(error, origin.files()));
-    let (counts, field) = loaded.map_err(|error| without_blocks(case, error))?;
+    let (counts, field) = loaded?;
     let other_options = options_of(frames.sampled);
     let load = |other: SampledInput| other.load(&device.device, &other_options);
     let sampled = sampled.into_iter().map(load).collect::<Result<_>>()?;
@@ -250,15 +258,6 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
     })
 }
 
-/// An error of a field of which blocks should be read, with another way to read it.
-fn without_blocks(case: &Case, error: anyhow::Error) -> anyhow::Error {
-    let text = errors::chain(&error);
-    match case.run.strategy == Some(Strategy::Blocks) && !text.contains("run.strategy") {
-        true => Misuse::error(format!("{text}; or use another `run.strategy` than \"blocks\"")),
-        false => error,
-    }
-}
-
 /// An error of a frame or a mesh, with the name of its file.
 pub(super) fn named(error: burntrace_core::Error, files: &[PathBuf]) -> anyhow::Error {
     match file_of(files, &error) {
@@ -271,7 +270,6 @@ pub(super) fn named(error: burntrace_core::Error, files: &[PathBuf]) -> anyhow::
 }
 
 fn open_files(case: &Case, files: io::Files) -> Result<(FieldInput, FieldOrigin)> {
-    check_keys(case)?;
     let (options, interpolation) = (series_options(case), case.field.interpolation.clone());
     let files = FieldFiles { files, options, interpolation };
     let own = |velocity: &_, arrays: &[_]| sampled::own(case, velocity, arrays);
@@ -299,7 +297,7 @@ pub fn mesh(case: &Case) -> Result<Option<io::MeshSeries>> {
 /// Refuses keys that the interpolation cannot use.
 fn check_keys(case: &Case) -> Result<()> {
     let field = &case.field;
-    let is_part = field.options.crop.is_some() || field.options.every.is_some();
+    let is_part = field.crop.is_some() || field.options.every.is_some();
     let of_grids = [
         ("field.periodic_axes needs", "it", !field.periodic_axes.is_empty()),
         ("field.crop and field.every need", "them", is_part),
@@ -363,12 +361,12 @@ fn origin(info: io::SeriesInfo, case: &Case) -> FieldOrigin {
 }
 
 /// The options for reading the files of a case.
-fn series_options(case: &Case) -> io::SeriesOptions {
+pub(super) fn series_options(case: &Case) -> io::SeriesOptions {
     io::SeriesOptions {
         other_cells: case.field.interpolation.other_cells(),
         faces: patches::faces(case),
         longitudes: case.domain.low.zip(case.domain.high).map(|(low, high)| [low[0], high[0]]),
-        ..case.field.options.clone()
+        ..case.field.series_options()
     }
 }
 

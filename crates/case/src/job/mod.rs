@@ -11,6 +11,7 @@ mod memory;
 mod motion;
 mod obstacles;
 mod patches;
+mod reach;
 mod sampled;
 mod seeds;
 mod words;
@@ -26,7 +27,7 @@ pub use words::in_words as field_in_words;
 
 use crate::{
     console::Console,
-    file::{self, Case, FieldSource, Misuse, Units},
+    file::{self, Case, FieldSource, GivenCrop, Misuse, Units},
     folder,
 };
 use anyhow::Result;
@@ -106,7 +107,9 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
 /// A warning if a part of the domain is outside the field. On a mesh this is usual: there is no field
 /// outside, and a larger domain leaves its boundary to the mesh.
 fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
-    if field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow { .. }) {
+    // No particle reaches what is left out of the field.
+    let is_found = case.field.crop == Some(GivenCrop::Auto);
+    if is_found || field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow { .. }) {
         return Ok(None);
     }
     let (domain, field) = (domain(case, field.domain())?, field.domain());

@@ -208,7 +208,7 @@ impl Group {
             prefer: Some(self.association),
             arrays: self.arrays.clone(),
             other_cells: case.field.interpolation.other_cells(),
-            ..case.field.options.clone()
+            ..case.field.series_options()
         };
         if !self.are_own {
             (options.times, options.frames) = (None, io::Frames::default());

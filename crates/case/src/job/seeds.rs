@@ -171,10 +171,10 @@ fn make(
     let field = &*loaded.field;
     let (low, high) = corners(shape, domain);
     let random = |seed: Option<u64>| seed.unwrap_or(default_seed(block));
+    if let Some(made) = without_field((shape, block), [low, high])? {
+        return Ok((made, None));
+    }
     let made = match *shape {
-        Grid { counts, placement, auxiliary, .. } => {
-            return Ok((grid([low, high], counts, placement, auxiliary)?, None));
-        }
         Uniform { count, seed, placement, .. } => {
             let draw = |count| Seeds::uniform(low, high, count, random(seed));
             drawn(draw, (count, placement), [low[1], high[1]], (domain, field))?
@@ -182,6 +182,28 @@ fn make(
         Sobol { count, placement, .. } => {
             let draw = |count| Seeds::sobol(low, high, count);
             drawn(draw, (count, placement), [low[1], high[1]], (domain, field))?
+        }
+        Mesh { count, seed, patch: Some(ref name), by, .. } => {
+            on_patch(case, loaded, (name, by.unwrap_or_default()), count, random(seed))?
+        }
+        Mesh { count, seed, .. } => Seeds::in_mesh(mesh(field)?, low, high, count, random(seed)),
+        File { ref path } => from_file(path, loaded.time_origin())?,
+        Run { ref path } => return of_run(&Folder::at(path)),
+        _ => Ok(Seeds::none()),
+    };
+    Ok((made.map_err(Misuse::of)?, None))
+}
+
+/// The seeds of a shape of a block with a box, if they need no field.
+fn without_field(
+    (shape, block): (&SeedShape, usize),
+    corners: [[f64; 3]; 2],
+) -> Result<Option<Seeds>> {
+    use SeedShape::*;
+    let random = |seed: Option<u64>| seed.unwrap_or(default_seed(block));
+    let made = match *shape {
+        Grid { counts, placement, auxiliary, .. } => {
+            return grid(corners, counts, placement, auxiliary).map(Some);
         }
         Gaussian { centre, deviation, count, seed } => {
             Seeds::gaussian(centre, deviation, count, random(seed))
@@ -192,14 +214,44 @@ fn make(
         Sphere { centre, radius, count } => Seeds::sphere(centre, radius, count),
         Ball { centre, radius, count, seed } => Seeds::ball(centre, radius, count, random(seed)),
         List { ref points } => Seeds::list(points.clone()),
-        Mesh { count, seed, patch: Some(ref name), by, .. } => {
-            on_patch(case, loaded, (name, by.unwrap_or_default()), count, random(seed))?
-        }
-        Mesh { count, seed, .. } => Seeds::in_mesh(mesh(field)?, low, high, count, random(seed)),
-        File { ref path } => from_file(path, loaded.time_origin())?,
-        Run { ref path } => return of_run(&Folder::at(path)),
+        Uniform { .. } | Sobol { .. } | Mesh { .. } | File { .. } | Run { .. } => return Ok(None),
     };
-    Ok((made.map_err(Misuse::of)?, None))
+    made.map(Some).map_err(Misuse::of)
+}
+
+/// The low and the high end along each axis of the positions that seeds can have, in the coordinates of a domain; of longitudes
+/// around the sphere, beyond the domain where they go on at its other end.
+pub fn bounds(
+    case: &Case,
+    domain: Domain,
+    (is_in_degrees, origin): (bool, Option<&TimeOrigin>),
+) -> Result<[[f64; 2]; 3]> {
+    let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
+    for (block, given) in case.seeds.iter().enumerate() {
+        let (low, high) = corners(&given.shape, domain);
+        let made = match &given.shape {
+            SeedShape::File { path } => Some(from_file(path, origin)?.map_err(Misuse::of)?),
+            SeedShape::Run { path } => Some(of_run(&Folder::at(path))?.0),
+            shape => without_field((shape, block), [low, high])?,
+        };
+        let moved = |seeds: Seeds| match is_in_degrees {
+            true => seeds.within_longitudes(domain.low[0], domain.high[0]),
+            false => seeds,
+        };
+        let positions = match made {
+            Some(seeds) => moved(seeds).positions().to_vec(),
+            None => {
+                let [west, south, z] =
+                    moved(Seeds::list(vec![low]).map_err(Misuse::of)?).positions()[0];
+                vec![[west, south, z], [west + high[0] - low[0], high[1], high[2]]]
+            }
+        };
+        for (d, ends) in bounds.iter_mut().enumerate() {
+            let along = || positions.iter().map(|position| position[d]);
+            *ends = [along().fold(ends[0], f64::min), along().fold(ends[1], f64::max)];
+        }
+    }
+    Ok(bounds)
 }
 
 /// A number of seeds of a sequence in a box with these latitudes: on a sphere by area, and in the water if they are to be there.

@@ -4,7 +4,7 @@ use super::{
     Fingerprint, Machine, RunCheckpoint, Session, case_change, checkpoint_policy, devices, open_log,
 };
 use crate::{
-    file::{self, Case, Misuse},
+    file::{self, Case, GivenCrop, Misuse},
     folder::{self, Folder, STATE, paths},
     job,
 };
@@ -76,6 +76,12 @@ impl FinishedRun {
                 "{change} in the finished run {name}; --extend may change only the end (trace.t1, or trace.steps \
                  with the same step), later saves (save.every, every_time, times), save.vtk, save.report and \
                  keys of [run] other than run.precision: remove the change, or run the case from its start"
+            )));
+        }
+        if case.field.crop == Some(GivenCrop::Auto) {
+            return Err(Misuse::error(format!(
+                "field.crop is \"auto\", and what the particles reach depends on the end of the run; run the case from \
+                 its start, as --extend goes on in the box of the finished run {name}"
             )));
         }
         self.keep_releases(&mut case);

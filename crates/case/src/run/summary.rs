@@ -225,9 +225,6 @@ impl RunSummary<'_> {
     /// The memory strategy of the run.
     fn strategy(&self) -> Strategy {
         let run = &self.traced.run;
-        if run.input.is_some_and(|input| input.blocks > 0) {
-            return Strategy::Blocks;
-        }
         let streams = run.input.is_some();
         let at_once = self.shared.as_ref().map_or(run.particles, |shared| shared.largest_piece);
         let has_batches = run.batches.sizes[1] < at_once;

@@ -296,7 +296,7 @@ pub struct BenchArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["workload", "particles", "steps", "precision", "batch", "data", "compare", "markdown"]
+        conflicts_with_all = ["workload", "particles", "steps", "precision", "batch", "compare", "markdown"]
     )]
     pub case: Option<PathBuf>,
     /// With --case: set or remove a key, such as `seeds.count=1000`; can be repeated
@@ -320,9 +320,6 @@ pub struct BenchArgs {
     /// Particles per call: a number, `whole` for all, or `auto` for the fastest
     #[arg(long, default_value = "whole")]
     pub batch: String,
-    /// Read fields and seeds from NumPy arrays in this folder, shared with other programs
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
     /// Write the measurements to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -23,7 +23,6 @@ struct OldRecord {
     particles: usize,
     precision: String,
     steps: u64,
-    data: String,
     first_seed: [f64; 3],
     batch: usize,
     batches_tried: Vec<IgnoredAny>,
@@ -62,7 +61,6 @@ impl OldReport {
                 && old.particles == new.particles
                 && old.precision == new.precision
                 && old.steps == new.steps
-                && old.data == new.data
                 && old.first_seed == new.first_seed
                 && old.has_batches_of(new)
         })

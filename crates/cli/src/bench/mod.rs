@@ -6,11 +6,11 @@ mod plan;
 mod report;
 mod table;
 
-use crate::{args::BenchArgs, errors, file::Misuse, folder, machine, notes};
+use crate::{args::BenchArgs, errors, folder, machine, notes};
 use anyhow::{Result, bail};
 use burntrace::{device::OpenDevice, io};
 use burntrace_bench::{
-    InvalidData, Reference, Workload,
+    Reference, Workload,
     check::Check,
     kind::WorkloadKind,
     measure::Measurement,
@@ -54,13 +54,12 @@ pub fn execute(args: &BenchArgs) -> Result<()> {
 fn measure_workload(plan: &BenchPlan, kind: WorkloadKind, report: &mut BenchReport) -> Result<()> {
     stage(&format!("{}: generating the field", kind.name()));
     let settings = &plan.settings;
-    let data = settings.data.as_deref();
-    let workload = Workload::new(kind, data).map_err(misuse_of_data)?;
-    report.workloads.push(WorkloadInfo::new(&workload, plan));
+    let workload = Workload::new(kind)?;
+    report.workloads.push(WorkloadInfo::new(&workload));
     let reference = Reference::new(&workload);
     let steps = plan.steps(kind);
     for count in plan.counts() {
-        let seeds = workload.seeds(count, data).map_err(misuse_of_data)?;
+        let seeds = workload.seeds(count);
         stage(&format!("{}: tracing the reference in double precision", kind.name()));
         let check = Check::new(kind, settings.precision, &reference, &seeds, steps);
         let measurement =
@@ -75,11 +74,6 @@ fn measure_workload(plan: &BenchPlan, kind: WorkloadKind, report: &mut BenchRepo
     }
     stage("");
     Ok(())
-}
-
-/// Shared arrays that cannot be used are the user's.
-fn misuse_of_data(error: anyhow::Error) -> anyhow::Error {
-    if error.is::<InvalidData>() { Misuse::error(error.to_string()) } else { error }
 }
 
 /// Measures on a device. A failure is recorded, so that the other devices are still measured.

@@ -42,19 +42,13 @@ impl BenchPlan {
             false => unique(&args.workload, workload)?,
         };
         check_steps(args.steps, &workloads)?;
-        check_data(args.data.as_deref(), &workloads)?;
         Ok(BenchPlan {
             devices,
             left_out,
             workloads,
             particles: unique(&args.particles, |&count| particles(count))?,
             steps: args.steps,
-            settings: Settings {
-                precision,
-                repeats: args.repeats,
-                batch: batch(&args.batch)?,
-                data: args.data.clone(),
-            },
+            settings: Settings { precision, repeats: args.repeats, batch: batch(&args.batch)? },
         })
     }
 
@@ -120,17 +114,6 @@ fn check_steps(steps: Option<u64>, workloads: &[WorkloadKind]) -> Result<()> {
             "--steps {steps} is out of range for {}: its field covers 1 to {} steps",
             kind.name(),
             kind.steps()
-        ))),
-    }
-}
-
-/// Refuses `--data` for workloads without shared arrays.
-fn check_data(data: Option<&Path>, workloads: &[WorkloadKind]) -> Result<()> {
-    match workloads.iter().find(|kind| data.is_some() && !kind.has_data()) {
-        None => Ok(()),
-        Some(kind) => Err(Misuse::error(format!(
-            "--data has no arrays of {}; measure it in a separate call, without --data",
-            kind.name()
         ))),
     }
 }

@@ -30,7 +30,6 @@ pub struct WorkloadInfo {
     nodes: usize,
     frames: usize,
     dt: f64,
-    data: String,
 }
 
 impl BenchReport {
@@ -59,14 +58,13 @@ impl BenchReport {
 }
 
 impl WorkloadInfo {
-    pub fn new(workload: &Workload, plan: &BenchPlan) -> Self {
+    pub fn new(workload: &Workload) -> Self {
         WorkloadInfo {
             name: workload.kind.name(),
             description: workload.kind.description(),
             nodes: workload.nodes.count(),
             frames: workload.frames.len(),
             dt: workload.kind.dt(),
-            data: plan.settings.data_origin(),
         }
     }
 }

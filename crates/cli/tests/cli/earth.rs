@@ -16,7 +16,7 @@ const CASE: &str = "[field]\nfiles = \"ocean.nc\"\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\n";
 
 /// Runs `earth.py` in a folder, and returns what it prints.
-fn script(python: &Path, folder: &Path, args: &[&str]) -> String {
+pub fn script(python: &Path, folder: &Path, args: &[&str]) -> String {
     peer("earth.py", python, folder, args)
 }
 

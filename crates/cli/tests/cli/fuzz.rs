@@ -140,6 +140,10 @@ fn files() -> Vec<String> {
             inside,
         ),
         files(
+            "files = \"u_*.vti\", velocity = \"velocity\", ignore_file_times = true, file_dt = 0.1, crop = \"auto\"",
+            inside,
+        ),
+        files(
             "files = [\"u_2.vti\", \"u_9.vti\"], velocity = \"velocity\", ignore_file_times = true, times = [0.0, 1.0], \
              land_value = 0.0, slip = \"free\"",
             &format!(

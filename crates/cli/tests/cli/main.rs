@@ -4,13 +4,13 @@
 
 mod arrays;
 mod bench;
-mod blocks;
 #[path = "../../../../tests/support/browser.rs"]
 mod browser;
 mod clock;
 mod command_fuzz;
 mod commands;
 mod compare;
+mod crop;
 mod dates;
 mod doctor;
 mod earth;

@@ -143,7 +143,6 @@ impl Formula {
                 shape: FieldShape::Formula(FormulaShape { velocity, clock, on_cards }),
             },
             stream: None,
-            blocks: None,
             time: TimeAxis::steady(),
             domain,
             origin,

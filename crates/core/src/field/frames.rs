@@ -1,6 +1,6 @@
 //! Frame times: the time axis of a field, interpolation in time, and times outside the frames.
 
-use crate::{Error, Result, error::short};
+use crate::{Error, Result, error::short, schedule::TimeSpan};
 use burntrace_kernels::{Clock, Outside, Step, TimeInterpolation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,10 +37,6 @@ pub enum Frames {
     /// This number of frames, including those that are read ahead. A separate thread reads the
     /// others when the run needs them. The minimum is 4; a step that spans more frames holds more.
     Streamed(usize),
-    /// Of each frame, the parts around the particles, up to this number of bytes on the device at a time. A
-    /// separate thread reads them when the run needs them. For frames of a [grid](crate::GridField::open) that
-    /// are larger than the device.
-    Blocks(u64),
 }
 
 impl Frames {
@@ -48,7 +44,7 @@ impl Frames {
     pub(crate) fn window(self, frames: usize) -> Option<usize> {
         match self {
             Frames::Streamed(held) => Some(held.max(4)).filter(|held| *held < frames),
-            Frames::All | Frames::Blocks(_) => None,
+            Frames::All => None,
         }
     }
 
@@ -288,6 +284,38 @@ fn closing_interval(intervals: &[f64], period: f64) -> Result<Option<f64>> {
     Ok((rest > slack).then_some(rest))
 }
 
+/// The steps of a span in groups that read few frames: the indices of these frames, and the total and the longest time of
+/// the steps.
+///
+/// # Errors
+///
+/// If the times do not increase, or do not fit the period.
+pub fn frames_of_steps(
+    times: Vec<f64>,
+    outside: OutsideTime,
+    span: &TimeSpan,
+) -> Result<Vec<(Vec<usize>, [f64; 2])>> {
+    let axis = TimeAxis::new(times, outside, TimeInterpolation::Linear)?;
+    let mut groups: Vec<(Range<i64>, [f64; 2])> = Vec::new();
+    for step in 0..span.steps {
+        let t = span.t0 + step as f64 * span.dt;
+        let h = if step + 1 == span.steps { span.t1 - t } else { span.dt };
+        let frames = axis.frames_of(t, h);
+        let size = |frames: &Range<i64>| frames.end - frames.start;
+        match groups.last_mut() {
+            Some((all, [total, longest]))
+                if size(&union(all.clone(), frames.clone())) <= size(&frames).max(2) =>
+            {
+                *all = union(all.clone(), frames);
+                (*total, *longest) = (*total + h.abs(), longest.max(h.abs()));
+            }
+            _ => groups.push((frames, [h.abs(); 2])),
+        }
+    }
+    let numbers = |frames: Range<i64>| frames.map(|frame| axis.number(frame)).collect();
+    Ok(groups.into_iter().map(|(frames, times)| (numbers(frames), times)).collect())
+}
+
 /// The smallest range of frames that contains two others.
 pub(super) fn union(a: Range<i64>, b: Range<i64>) -> Range<i64> {
     a.start.min(b.start)..a.end.max(b.end)
@@ -347,6 +375,21 @@ mod tests {
         let (interval, step) = closed.step_unrolled(4.25, 0.1);
         assert_eq!((interval, step.interval), (2, 2));
         assert_eq!(closed.step_unrolled(1.0 - 3.5 - 0.25, 0.1).0, -4);
+    }
+
+    #[test]
+    fn groups_of_steps_have_the_frames_that_they_read() {
+        let times = || vec![0.0, 1.0, 2.0, 3.0];
+        let span = TimeSpan { t0: 0.0, t1: 2.25, dt: 0.5, steps: 5 };
+        let groups = frames_of_steps(times(), OutsideTime::Error, &span).unwrap();
+        let frames: Vec<&[usize]> = groups.iter().map(|(frames, _)| &frames[..]).collect();
+        assert_eq!(frames, [&[0, 1][..], &[0, 1, 2], &[1, 2, 3], &[2, 3]]);
+        let total: f64 = groups.iter().map(|(_, [total, _])| total).sum();
+        assert_eq!((total, groups[3].1), (2.25, [0.25; 2]));
+        let span = TimeSpan { t0: 0.5, t1: -0.25, dt: -0.75, steps: 1 };
+        let periodic = OutsideTime::Periodic { period: Some(4.0) };
+        let groups = frames_of_steps(times(), periodic, &span).unwrap();
+        assert_eq!(groups, [(vec![3, 0, 1], [0.75; 2])]);
     }
 
     #[test]

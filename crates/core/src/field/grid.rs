@@ -1,10 +1,8 @@
 //! Velocity fields on structured grids.
 
 use super::{
-    blocks::Blocks,
     coast::Coast,
     domain::{AXES, Domain},
-    frames::Frames,
     globe::Globe,
     layout::{Layout, grid_name, indices_of},
     load::{Input, Loaded},
@@ -47,8 +45,7 @@ impl GridField {
     }
 
     /// Takes ownership of a source, so that a separate thread can read its frames during the run
-    /// ([`FieldOptions::frames`]), as a whole or in blocks. A frame that cannot be read then ends the run that
-    /// needs it.
+    /// ([`FieldOptions::frames`]). A frame that cannot be read then ends the run that needs it.
     ///
     /// # Errors
     ///
@@ -59,11 +56,7 @@ impl GridField {
         options: &FieldOptions,
     ) -> Result<Self> {
         let (axes, placement) = (source.axes().clone(), source.placement());
-        let input = match options.frames {
-            Frames::Blocks(bytes) => Input::Blocks(source, bytes),
-            Frames::All | Frames::Streamed(_) => Input::Owned(source),
-        };
-        GridField::of(axes, placement, input, device, options)
+        GridField::of(axes, placement, Input::Owned(source), device, options)
     }
 
     fn of(
@@ -105,16 +98,8 @@ impl GridField {
             globe: globe.map(Arc::new),
             coast: coast.clone(),
         };
-        let Loaded { velocity, stream, blocks, traits, layout } = match input {
-            Input::Blocks(source, bytes) => {
-                let given = layout.values_of_source();
-                let open = (device, options);
-                let read = (source, measured.clone());
-                let (blocks, traits) = Blocks::open(layout, read, time.clone(), open, bytes)?;
-                Loaded::in_blocks(blocks, traits, given, open)
-            }
-            input => layout.load(input, &time, device, options)?,
-        };
+        let Loaded { velocity, stream, traits, layout } =
+            layout.load(input, &time, device, options)?;
         let order = layout.order.as_ref().map(|order| order.order());
         let land = coast.and_then(|coast| coast.land(&shape, &measured, order)).map(Arc::new);
         let dtype = options.precision.dtype();
@@ -130,7 +115,6 @@ impl GridField {
                 shape: FieldShape::Grid(shape),
             },
             stream,
-            blocks,
             domain,
             origin,
             time,
@@ -258,7 +242,6 @@ fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> GridShape {
     let uniform = axes.iter().all(|axis| is_uniform(axis));
     GridShape {
         nodes: axes.each_ref().map(Vec::len),
-        first: [0; 3],
         origin: axes.each_ref().map(|axis| axis[0]),
         pitch: axes.each_ref().map(|axis| pitch(axis)),
         radius: None,

@@ -1,12 +1,11 @@
 //! Loading of a source's frames to a device.
 
 use super::{
-    blocks::Blocks,
-    frames::{Frames, TimeAxis},
+    frames::TimeAxis,
     lanes::{ArrayLanes, LANES},
     layout::{FrameTraits, Layout, ValueLayout, check_ends, threads},
     options::{FieldOptions, NotFinite},
-    source::{FrameSource, GridSource},
+    source::FrameSource,
     stream::Stream,
     totals::ReadTotals,
 };
@@ -22,8 +21,6 @@ use std::{sync::Arc, time::Instant};
 pub(super) enum Input<'a> {
     Borrowed(&'a mut dyn FrameSource),
     Owned(Box<dyn FrameSource + Send>),
-    /// A grid of which blocks of up to a number of bytes are read during the run.
-    Blocks(Box<dyn GridSource + Send>, u64),
 }
 
 impl Input<'_> {
@@ -32,7 +29,6 @@ impl Input<'_> {
         let times = match self {
             Input::Borrowed(source) => source.times(),
             Input::Owned(source) => source.times(),
-            Input::Blocks(source, _) => source.times(),
         };
         TimeAxis::new(times.to_vec(), options.outside_time, options.in_time)
     }
@@ -42,7 +38,6 @@ impl Input<'_> {
         match self {
             Input::Borrowed(source) => ArrayLanes::checked(*source),
             Input::Owned(source) => ArrayLanes::checked(&**source),
-            Input::Blocks(source, _) => ArrayLanes::checked(&**source),
         }
     }
 }
@@ -52,26 +47,8 @@ pub(super) struct Loaded {
     /// Velocities of all frames; a placeholder of one value if frames are read during the run.
     pub velocity: Tensor<2>,
     pub stream: Option<Arc<Stream>>,
-    pub blocks: Option<Arc<Blocks>>,
     pub traits: FrameTraits,
     pub layout: ValueLayout,
-}
-
-impl Loaded {
-    /// Frames of which blocks are read during the run.
-    pub fn in_blocks(
-        blocks: Blocks,
-        traits: FrameTraits,
-        layout: ValueLayout,
-        (device, options): (&Device, &FieldOptions),
-    ) -> Self {
-        let velocity = placeholder(device, options);
-        Loaded { velocity, stream: None, blocks: Some(Arc::new(blocks)), traits, layout }
-    }
-}
-
-fn placeholder(device: &Device, options: &FieldOptions) -> Tensor<2> {
-    Floats::zeros(options.precision, LANES).into_tensor([1, LANES], device)
 }
 
 impl Layout {
@@ -90,17 +67,14 @@ impl Layout {
         }
         let given = self.values_of_source();
         let frames = time.clock().frames;
-        if matches!(options.frames, Frames::Blocks(_)) {
-            return Err(refusal(Feature::Blocks, Feature::NotOnGrid));
-        }
         match (input, options.frames.window(frames)) {
-            (Input::Blocks(..), _) => Err(refusal(Feature::Blocks, Feature::NotOnGrid)),
             (Input::Owned(source), Some(window)) => {
                 self.check_memory(window.min(frames), options)?;
                 let (stream, traits) =
                     Stream::open(self, source, time.clone(), (device, options), window)?;
-                let (velocity, stream) = (placeholder(device, options), Some(Arc::new(stream)));
-                Ok(Loaded { velocity, stream, blocks: None, traits, layout: given })
+                let placeholder = Floats::zeros(options.precision, LANES);
+                let velocity = placeholder.into_tensor([1, LANES], device);
+                Ok(Loaded { velocity, stream: Some(Arc::new(stream)), traits, layout: given })
             }
             (Input::Borrowed(_), Some(_)) => Err(Error::Plan(
                 "frames cannot be streamed from a borrowed source; pass an owned source (`open` \
@@ -125,7 +99,7 @@ impl Layout {
         let rows = frames * self.size() + 1;
         let velocity = all.into_tensor([rows, LANES], device);
         let layout = self.values_of_source();
-        Ok(Loaded { velocity, stream: None, blocks: None, traits, layout })
+        Ok(Loaded { velocity, stream: None, traits, layout })
     }
 
     fn check_memory(&self, frames: usize, options: &FieldOptions) -> Result<()> {

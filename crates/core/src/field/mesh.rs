@@ -133,7 +133,7 @@ impl MeshField {
             },
         };
         let averages = averages.then_some((&*mesh, &*origins));
-        let Loaded { velocity, stream, blocks, traits, layout } =
+        let Loaded { velocity, stream, traits, layout } =
             given.load(layout, &time, (device, options), averages)?;
         let (domain, origin) = (domain(&mesh)?, mesh.origin());
         let groups = lanes.groups();
@@ -142,7 +142,6 @@ impl MeshField {
             sampled: Sampled {
                 tensors,
                 stream,
-                blocks,
                 domain,
                 origin,
                 time,

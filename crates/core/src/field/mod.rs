@@ -2,7 +2,6 @@
 
 mod analytic;
 mod arrays;
-mod blocks;
 mod coast;
 mod domain;
 pub(crate) mod evaluate;
@@ -33,12 +32,11 @@ mod window;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use arrays::{FieldArray, Samples};
-pub(crate) use blocks::{BlockAt, Blocks, HeldBlock};
 pub use domain::Domain;
 pub(crate) use domain::{AXES, bounding_box, measured, measured_from, plain};
 pub use flows::Flow;
 pub use formula::{Expression, Formula};
-pub use frames::{Frames, OutsideTime};
+pub use frames::{Frames, OutsideTime, frames_of_steps};
 pub use function::FieldFn;
 pub use globe::EARTH_RADIUS;
 
@@ -58,9 +56,7 @@ pub use points::PointField;
 pub use sampled::Sampled;
 pub(crate) use sampled::origin_row;
 pub use size::FieldSize;
-pub use source::{
-    FrameData, FrameSource, GridBlock, GridSource, MeshSource, PointSource, SourceError,
-};
+pub use source::{FrameData, FrameSource, GridSource, MeshSource, PointSource, SourceError};
 pub use stream::InputSummary;
 pub use totals::ReadTotals;
 pub(crate) use window::FrameWindow;

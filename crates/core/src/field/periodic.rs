@@ -2,7 +2,7 @@
 
 use super::{
     AXES,
-    source::{FrameData, FrameSource, GridBlock, GridSource, SourceError, describe_as},
+    source::{FrameData, FrameSource, GridSource, SourceError, describe_as},
 };
 use crate::{Error, Floats, Result};
 use burntrace_kernels::Placement;
@@ -243,25 +243,6 @@ impl<S: GridSource> GridSource for PeriodicGrid<S> {
 
     fn placement(&self) -> Placement {
         self.source.placement()
-    }
-
-    /// # Errors
-    ///
-    /// As that of the source, and if an axis is periodic: its layers are closed or compared in whole frames.
-    fn read_block(
-        &mut self,
-        frame: usize,
-        block: &GridBlock,
-    ) -> std::result::Result<FrameData, SourceError> {
-        match self.known.iter().position(|axis| *axis != PeriodicAxis::Open) {
-            None => self.source.read_block(frame, block),
-            Some(axis) => Err(format!(
-                "its {} axis is periodic, whose outer layers are closed or compared in whole frames; use \
-                 another strategy than `blocks`",
-                AXES[axis]
-            )
-            .into()),
-        }
     }
 }
 

@@ -104,7 +104,7 @@ impl PointField {
             other_bytes: (numbers * options.precision.bytes() + indices * size_of::<i32>()) as u64,
             position: Arc::new(move |value| positions[value]),
         };
-        let Loaded { velocity, stream, blocks, traits, layout } =
+        let Loaded { velocity, stream, traits, layout } =
             layout.load(input, &time, device, options)?;
         let dtype = options.precision.dtype();
         let sampled = Sampled {
@@ -116,7 +116,6 @@ impl PointField {
                 shape: FieldShape::Points(shape),
             },
             stream,
-            blocks,
             domain,
             origin,
             time,

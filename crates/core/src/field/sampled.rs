@@ -2,7 +2,6 @@
 
 use super::{
     arrays::FieldArray,
-    blocks::Blocks,
     domain::Domain,
     frames::{Frames, TimeAxis, union},
     lanes::{ArrayLanes, LANES},
@@ -10,11 +9,7 @@ use super::{
     size::{FieldSize, READ_BYTES},
     stream::{InputSummary, Stream},
 };
-use crate::{
-    Precision, Result,
-    combinations::{Feature, refusal},
-    device,
-};
+use crate::{Precision, Result, device};
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use burntrace_kernels::{FieldTensors, Land};
 use std::{collections::BTreeMap, sync::Arc};
@@ -26,8 +21,6 @@ pub struct Sampled {
     pub(crate) tensors: FieldTensors,
     /// Source of the frames, if they are streamed.
     pub(crate) stream: Option<Arc<Stream>>,
-    /// Source of blocks of the frames, if these are read.
-    pub(crate) blocks: Option<Arc<Blocks>>,
     pub(crate) time: TimeAxis,
     pub(crate) domain: Domain,
     /// The point from which coordinates in the tensors are measured.
@@ -60,9 +53,6 @@ impl Sampled {
     /// [`Error::Precision`] if the device lacks the precision, and [`Error::Execution`] if a device fails.
     pub(crate) fn to_device(&self, device: &Device) -> Result<Sampled> {
         device::check_precision(device, self.precision)?;
-        if self.blocks.is_some() {
-            return Err(refusal(Feature::Blocks, Feature::SecondDevice));
-        }
         let FieldTensors { velocity, coordinates, index, .. } = &self.tensors;
         let tensors = FieldTensors {
             velocity: device::moved(velocity, device)?,
@@ -134,9 +124,6 @@ impl Sampled {
 
     /// What the field holds of its frames at a time.
     pub(crate) fn frames(&self) -> Frames {
-        if let Some(blocks) = &self.blocks {
-            return Frames::Blocks(blocks.bytes());
-        }
         self.stream.as_ref().map_or(Frames::All, |stream| Frames::Streamed(stream.held()))
     }
 
@@ -154,15 +141,13 @@ impl Sampled {
 
     /// Totals of the frames read so far; `None` if the field holds all frames.
     pub fn input(&self) -> Option<InputSummary> {
-        let of_blocks = self.blocks.as_ref().map(|blocks| blocks.input());
-        self.stream.as_ref().map(|stream| stream.input()).or(of_blocks)
+        self.stream.as_ref().map(|stream| stream.input())
     }
 
     /// Takes the pending error of a frame that could not be read.
     pub(crate) fn failure(&self) -> Result<()> {
-        let of_blocks = || self.blocks.as_ref().and_then(|blocks| blocks.failure());
-        let of_stream = self.stream.as_ref().and_then(|stream| stream.failure());
-        of_stream.or_else(of_blocks).map_or(Ok(()), Err)
+        let failure = self.stream.as_ref().and_then(|stream| stream.failure());
+        failure.map_or(Ok(()), Err)
     }
 
     /// Whether values may be NaN: in holes, and where those of arrays are missing.
@@ -187,18 +172,13 @@ impl Sampled {
     }
 
     /// Group `group` of the values `[count, 4]` at one time, or at a time for each row: velocity and padding
-    /// are group 0. `read` interpolates one frame. Zeros if blocks of the frames are read;
-    /// [`failure`](Sampled::failure) returns the error.
+    /// are group 0. `read` interpolates one frame.
     pub(super) fn at_times(
         &self,
-        (count, times): (usize, &[f64]),
+        times: &[f64],
         group: usize,
         read: impl Fn(Tensor<2>) -> Tensor<2>,
     ) -> Tensor<2> {
-        if let Some(blocks) = &self.blocks {
-            blocks.fail(refusal(Feature::Blocks, Feature::OtherPlaces));
-            return Tensor::zeros([count, LANES], (&self.device, self.precision.dtype()));
-        }
         let (velocity, pairs) = self.frame_pairs(times);
         let mut weights: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for (row, (time, [first, second])) in times.iter().zip(pairs).enumerate() {

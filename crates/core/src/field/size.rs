@@ -25,16 +25,8 @@ pub struct FieldSize {
 }
 
 impl FieldSize {
-    /// Bytes of the frames that are needed at a time: two, to interpolate between them.
-    pub(crate) fn needed_bytes(&self) -> u64 {
-        self.frames.min(2) as u64 * self.frame_bytes
-    }
-
-    /// Bytes of the field if it holds a number of frames, or blocks of them.
+    /// Bytes of the field if it holds a number of frames.
     pub fn bytes(&self, frames: Frames) -> u64 {
-        if let Frames::Blocks(bytes) = frames {
-            return bytes + self.other_bytes;
-        }
         let held = frames.window(self.frames).unwrap_or(self.frames);
         held as u64 * self.frame_bytes + self.other_bytes
     }

@@ -133,54 +133,6 @@ pub trait GridSource: FrameSource {
 
     /// Whether the arrays are given at the nodes or in the cells.
     fn placement(&self) -> Placement;
-
-    /// Reads a block of a frame: what [`read`](FrameSource::read) gives of the nodes of the block, or of the
-    /// cells between them. A run needs it if its field has [blocks](crate::Frames::Blocks).
-    ///
-    /// # Errors
-    ///
-    /// If the source cannot give the frame, or only whole frames, as by default.
-    fn read_block(
-        &mut self,
-        frame: usize,
-        block: &GridBlock,
-    ) -> std::result::Result<FrameData, SourceError> {
-        let _ = (frame, block);
-        Err("this source gives whole frames, and no blocks of them (`GridSource::read_block`); use another \
-             strategy than `blocks`"
-            .into())
-    }
-}
-
-/// A box of nodes of a grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct GridBlock {
-    /// Index of the first node along x, y and z.
-    pub first: [usize; 3],
-    /// Number of nodes along x, y and z: at least 2, or 1 on a flat axis.
-    pub nodes: [usize; 3],
-}
-
-impl GridBlock {
-    /// The indices of the block's values in a frame of a grid, with x varying fastest.
-    ///
-    /// ```
-    /// use burntrace_core::{GridBlock, Placement};
-    ///
-    /// let block = GridBlock { first: [1, 0, 0], nodes: [2, 2, 1] };
-    /// let indices = |placement| block.values([4, 3, 1], placement).collect::<Vec<_>>();
-    /// assert_eq!(indices(Placement::Nodes), [1, 2, 5, 6]);
-    /// assert_eq!(indices(Placement::Cells), [1]);
-    /// ```
-    pub fn values(&self, grid: [usize; 3], placement: Placement) -> impl Iterator<Item = usize> {
-        let of = |nodes: [usize; 3]| match placement {
-            Placement::Nodes => nodes,
-            Placement::Cells => nodes.map(|n| n.max(2) - 1),
-        };
-        let ([wide, high, _], [nx, ny, nz], [i, j, k]) = (of(grid), of(self.nodes), self.first);
-        let rows = (k..k + nz).flat_map(move |k| (j..j + ny).map(move |j| (k * high + j) * wide));
-        rows.flat_map(move |row| row + i..row + i + nx)
-    }
 }
 
 /// Frames on scattered points.
@@ -278,13 +230,5 @@ impl<S: GridSource + ?Sized> GridSource for Box<S> {
 
     fn placement(&self) -> Placement {
         (**self).placement()
-    }
-
-    fn read_block(
-        &mut self,
-        frame: usize,
-        block: &GridBlock,
-    ) -> std::result::Result<FrameData, SourceError> {
-        (**self).read_block(frame, block)
     }
 }

@@ -27,10 +27,6 @@ pub struct InputSummary {
     pub bytes: u64,
     /// Seconds for which the run waited for frames.
     pub wait_seconds: f64,
-    /// Number of blocks, if [blocks](crate::Frames::Blocks) of frames are read: `frames` counts those of each
-    /// block.
-    #[serde(default)]
-    pub blocks: u64,
 }
 
 /// A window of frames on a device, with a reader for the next ones.

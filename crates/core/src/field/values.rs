@@ -78,8 +78,6 @@ impl Sampled {
     fn check_plain(&self) -> Result<()> {
         let problem = if self.stream.is_some() {
             "its frames are streamed; load all of them (`Frames::All`)"
-        } else if self.blocks.is_some() {
-            "blocks of its frames are read during a run; load all frames (`Frames::All`)"
         } else if !self.layout.is_plain {
             "its velocities are averages of cells; give velocities at the points"
         } else if self.tensors.groups > 1 || self.traits.has_diffusivity || !self.lanes.has_velocity

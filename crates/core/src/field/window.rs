@@ -1,10 +1,7 @@
 //! The frames of a launch.
 
 use super::{frames::union, sampled::Sampled};
-use crate::{
-    Result,
-    combinations::{Feature, refusal},
-};
+use crate::Result;
 use burn::tensor::Tensor;
 use burntrace_kernels::{Clock, FieldTensors, Particles, Segment, Step};
 use std::sync::Arc;
@@ -30,9 +27,6 @@ impl Sampled {
         steps: &[(f64, f64)],
         backward: Option<bool>,
     ) -> Result<FrameWindow> {
-        if self.blocks.is_some() {
-            return Err(refusal(Feature::Blocks, Feature::OtherPlaces));
-        }
         let Some(stream) = &self.stream else {
             return Ok(FrameWindow {
                 tensors: self.tensors.clone(),

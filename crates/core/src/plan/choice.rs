@@ -9,7 +9,7 @@ use crate::{
 /// Requirements of a memory plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemoryRequest {
-    /// The strategy; `None` selects the first of [`Strategy::ALL`] that fits, except for blocks.
+    /// The strategy; `None` selects the first of [`Strategy::ALL`] that fits.
     pub strategy: Option<Strategy>,
     /// Maximum number of particles on the device at a time.
     pub batch: Option<usize>,
@@ -22,9 +22,6 @@ pub struct MemoryRequest {
 /// Numbers of frames to hold, in decreasing order: more frames mean more reading ahead and fewer
 /// launches.
 const HELD: [usize; 5] = [12, 8, 6, 5, 4];
-
-/// Minimum bytes of a block.
-const MIN_BLOCK: u64 = 1 << 16;
 
 /// Minimum batch that is worth a launch.
 const MIN_BATCH: usize = 1 << 16;
@@ -60,14 +57,9 @@ impl Plan {
         if must_split && request.strategy.is_none() && request.has_graph {
             return Err(refusal(Feature::Batches, Feature::GraphGradients));
         }
-        let has_blocks = matches!(request.frames, Some(Frames::Blocks(_)));
-        let is_asked = |strategy: &Strategy| match request.strategy {
-            Some(requested) => requested == *strategy,
-            None => (*strategy == Strategy::Blocks) == has_blocks,
-        };
         let candidates: Vec<_> = Strategy::ALL
             .into_iter()
-            .filter(is_asked)
+            .filter(|strategy| request.strategy.is_none_or(|requested| requested == *strategy))
             .map(|strategy| (strategy, request.fits(strategy, size, field)))
             .collect();
         let mut smallest: Option<Plan> = None;
@@ -105,7 +97,6 @@ impl Plan {
             frames,
             particles: size.particles,
             batch,
-            frame_bytes: field.needed_bytes(),
             items: needs::items(size, field, layout),
             memory,
         }
@@ -117,19 +108,6 @@ impl MemoryRequest {
     fn fits(&self, strategy: Strategy, size: &RunSize, field: &FieldSize) -> Option<String> {
         let streams = self.frames.map(|frames| frames.window(field.frames).is_some());
         let name = strategy.name();
-        let has_blocks = matches!(self.frames, Some(Frames::Blocks(_)));
-        if has_blocks && strategy != Strategy::Blocks {
-            return Some(format!(
-                "`{name}` holds frames as a whole, but the field reads blocks of them; open it with another choice \
-                 of `Frames`"
-            ));
-        }
-        if self.frames.is_some() && !has_blocks && strategy == Strategy::Blocks {
-            return Some(format!(
-                "`{name}` reads parts of frames during the run, but the field holds frames as a whole; open it \
-                 with `Frames::Blocks`"
-            ));
-        }
         let has_more = field.frames > HELD[HELD.len() - 1];
         if streams == Some(false) && strategy.streams_frames() && has_more {
             return Some(format!(
@@ -174,12 +152,6 @@ fn smallest_that_fits(
     let fits = |plan: &Plan| plan.excess().is_none();
     let held: Vec<Frames> = match (request.frames, strategy) {
         (Some(frames), _) => vec![frames],
-        (None, Strategy::Blocks) => {
-            let fits = |bytes| fits(&plan(Frames::Blocks(bytes as u64), size.particles));
-            let bytes = largest(MIN_BLOCK as usize, field.needed_bytes() as usize, fits);
-            // With room for what the program grows by until the run is checked; a small field is one block.
-            vec![Frames::Blocks(((bytes - bytes / 4) as u64).max(MIN_BLOCK))]
-        }
         (None, Strategy::StreamedFrames | Strategy::Streamed) => {
             let held = HELD.map(Frames::Streamed);
             let streams = |frames: &Frames| frames.window(field.frames).is_some();
@@ -233,11 +205,11 @@ fn too_large(
     items.sort_unstable_by(|a, b| b.cmp(a));
     let (bytes, name) = items.first().copied().unwrap_or_default();
     let hint = match (request.strategy, reason) {
-        (Some(strategy), _) if !matches!(strategy, Strategy::Streamed | Strategy::Blocks) => {
+        (Some(strategy), _) if strategy != Strategy::Streamed => {
             "use `Strategy::Streamed`, ".to_string()
         }
         (None, None) if name == "field" => {
-            "select fewer frames, read blocks of them, if the field is a grid (`Strategy::Blocks`), "
+            "select fewer frames, read only the part of a grid that the particles reach, "
                 .to_string()
         }
         (_, Some(reason)) => format!("note that {reason}; "),

@@ -26,20 +26,12 @@ pub enum Strategy {
     Batched,
     /// A window of frames and a batch of particles on the device.
     Streamed,
-    /// All particles on the device, and the blocks of frames of a grid around them, one at a time. Only on
-    /// request.
-    Blocks,
 }
 
 impl Strategy {
     /// All strategies.
-    pub const ALL: [Strategy; 5] = [
-        Strategy::InMemory,
-        Strategy::StreamedFrames,
-        Strategy::Batched,
-        Strategy::Streamed,
-        Strategy::Blocks,
-    ];
+    pub const ALL: [Strategy; 4] =
+        [Strategy::InMemory, Strategy::StreamedFrames, Strategy::Batched, Strategy::Streamed];
 
     /// The name of the strategy, for example `streamed-frames`.
     pub fn name(self) -> &'static str {
@@ -48,7 +40,6 @@ impl Strategy {
             Strategy::StreamedFrames => "streamed-frames",
             Strategy::Batched => "batched",
             Strategy::Streamed => "streamed",
-            Strategy::Blocks => "blocks",
         }
     }
 
@@ -76,7 +67,6 @@ impl Strategy {
 
     fn of(frames: Frames, has_batches: bool) -> Self {
         let streams_frames = match frames {
-            Frames::Blocks(_) => return Strategy::Blocks,
             Frames::Streamed(_) => true,
             Frames::All => false,
         };
@@ -96,8 +86,6 @@ pub struct Plan {
     frames: Frames,
     particles: usize,
     batch: usize,
-    /// Bytes of the frames that are needed at a time.
-    frame_bytes: u64,
     items: Vec<PlanItem>,
     memory: Memory,
 }
@@ -121,15 +109,6 @@ impl Plan {
     /// Number of batches of particles.
     pub fn batches(&self) -> usize {
         self.particles.div_ceil(self.batch.max(1)).max(1)
-    }
-
-    /// The number of the largest blocks that the frames needed at a time consist of, if blocks of them are read:
-    /// that of reads while particles are everywhere and do not move.
-    pub fn blocks(&self) -> Option<u64> {
-        match self.frames {
-            Frames::Blocks(bytes) => Some(self.frame_bytes.div_ceil(bytes.max(1)).max(1)),
-            Frames::All | Frames::Streamed(_) => None,
-        }
     }
 
     /// The items that need memory.
@@ -198,11 +177,6 @@ impl Display for Plan {
         let frames = match self.frames {
             Frames::All => "all frames".to_string(),
             Frames::Streamed(held) => format!("{held} frames at a time"),
-            Frames::Blocks(bytes) => format!(
-                "blocks of at most {} MiB, of which {} are the frames needed at a time",
-                mib(bytes),
-                self.blocks().unwrap_or(1)
-            ),
         };
         write!(
             f,

@@ -150,15 +150,6 @@ fn item(name: &'static str, phase: Phase, host: u64, device: u64) -> PlanItem {
 
 fn of_field(field: &FieldSize, layout: MemoryLayout) -> Vec<PlanItem> {
     let frames = |count: usize| count as u64 * field.frame_bytes;
-    if let Frames::Blocks(bytes) = layout.frames {
-        // What is read is a part of what frames need.
-        let reading = field.read_bytes as f64 * bytes as f64 / field.needed_bytes().max(1) as f64;
-        return vec![
-            item("block", Phase::Always, 0, bytes + field.other_bytes),
-            item("block ahead", Phase::Always, bytes, 0),
-            item("reading", Phase::Always, reading as u64, 0),
-        ];
-    }
     match layout.frames.window(field.frames) {
         None => {
             let all = frames(field.frames) + field.other_bytes;

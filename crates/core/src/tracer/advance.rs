@@ -1,7 +1,7 @@
 //! The choice between the fused operation and tensor operations.
 
 use super::{
-    blocks, fused, hook,
+    fused, hook,
     reinjection::{End, Reinjection},
     stepper::Stepper,
     tensor,
@@ -23,13 +23,9 @@ impl Stepper<'_> {
             (Engine::Fused, Some(sampled)) if self.hook.is_some() => {
                 hook::advance(self, sampled, particles, chunk, following)
             }
-            (Engine::Fused, Some(sampled)) => match &sampled.blocks {
-                Some(of_field) => {
-                    let particles = blocks::advance(self, (sampled, of_field), particles, chunk)?;
-                    Ok((particles, Vec::new()))
-                }
-                None => fused::advance(self, sampled, particles, chunk, following),
-            },
+            (Engine::Fused, Some(sampled)) => {
+                fused::advance(self, sampled, particles, chunk, following)
+            }
             _ => tensor::advance(self, particles, chunk, following),
         }
     }

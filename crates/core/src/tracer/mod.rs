@@ -5,7 +5,6 @@ mod adjoint;
 mod advance;
 mod arrays;
 mod batches;
-mod blocks;
 mod boundary;
 mod checkpoint;
 mod columns;

@@ -119,7 +119,6 @@ impl Tracer<'_> {
             // A window starts with one frame.
             Frames::Streamed(_) => field.frame_bytes + field.other_bytes,
             Frames::All => item("field").map_or(0, |item| item.device),
-            Frames::Blocks(_) => field.other_bytes,
         };
         seeds + if plan.memory().is_shared { frames } else { 0 }
     }

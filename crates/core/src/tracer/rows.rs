@@ -93,16 +93,6 @@ impl Rows {
         }
     }
 
-    /// Overwrites the rows of these numbers with those that were [taken](Rows::taken) from them.
-    pub fn put_taken(&mut self, rows: &[u32], part: &Rows) {
-        for (i, row) in rows.iter().enumerate() {
-            let (from, to) = (RECORD * i, RECORD * *row as usize);
-            self.record[to..to + RECORD].copy_from_slice(&part.record[from..from + RECORD]);
-        }
-        self.position.put_rows(POSITION, rows, &part.position);
-        self.fraction.put_rows(1, rows, &part.fraction);
-    }
-
     /// Number of active particles.
     pub fn active(&self) -> u64 {
         let active = |record: &&Record| record.status == crate::Status::Active.code();

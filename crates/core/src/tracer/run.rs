@@ -315,7 +315,6 @@ impl Run<'_> {
             frames: now.frames - self.input_before.frames,
             bytes: now.bytes - self.input_before.bytes,
             wait_seconds: now.wait_seconds - self.input_before.wait_seconds,
-            blocks: now.blocks - self.input_before.blocks,
         })
     }
 

@@ -171,19 +171,14 @@ impl Tracer<'_> {
             Feature::NoExit => {
                 surroundings.obstacles.iter().all(|o| o.surface != BoundaryCondition::Exit)
             }
-            Feature::PeriodicFaces => {
-                surroundings.faces.as_flattened().contains(&BoundaryCondition::Periodic)
-            }
             Feature::ReusedSlots => self.reuses_slots(),
             Feature::Hook => self.each_step.is_some(),
-            Feature::FieldSaves => self.samples_field(),
             Feature::FlowMapGradient => self.save.flow_map_gradient,
             Feature::OwnField => field.sampled().is_none(),
             Feature::TrackedInlets => inflow::is_tracked(self),
             Feature::Sphere => field.sampled().is_some_and(|sampled| sampled.radius().is_some()),
             Feature::Obstacles => !surroundings.obstacles.is_empty(),
             Feature::LevelDrift => !matches!(self.motion.drift, PerAxis::Numbers([0.0, 0.0, _])),
-            Feature::Blocks => field.sampled().is_some_and(|sampled| sampled.blocks.is_some()),
             _ => false,
         }
     }

@@ -71,9 +71,7 @@ impl Stepper<'_> {
         let samples = samples && part.save.is_some();
         let spans = step_spans(part, samples);
         match self.field.sampled() {
-            Some(sampled) if !spans.is_empty() && sampled.blocks.is_none() => {
-                sampled.during(&spans).map(drop)
-            }
+            Some(sampled) if !spans.is_empty() => sampled.during(&spans).map(drop),
             _ => Ok(()),
         }
     }

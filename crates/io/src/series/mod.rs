@@ -42,7 +42,7 @@ pub use times::{CaseTimes, SameTimes, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::Result;
-use burntrace_core::{FrameData, GridBlock, GridSource, Placement, SourceError};
+use burntrace_core::{FrameData, GridSource, Placement};
 use cf::{CfFiles, Survey};
 use compare::check_grids;
 use find::{is_cf, open_first};
@@ -50,6 +50,7 @@ use frame_source::implement_series;
 use ghosts::has_flags;
 use grid::Grid;
 use part::GridPart;
+use std::ops::Range;
 use times::{FrameFiles, Timeline};
 
 /// A velocity field on a grid in one or several VTK files, one frame each, or in NetCDF files or Zarr
@@ -133,12 +134,22 @@ impl Series {
     /// shape, a diffusivity is negative or not finite, or the velocity is at the points and a cell is
     /// hidden whose points are not.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        let FrameFiles { path, step, .. } = self.timeline.files(frame)?;
-        let on = (&self.grid, self.part.as_ref());
-        match &self.cf {
-            Some(files) => files.read(path, *step, &self.velocity, on, self.hides),
-            None => self.read_vtk(frame),
-        }
+        self.read_on(frame, &self.grid, self.part.as_ref())
+    }
+
+    /// Reads ranges of the nodes of a frame, or the cells between them. A NetCDF file or a Zarr group is decoded only
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read_frame`](Series::read_frame).
+    pub fn read_box(&self, frame: usize, nodes: &[Range<usize>; 3]) -> Result<FrameData> {
+        let all = || GridPart::whole(&self.grid, self.velocity.association);
+        let (whole, part) = match &self.part {
+            Some((whole, part)) => (whole, part.within(nodes)),
+            None => (&self.grid, all().within(nodes)),
+        };
+        self.read_on(frame, &part.grid(whole), Some(&(whole.clone(), part)))
     }
 
     /// Whether positions are lengths, or longitude and latitude.
@@ -159,36 +170,23 @@ impl Series {
         Ok(Series { timeline, grid, part, velocity, hides, cf: Some(CfFiles::turned(turn)), info })
     }
 
-    /// Reads a block of a frame.
-    fn frame_block(&self, frame: usize, block: &GridBlock) -> Result<FrameData> {
-        let (whole, part) = match &self.part {
-            Some((whole, part)) => (whole, part.block(block)),
-            None => {
-                (&self.grid, GridPart::whole(&self.grid, self.velocity.association).block(block))
-            }
-        };
+    /// Reads a frame on a grid, which may be a part of that of the files.
+    fn read_on(
+        &self,
+        frame: usize,
+        grid: &Grid,
+        part: Option<&(Grid, GridPart)>,
+    ) -> Result<FrameData> {
         let FrameFiles { path, step, .. } = self.timeline.files(frame)?;
-        match &self.cf {
-            Some(files) => {
-                let (grid, part) = (part.grid(whole), (whole.clone(), part));
-                files.read(path, *step, &self.velocity, (&grid, Some(&part)), self.hides)
-            }
-            None => {
-                let file = self.timeline.open(frame)?;
-                self.velocity.read_part(&file, whole, (&part, block.nodes), self.hides)
-            }
+        if let Some(files) = &self.cf {
+            return files.read(path, *step, &self.velocity, (grid, part), self.hides);
         }
-    }
-
-    fn read_vtk(&self, frame: usize) -> Result<FrameData> {
         let file = self.timeline.open(frame)?;
-        match &self.part {
-            None => self.velocity.read(&file, &self.grid, self.hides),
-            Some((whole, part)) => {
-                let widths = self.velocity.sampled.arrays.iter().map(|array| array.components);
-                Ok(part.take(self.velocity.read(&file, whole, self.hides)?, widths))
-            }
-        }
+        let Some((whole, part)) = part else {
+            return self.velocity.read(&file, grid, self.hides);
+        };
+        let widths = self.velocity.sampled.arrays.iter().map(|array| array.components);
+        Ok(part.take(self.velocity.read(&file, whole, self.hides)?, widths))
     }
 }
 
@@ -199,14 +197,6 @@ impl GridSource for Series {
 
     fn placement(&self) -> Placement {
         self.velocity.placement()
-    }
-
-    fn read_block(
-        &mut self,
-        frame: usize,
-        block: &GridBlock,
-    ) -> std::result::Result<FrameData, SourceError> {
-        Ok(self.frame_block(frame, block)?)
     }
 }
 

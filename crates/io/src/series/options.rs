@@ -51,6 +51,7 @@ pub struct SeriesOptions {
     #[serde(skip)]
     pub longitudes: Option<[f64; 2]>,
     /// The box of which a grid is read, whose longitudes may be in any turn; the whole grid if omitted. Only for grids.
+    #[serde(skip)]
     pub crop: Option<Crop>,
     /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node
     /// on; all if omitted. Only for grids.

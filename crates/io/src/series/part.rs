@@ -7,8 +7,8 @@ use super::values::{Selection, select};
 use super::velocity::Association;
 use crate::{Error, Result};
 use burntrace_cf::Span;
-use burntrace_core::{Floats, FrameData, GridBlock};
-use std::path::Path;
+use burntrace_core::{Floats, FrameData};
+use std::{ops::Range, path::Path};
 
 /// The nodes of a grid that are read.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,25 +68,13 @@ impl GridPart {
         GridPart { nodes, whole, association }
     }
 
-    /// A block of this part.
-    pub fn block(&self, block: &GridBlock) -> GridPart {
+    /// Ranges of the nodes of this part.
+    pub fn within(&self, nodes: &[Range<usize>; 3]) -> GridPart {
         let span = |d: usize| {
             let Span { start, step, .. } = self.nodes[d];
-            Span { start: start + block.first[d] * step, count: block.nodes[d], step }
+            Span { start: start + nodes[d].start * step, count: nodes[d].len(), step }
         };
         GridPart { nodes: [span(0), span(1), span(2)], ..self.clone() }
-    }
-
-    /// The first value in the order of the file, and the number of values, along each axis; `None` if nodes
-    /// between them are left out.
-    pub fn box_in_file(&self, flipped: [bool; 3]) -> Option<([usize; 3], [usize; 3])> {
-        let (spans, whole) = self.spans();
-        let start = |d: usize| match flipped[d] {
-            true => whole[d] - spans[d].start - spans[d].count,
-            false => spans[d].start,
-        };
-        let is_dense = spans.iter().all(|span| span.step == 1);
-        is_dense.then(|| ([start(0), start(1), start(2)], spans.map(|span| span.count)))
     }
 
     /// The grid of the nodes.
@@ -141,19 +129,14 @@ impl GridPart {
             .with_arrays(arrays)
     }
 
-    /// The values along each axis, and their number in the whole grid.
-    fn spans(&self) -> ([Span; 3], [usize; 3]) {
+    /// The indices of the values in a frame of the whole grid.
+    fn values(&self) -> Vec<usize> {
         let (mut spans, mut whole) = (self.nodes, self.whole);
         if self.association == Association::Cell {
             spans.iter_mut().for_each(|span| span.count = (span.count - 1).max(1));
             whole = whole.map(|nodes| (nodes - 1).max(1));
         }
-        (spans, whole)
-    }
-
-    /// The indices of the values in a frame of the whole grid.
-    fn values(&self) -> Vec<usize> {
-        let ([x, y, z], whole) = self.spans();
+        let [x, y, z] = spans;
         let rows = indices(z).flat_map(|k| indices(y).map(move |j| (k * whole[1] + j) * whole[0]));
         rows.flat_map(|row| indices(x).map(move |i| row + i)).collect()
     }

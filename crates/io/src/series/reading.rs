@@ -4,7 +4,6 @@ use super::{
     choice::{find, in_cells, wrong_components},
     ghosts::Ghosts,
     grid::{Grid, flip},
-    part::GridPart,
     values::{
         Selection, along, fits_f32, flip_floats, plane_axes, select, triples, without_hidden,
     },
@@ -98,35 +97,6 @@ impl VelocityInfo {
         Ok(frame.with_hidden(hidden).with_arrays(arrays))
     }
 
-    /// Reads the velocities of a part of a frame with a number of nodes, from a file that has the given grid and may
-    /// hide values of it.
-    pub(super) fn read_part(
-        &self,
-        file: &VtkFile,
-        grid: &Grid,
-        (part, nodes): (&GridPart, [usize; 3]),
-        hides: bool,
-    ) -> Result<FrameData> {
-        let refused = [
-            (hides, "the flags of hidden points and cells; set `ignore_hidden = true`"),
-            (self.diffusivity.is_some(), "a diffusivity; omit it"),
-            (!self.sampled.arrays.is_empty(), "other arrays; omit them"),
-        ];
-        if let Some((_, what)) = refused.into_iter().find(|(is_asked, _)| *is_asked) {
-            return Err(error(file, format!("blocks of VTK files are read without {what}")));
-        }
-        let Some((start, size)) = part.box_in_file(grid.flipped) else {
-            let problem =
-                "blocks of VTK files are read without `every`, which leaves nodes out; omit it";
-            return Err(error(file, problem.into()));
-        };
-        let read = |info: &ArrayInfo| Ok(file.read_box(info, start, size)?);
-        let values = self.values_by(file, self.counts(grid).iter().product(), read)?;
-        let axes = plane_axes(nodes.map(|nodes| nodes == 1));
-        let values = if self.is_plane(file)? { along(values, axes) } else { values };
-        Ok(FrameData::new(flip_floats(values, 3, size, grid.flipped)))
-    }
-
     /// Reads a frame from a file with `count` points or cells, of which a selection is used. `hides`:
     /// with the hidden points, of which none are added.
     pub(super) fn read_selected(
@@ -166,16 +136,6 @@ impl VelocityInfo {
 
     /// Reads the velocities of a file with `expected` points or cells, in their order.
     pub(super) fn values(&self, file: &VtkFile, expected: usize) -> Result<Floats> {
-        self.values_by(file, expected, |info| Ok(file.read(info)?.values))
-    }
-
-    /// As `values`, of arrays that a function reads: all of each, or a part.
-    fn values_by(
-        &self,
-        file: &VtkFile,
-        expected: usize,
-        read: impl Fn(&ArrayInfo) -> Result<Values>,
-    ) -> Result<Floats> {
         let infos = self.locate(file)?;
         if infos.is_empty() {
             return Ok(Floats::F32(Vec::new()));
@@ -183,7 +143,8 @@ impl VelocityInfo {
         infos.iter().try_for_each(|info| self.check_count(file, info, expected))?;
         let components = infos[0].components;
         let is_single = infos.iter().all(|info| fits_f32(info.scalar));
-        let arrays: Vec<Values> = infos.iter().map(|info| read(info)).collect::<Result<_>>()?;
+        let arrays: Vec<Values> =
+            infos.iter().map(|info| Ok(file.read(info)?.values)).collect::<Result<_>>()?;
         Ok(if is_single {
             let arrays = arrays.into_iter().map(Values::into_f32).collect();
             Floats::F32(triples(arrays, components))

@@ -3,7 +3,7 @@
 // Clippy does not count helper functions as tests.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod blocks;
+mod boxes;
 mod cf;
 mod checksums;
 mod composite;

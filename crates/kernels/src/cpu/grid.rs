@@ -22,8 +22,6 @@ pub(super) struct Cells;
 
 pub(super) struct GridSampler<'a, F, P, C = Flat> {
     velocity: &'a [[F; 4]],
-    /// The index, in a frame, of the value in cell 0; it wraps around below 0 for a block that starts elsewhere.
-    start: usize,
     strides: [usize; 3],
     /// Whether the x axis is flat.
     is_flat: bool,
@@ -43,15 +41,9 @@ impl<'a, F: Real, P, C> GridSampler<'a, F, P, C> {
             frames * values + 1,
             "wrong number of velocities for the grid"
         );
-        let strides = shape.strides();
-        let skipped: usize = match shape.is_inner_block() {
-            true => (0..3).map(|d| shape.first[d] * strides[d]).sum(),
-            false => 0,
-        };
         GridSampler {
             velocity: field.velocity,
-            start: 0_usize.wrapping_sub(skipped),
-            strides,
+            strides: shape.strides(),
             is_flat: shape.is_flat(0),
             axes: Axes::new(field.coordinates, shape),
             kind: PhantomData,
@@ -64,7 +56,7 @@ impl<F: Real, P, C> GridSampler<'_, F, P, C> {
     #[inline(always)]
     fn index(&self, [i, j, k]: Cell) -> usize {
         let [_, sy, sz] = self.strides;
-        (i + j * sy + k * sz).wrapping_add(self.start)
+        i + j * sy + k * sz
     }
 }
 
@@ -114,11 +106,8 @@ impl<F: Real, C> GridSampler<'_, F, Nodes, C> {
     ) -> (Rows<L::Eight>, [F; 4], Cell) {
         let [_, sy, sz] = self.strides;
         let (cell, w) = self.axes.locate::<L>(p, last);
-        let [i, j, k] = cell;
-        let base = i + j * sy + k * sz;
-        // The same for all samples of a loop.
-        let values = self.velocity.as_ptr().wrapping_add(self.start);
-        let value = |frame: usize| values.wrapping_add(frame + base);
+        let base = self.index(cell);
+        let value = |frame: usize| self.velocity.as_ptr().wrapping_add(frame + base);
         let corner = Corner { frames: [pair.first, pair.second].map(value) };
         let [sy, sz] = [sy, sz].map(|stride| stride * size_of::<[F; 4]>());
         // SAFETY: the frames are the field's and the cell is one of the grid's, so its corners are
@@ -229,12 +218,10 @@ fn lerp<F: Real, V: Vector<F>>(a: V, b: V, w: V) -> V {
 }
 
 /// Finds the cell of a position and the fractional coordinates within it. Positions beyond an axis
-/// are clamped to its ends; NaN coordinates give the first cell. So no cell is outside a block.
+/// are clamped to its ends; NaN coordinates give the first cell.
 struct Axes<'a, F> {
     origin: [F; 4],
     per_pitch: [F; 4],
-    /// Indices of the nodes and cells at the ends.
-    first: [F; 4],
     last_node: [F; 4],
     last_cell: [F; 4],
     /// The nodes, if the spacing is not uniform.
@@ -248,13 +235,12 @@ impl<'a, F: Real> Axes<'a, F> {
             &nodes[start..start + shape.nodes[d]]
         };
         let per = |d: usize| if shape.is_flat(d) { 0.0 } else { 1.0 / shape.pitch[d] };
-        let end = |d: usize| (shape.first[d] + shape.nodes[d]) as f64;
+        let count = |d: usize| shape.nodes[d] as f64;
         Axes {
             origin: padded(|d| shape.origin[d]).map(F::of),
             per_pitch: padded(per).map(F::of),
-            first: padded(|d| shape.first[d] as f64).map(F::of),
-            last_node: padded(|d| end(d) - 1.0).map(F::of),
-            last_cell: padded(|d| (end(d) - 2.0).max(0.0)).map(at_most),
+            last_node: padded(|d| count(d) - 1.0).map(F::of),
+            last_cell: padded(|d| (count(d) - 2.0).max(0.0)).map(at_most),
             tables: (shape.spacing == Spacing::Table)
                 .then(|| UnevenAxes::new([table(0), table(1), table(2)])),
         }
@@ -265,12 +251,12 @@ impl<'a, F: Real> Axes<'a, F> {
         if let Some(tables) = &self.tables {
             return tables.locate::<L>(p, last);
         }
-        let first = L::Four::new(self.first);
+        let zero = L::Four::splat(F::zero());
         let g = (p - L::Four::new(self.origin)) * L::Four::new(self.per_pitch);
         // Two independent clamps shorten the dependency chain to the cell index, which a memory
         // access waits for.
-        let cell = g.clamp(first, L::Four::new(self.last_cell));
-        let g = g.clamp(first, L::Four::new(self.last_node));
+        let cell = g.clamp(zero, L::Four::new(self.last_cell));
+        let g = g.clamp(zero, L::Four::new(self.last_node));
         let [i, j, k, _] = cell.as_i32();
         ([i as usize, j as usize, k as usize], g - cell.trunc())
     }
@@ -287,7 +273,7 @@ impl<F: Real> Axes<'_, F> {
         let mut rates = [F::zero(); 3];
         for d in 0..3 {
             let g = (p[d] - self.origin[d]) * self.per_pitch[d];
-            let is_inside = self.first[d] <= g && g <= self.last_node[d];
+            let is_inside = F::zero() <= g && g <= self.last_node[d];
             rates[d] = if is_inside { self.per_pitch[d] } else { F::zero() };
         }
         rates

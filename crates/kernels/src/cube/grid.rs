@@ -1,7 +1,7 @@
 //! Velocity from a grid.
 
 use super::{Vec4, cubecl, frame_pair::FramePair, launch::Launch};
-use crate::physics::tables::{FIRST_NODE, NODES, ORIGIN, PER_LENGTH, STRIDES};
+use crate::physics::tables::{NODES, ORIGIN, PER_LENGTH, STRIDES};
 use burn_cubecl::cubecl::prelude::*;
 
 /// A cell of an axis, the distance in memory of its two nodes, and the fractional coordinate
@@ -88,20 +88,10 @@ fn locate_uniform<F: Float>(launch: &Launch<F>, x: F, #[comptime] axis: usize) -
     let stride = launch.int(STRIDES + axis) as usize;
     let last_node = launch.int(NODES + axis) - 1;
     let g = (x - launch.float(ORIGIN + axis)) * launch.float(PER_LENGTH + axis);
-    if comptime!(launch.form.kind.is_inner_block()) {
-        // The cell is that of the whole grid; its index is one among those of the block.
-        let first = launch.int(FIRST_NODE + axis);
-        let last_node = first + last_node;
-        let last_cell = max(last_node - 1, first);
-        let g = clamp(g, F::cast_from(first), F::cast_from(last_node));
-        let cell = clamp(i32::cast_from(g), first, last_cell);
-        AxisCell::<F> { cell: (cell - first) as usize, stride, fraction: g - F::cast_from(cell) }
-    } else {
-        let last_cell = max(last_node - 1, 0);
-        let g = clamp(g, F::new(0.0_f32), F::cast_from(last_node));
-        let cell = clamp(i32::cast_from(g), 0, last_cell);
-        AxisCell::<F> { cell: cell as usize, stride, fraction: g - F::cast_from(cell) }
-    }
+    let last_cell = max(last_node - 1, 0);
+    let g = clamp(g, F::new(0.0_f32), F::cast_from(last_node));
+    let cell = clamp(i32::cast_from(g), 0, last_cell);
+    AxisCell::<F> { cell: cell as usize, stride, fraction: g - F::cast_from(cell) }
 }
 
 #[cube]

@@ -11,12 +11,7 @@ use mesh::MeshKind;
 /// Compile-time parameters of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FieldKind {
-    Grid {
-        spacing: Spacing,
-        placement: Placement,
-        /// Whether it is a block that does not start with the first node of its grid.
-        is_inner_block: bool,
-    },
+    Grid(Spacing, Placement),
     Nearest,
     /// The mean of `neighbours` nodes, weighted by the inverse square of the distance or by another
     /// power.
@@ -31,11 +26,7 @@ pub(crate) enum FieldKind {
 impl FieldKind {
     pub fn of(shape: &FieldShape) -> Self {
         match shape {
-            FieldShape::Grid(grid) => FieldKind::Grid {
-                spacing: grid.spacing,
-                placement: grid.placement,
-                is_inner_block: grid.is_inner_block(),
-            },
+            FieldShape::Grid(grid) => FieldKind::Grid(grid.spacing, grid.placement),
             FieldShape::Points(points) => match points.weighting {
                 Weighting::Nearest => FieldKind::Nearest,
                 Weighting::InverseDistance { neighbours, power } => {
@@ -48,19 +39,15 @@ impl FieldKind {
     }
 
     pub fn is_grid(self) -> bool {
-        matches!(self, FieldKind::Grid { .. })
+        matches!(self, FieldKind::Grid(..))
     }
 
     pub fn is_uniform(self) -> bool {
-        matches!(self, FieldKind::Grid { spacing: Spacing::Uniform, .. })
+        matches!(self, FieldKind::Grid(Spacing::Uniform, _))
     }
 
     pub fn is_cells(self) -> bool {
-        matches!(self, FieldKind::Grid { placement: Placement::Cells, .. })
-    }
-
-    pub fn is_inner_block(self) -> bool {
-        matches!(self, FieldKind::Grid { is_inner_block: true, .. })
+        matches!(self, FieldKind::Grid(_, Placement::Cells))
     }
 
     pub fn is_mesh(self) -> bool {

@@ -51,12 +51,10 @@ pub(crate) const GROUP_SIZE: usize = 5;
 pub(crate) const NODES: usize = 6;
 /// Stride of values, lattice cells or bins along each axis.
 pub(crate) const STRIDES: usize = 9;
-/// Index of the first held node of a grid along each axis.
-pub(crate) const FIRST_NODE: usize = 12;
 /// The responses of the six faces: how many times the component of a displacement into the face is
 /// removed from it, the status of a particle that ends there (or that of an active one), and whether
 /// the face is periodic.
-pub(crate) const FACES: usize = 15;
+pub(crate) const FACES: usize = 12;
 pub(crate) const FACE_COLUMNS: usize = 3;
 pub(crate) const FACE_TURN: usize = 0;
 pub(crate) const FACE_END: usize = 1;
@@ -328,9 +326,6 @@ impl Tables {
         put(FRAME_SIZE, &[shape.values_per_frame(); 2]);
         put(NODES, &layout.nodes);
         put(STRIDES, &layout.strides);
-        if let FieldShape::Grid(grid) = shape {
-            put(FIRST_NODE, &grid.first);
-        }
         if let FieldShape::Mesh(mesh) = shape {
             put(CELLS, &[mesh.cells]);
             put(NODES_AT, &[mesh.connectivity_at()]);

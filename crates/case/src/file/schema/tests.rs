@@ -34,6 +34,7 @@ const VALID: [&str; 64] = [
     "field={ files = \"a.vti\", outside_time = \"periodic\", period = 1.5, in_time = \"nearest\" }",
     "field={ files = \"a.vti\", times = { start = 0, step = 0.1 }, frames = { start = 2.0, stop = -1 } }",
     "field={ files = \"a.vti\", crop = { low = [0, 0, 0] }, every = [2, 2, 1], periodic_axes = [\"x\"] }",
+    "field={ files = \"a.vti\", crop = \"auto\" }",
     "field.flow={ u = 1, v = \"x / s\", constants = { s = 2 } }",
     "field.sample={ nodes = [9, 9, 1], frames = 3 }",
     "field={ files = \"a.vti\", times = { start = 0, step = \"1 h\" } }",
@@ -54,7 +55,6 @@ const VALID: [&str; 64] = [
     "run.memory=3000000000",
     "run.precision=f64",
     "run.strategy=auto",
-    "run.strategy=blocks",
     "save.every=3",
     "save.every_time=0.5",
     "save.fields=[\"p\", { array = \"T\", files = \"other.vtu\", name = \"T2\", prefer = \"point\" }]",
@@ -85,7 +85,7 @@ const VALID: [&str; 64] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 48] = [
+const INVALID: [&str; 49] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.coast=outlet",
@@ -95,6 +95,7 @@ const INVALID: [&str; 48] = [
     "domain.low=[0, 0]",
     "field={}",
     "field.files=a.vti",
+    "field={ files = \"a.vti\", crop = \"all\" }",
     "field.flow={ u = 1 }",
     "field.in_time=cubic",
     "field.interpolation=cubic",

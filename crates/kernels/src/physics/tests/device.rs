@@ -92,7 +92,6 @@ fn compute<F: Real>(
     let shape = FieldShape::Grid(GridShape {
         radius: None,
         nodes: [1; 3],
-        first: [0; 3],
         origin: [0.0; 3],
         pitch: [1.0; 3],
         spacing: Spacing::Uniform,
