@@ -40,6 +40,7 @@ pub use seeds::{PatchDensity, Repeat, SeedPlacement, SeedShape, Seeds};
 pub use set::Assignment;
 pub use units::Units;
 
+use burntrace_io::series::{LandMask, MaskFile};
 use keys::{Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,16 +149,20 @@ impl Case {
                 *path = folder.join(&*path);
             }
         }
-        self.point_files_mut().for_each(|path| *path = folder.join(&*path));
+        self.other_files_mut().for_each(|path| *path = folder.join(&*path));
         self
     }
 
-    /// Files of points: seeds and inlets.
-    pub fn point_files(mut self) -> Vec<PathBuf> {
-        self.point_files_mut().map(std::mem::take).collect()
+    /// Files beside those of fields: of the points of seeds and inlets, and of the mask of land.
+    pub fn other_files(mut self) -> Vec<PathBuf> {
+        self.other_files_mut().map(std::mem::take).collect()
     }
 
-    fn point_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+    fn other_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let of_mask = self.field.options.mask.iter_mut().filter_map(|mask| match mask {
+            LandMask::Other(MaskFile { files, .. }) => Some(files),
+            LandMask::Own(_) => None,
+        });
         let of_seeds = self.seeds.iter_mut().filter_map(|seeds| match &mut seeds.shape {
             SeedShape::File { path } => Some(path),
             _ => None,
@@ -168,7 +173,7 @@ impl Case {
             InletShape::File { path } => Some(path),
             _ => None,
         });
-        of_seeds.chain(of_inlets)
+        of_seeds.chain(of_inlets).chain(of_mask)
     }
 
     /// Whether the field is on a mesh.

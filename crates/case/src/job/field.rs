@@ -303,6 +303,7 @@ fn check_keys(case: &Case) -> Result<()> {
     let of_grids = [
         ("field.periodic_axes needs", "it", !field.periodic_axes.is_empty()),
         ("field.crop and field.every need", "them", is_part),
+        ("field.mask needs", "it", field.options.mask.is_some()),
     ];
     let unused = of_grids.iter().find(|(.., is_given)| *is_given);
     if let (Some((need, them, _)), true) = (unused, field.interpolation != Interpolation::Grid) {

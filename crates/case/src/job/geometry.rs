@@ -46,15 +46,21 @@ pub(super) fn check_longitude(case: &Case, series: Option<&io::SeriesInfo>) -> R
 
 /// What velocities that are not finite are: in files in degrees, by default land.
 pub(super) fn not_finite(case: &Case, series: Option<&io::SeriesInfo>) -> NotFinite {
-    let has_land = case.field.land_value.is_some() || geometry(case, series).is_some();
+    let field = &case.field;
+    let is_given = field.land_value.is_some() || field.options.mask.is_some();
+    let has_land = is_given || geometry(case, series).is_some();
     let of_files = if has_land { NotFinite::Land } else { NotFinite::Error };
-    case.field.not_finite.unwrap_or(of_files)
+    field.not_finite.unwrap_or(of_files)
 }
 
 /// Refuses what is for land, in a field that has none.
 pub(super) fn check_land(case: &Case, series: &io::SeriesInfo) -> Result<()> {
     let field = &case.field;
-    let given = [(field.slip.is_some(), "slip"), (field.land_value.is_some(), "land_value")];
+    let given = [
+        (field.slip.is_some(), "slip"),
+        (field.land_value.is_some(), "land_value"),
+        (field.options.mask.is_some(), "mask"),
+    ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, key)) if not_finite(case, Some(series)) != NotFinite::Land => {
             Err(Misuse::error(format!(

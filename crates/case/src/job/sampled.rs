@@ -201,6 +201,7 @@ impl Group {
         let mut options = io::SeriesOptions {
             velocity: io::VelocityName::None,
             diffusivity: None,
+            mask: None,
             prefer: Some(self.association),
             arrays: self.arrays.clone(),
             other_cells: case.field.interpolation.other_cells(),

@@ -150,7 +150,7 @@ impl Results {
     pub fn inputs(&self) -> Vec<PathBuf> {
         let files = self.summary["field"]["files"].as_array().into_iter().flatten();
         let files = files.filter_map(|file| file.as_str()).map(PathBuf::from);
-        files.chain(self.case.clone().into_iter().flat_map(Case::point_files)).collect()
+        files.chain(self.case.clone().into_iter().flat_map(Case::other_files)).collect()
     }
 
     /// The trajectories of some of its particles, for pictures.

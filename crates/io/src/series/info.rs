@@ -4,18 +4,18 @@ use super::distinct_points::DistinctPoints;
 use super::geometry::Geometry;
 use super::grid::Grid;
 use super::mesh::{cells::MeshCells, info::MeshInfo};
-use super::options::Crop;
+use super::options::{Crop, SeriesOptions};
 use super::part::GridPart;
 use super::times::{Timeline, TimesFrom};
 use super::values::plane_axes;
 use super::velocity::{Association, VelocityInfo};
-use crate::tracks::TimeOrigin;
+use crate::{Result, tracks::TimeOrigin};
 use burntrace_cf::{Clock, Store};
 use burntrace_core::{FrameData, mesh::Bounds};
 use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Floats on a device per velocity.
 const NUMBERS_ON_DEVICE: u64 = 4;
@@ -215,6 +215,16 @@ impl SeriesInfo {
         let Some(part) = part else { return (whole, None) };
         self.notes.extend(part.notes(&whole, crop));
         (part.grid(&whole), Some((whole, part)))
+    }
+
+    /// Whether each value on the grid that is read is land, if options name a mask.
+    pub(super) fn add_mask(
+        &mut self,
+        options: &SeriesOptions,
+        path: &Path,
+        on: (&Grid, Association),
+    ) -> Result<Option<Vec<bool>>> {
+        options.mask.as_ref().map(|mask| mask.read(path, on, &mut self.notes)).transpose()
     }
 
     /// Adds a grid and the interpolation on it; if the velocity is `on_points`, also the

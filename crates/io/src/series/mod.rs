@@ -15,6 +15,7 @@ mod ghosts;
 mod grid;
 mod info;
 mod inspect;
+mod mask;
 mod mesh;
 mod names;
 mod options;
@@ -34,6 +35,7 @@ pub use frames::{At, Frames};
 pub use geometry::{Closure, Geometry};
 pub use info::{ArrayEntry, AxisInfo, FileContents, SeriesInfo};
 pub use inspect::{contents, inspect};
+pub use mask::{LandMask, MaskFile};
 pub use mesh::{BoundaryInfo, CellCount, MeshCounts, MeshInfo, MeshSeries};
 pub use names::Files;
 pub use options::{Crop, NamedArray, NamedFaces, OtherCells, SeriesOptions};
@@ -41,7 +43,7 @@ pub use points::PointSeries;
 pub use times::{CaseTimes, SameTimes, TimesFrom};
 pub use velocity::{Association, VelocityInfo, VelocityName};
 
-use crate::Result;
+use crate::{Error, Result};
 use burntrace_core::{FrameData, GridBlock, GridSource, Placement, SourceError};
 use cf::{CfFiles, Survey};
 use compare::check_grids;
@@ -80,6 +82,8 @@ pub struct Series {
     velocity: VelocityInfo,
     /// Whether any file may hide values.
     hides: bool,
+    /// Whether each value is land by a mask.
+    is_land: Option<Vec<bool>>,
     /// The open NetCDF files or Zarr groups; `None` for VTK files.
     cf: Option<CfFiles>,
     info: SeriesInfo,
@@ -113,7 +117,8 @@ impl Series {
         let part = GridPart::of(&grid, options, velocity.association, file.path())?;
         let (grid, part) = info.add_part(grid, part, options.crop);
         info.add_grid(&grid, Some(&velocity), on_points);
-        Ok(Series { timeline, grid, part, velocity, hides, cf: None, info })
+        let is_land = info.add_mask(options, file.path(), (&grid, velocity.association))?;
+        Ok(Series { timeline, grid, part, velocity, hides, is_land, cf: None, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
@@ -122,7 +127,7 @@ impl Series {
     ///
     /// Points and cells that the array `vtkGhostType` hides (bit 2 of a point, or of a point of the cell,
     /// bit 32 of a cell) are [hidden](FrameData::hidden), unless the options ignore that, as are nodes whose
-    /// velocity is a missing value of a NetCDF file or a Zarr group.
+    /// velocity is a missing value of a NetCDF file or a Zarr group. Land by a [mask](LandMask) is hidden, too.
     ///
     /// Arrays of a type that single precision represents exactly are returned in single precision,
     /// all others in double precision.
@@ -135,10 +140,15 @@ impl Series {
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let FrameFiles { path, step, .. } = self.timeline.files(frame)?;
         let on = (&self.grid, self.part.as_ref());
-        match &self.cf {
-            Some(files) => files.read(path, *step, &self.velocity, on, self.hides),
-            None => self.read_vtk(frame),
-        }
+        let frame = match &self.cf {
+            Some(files) => files.read(path, *step, &self.velocity, on, self.hides)?,
+            None => self.read_vtk(frame)?,
+        };
+        let Some(is_land) = &self.is_land else { return Ok(frame) };
+        let is_hidden = |i: usize| frame.hidden().is_some_and(|hidden| hidden[i]);
+        let hidden =
+            (0..).zip(is_land).map(|(i, is_land)| *is_land || is_hidden(i)).collect::<Vec<_>>();
+        Ok(frame.with_hidden(hidden))
     }
 
     /// Whether positions are lengths, or longitude and latitude.
@@ -154,13 +164,17 @@ impl Series {
         let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
         grid.check_turn(path)?;
         survey.describe(&mut info, &grid);
+        let is_land = info.add_mask(options, path, (&grid, Association::Point))?;
         let Survey { timeline, velocity, .. } = survey;
-        let hides = !options.ignore_hidden;
-        Ok(Series { timeline, grid, part, velocity, hides, cf: Some(CfFiles::default()), info })
+        let (hides, cf) = (!options.ignore_hidden, Some(CfFiles::default()));
+        Ok(Series { timeline, grid, part, velocity, hides, is_land, cf, info })
     }
 
     /// Reads a block of a frame.
     fn frame_block(&self, frame: usize, block: &GridBlock) -> Result<FrameData> {
+        if self.is_land.is_some() {
+            return Err(Error::Files("blocks of frames are read without `mask`; omit it".into()));
+        }
         let (whole, part) = match &self.part {
             Some((whole, part)) => (whole, part.block(block)),
             None => {
