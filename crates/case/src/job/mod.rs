@@ -34,6 +34,7 @@ use burntrace_core::{
     Domain, Execution, Field, SaveRequest, Span, Surroundings, Tracer, program::TimeSpan,
 };
 use burntrace_io as io;
+use std::collections::HashSet;
 
 /// Refuses sections that exclude each other, or that need another one.
 pub fn check(case: &Case) -> Result<()> {
@@ -79,11 +80,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
         warnings.extend(unit_warnings(&case.units, series));
     }
     let series = loaded.description.series();
-    let notes = series.into_iter().flat_map(|series| &series.notes);
-    warnings.extend(notes.clone().map(|note| format!("field.files: {note}")));
-    let others = loaded.sampled.iter().flat_map(|other| &other.notes);
-    let others = others.filter(|note| !notes.clone().any(|known| known == *note));
-    warnings.extend(others.map(|note| format!("save.fields: {note}")));
+    warnings.extend(about_files(loaded, false));
     let overlapping = series.and_then(|series| Some(series.mesh.as_ref()?.overlapping));
     if let Some(count) = overlapping.filter(|count| *count > 0) {
         warnings.push(format!(
@@ -101,6 +98,22 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     warnings.extend(patches::warnings(case, &*loaded.field));
     warnings.extend(domain_warning(case, &*loaded.field)?);
     Ok(warnings)
+}
+
+/// What of the files is converted by their own attributes, or else what is assumed or not used.
+pub fn about_files(loaded: &LoadedField, is_conversion: bool) -> Vec<String> {
+    let own = loaded.description.series().map(|series| (&series.notes, &series.conversions));
+    let others = loaded.sampled.iter().map(|other| (&other.notes, &other.conversions));
+    let mut known = HashSet::new();
+    let all = own.map(|of| ("field.files", of)).into_iter();
+    all.chain(others.map(|of| ("save.fields", of)))
+        .flat_map(|(key, (notes, conversions))| {
+            let is_it = |note: &&String| conversions.contains(note) == is_conversion;
+            notes.iter().filter(is_it).map(move |note| (key, note))
+        })
+        .filter(|(key, note)| known.insert(*note) || *key == "field.files")
+        .map(|(key, note)| format!("{key}: {note}"))
+        .collect()
 }
 
 /// A warning if a part of the domain is outside the field. On a mesh this is usual: there is no field

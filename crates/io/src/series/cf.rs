@@ -134,6 +134,7 @@ impl Survey {
         info.cells = self.grid.cells().iter().product();
         info.dims = Some(nodes);
         info.notes.extend(self.first.notes().iter().cloned());
+        info.conversions.extend(self.first.conversions().iter().cloned());
         info.time_origin = self.origin.clone();
         info.clock = self.clock.clone();
         info.set_times(&self.timeline, self.found);
