@@ -205,10 +205,11 @@ pub struct Boundary {
     #[serde(deserialize_with = "condition::both_faces")]
     #[schemars(schema_with = "condition::schema_of_faces")]
     pub y: [Condition; 2],
-    /// Conditions at the low and the high face along z, or one for both.
-    #[serde(deserialize_with = "condition::both_faces")]
+    /// Conditions at the low and the high face along z, or one for both; default: `"exit"`, but `"slide"` at the surface of the
+    /// sea, of files in degrees.
+    #[serde(deserialize_with = "condition::given_faces", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "condition::schema_of_faces")]
-    pub z: [Condition; 2],
+    pub z: Option<[Condition; 2]>,
     /// Condition at the mesh boundary.
     #[serde(deserialize_with = "condition::on_surface")]
     #[schemars(schema_with = "condition::schema_on_surface")]
@@ -221,8 +222,8 @@ pub struct Boundary {
 
 impl Default for Boundary {
     fn default() -> Self {
-        let [y, z] = [[Condition::default(); 2]; 2];
+        let (mesh, y) = (Condition::default(), [Condition::default(); 2]);
         let coast = Condition::Of(burntrace_core::BoundaryCondition::Stick);
-        Boundary { x: None, y, z, mesh: Condition::default(), coast }
+        Boundary { x: None, y, z: None, mesh, coast }
     }
 }

@@ -49,6 +49,16 @@ impl LoadedField {
         self.description.series()?.time_origin.as_ref()
     }
 
+    /// Its domain: that of its nodes, in a sea up to the surface.
+    pub fn domain(&self) -> Domain {
+        let mut domain = self.field.domain();
+        let is_sea = self.description.series().is_some_and(|series| series.reaches_surface);
+        if is_sea && !domain.is_flat(2) {
+            domain.high[2] = domain.high[2].max(0.0);
+        }
+        domain
+    }
+
     /// An error that the case causes, with the dates of its times.
     pub fn misuse(&self, error: burntrace_core::Error) -> anyhow::Error {
         use burntrace_core::Error::{OutsideTime, Release, Saves, Span};

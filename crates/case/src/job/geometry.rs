@@ -86,7 +86,8 @@ pub fn units(case: &Case, series: Option<&io::SeriesInfo>) -> io::tracks::Units 
     units
 }
 
-/// The conditions at the faces of the box: by default exits, and periodic where a domain reaches around the earth.
+/// The conditions at the faces of the box: by default exits, but periodic where a domain reaches around the earth, and sliding at
+/// the surface of the sea.
 pub(super) fn faces(case: &Case, series: Option<&io::SeriesInfo>) -> [[Condition; 2]; 3] {
     let boundary = &case.boundary;
     let is_around = || series.is_some_and(|series| is_around(case, series));
@@ -94,7 +95,13 @@ pub(super) fn faces(case: &Case, series: Option<&io::SeriesInfo>) -> [[Condition
         true => [Condition::Of(BoundaryCondition::Periodic); 2],
         false => Default::default(),
     });
-    [x, boundary.y, boundary.z]
+    let ends_at_surface = case.domain.high.is_none_or(|high| high[2] == 0.0);
+    let is_sea = ends_at_surface && series.is_some_and(|series| series.reaches_surface);
+    let z = boundary.z.unwrap_or_else(|| match is_sea {
+        true => [Condition::default(), Condition::Of(BoundaryCondition::Slide)],
+        false => Default::default(),
+    });
+    [x, boundary.y, z]
 }
 
 /// Whether the domain is one turn of longitudes.

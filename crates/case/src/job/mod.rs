@@ -31,7 +31,7 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Domain, Execution, Field, SaveRequest, Span, Surroundings, Tracer, program::TimeSpan,
+    Domain, Execution, SaveRequest, Span, Surroundings, Tracer, program::TimeSpan,
 };
 use burntrace_io as io;
 use std::collections::HashSet;
@@ -52,7 +52,12 @@ pub fn check_folder(case: &Case) -> Result<()> {
 }
 
 /// The domain of a case: its corners, by default those of the field.
-pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
+pub fn domain(case: &Case, loaded: &LoadedField) -> Result<Domain> {
+    domain_within(case, loaded.domain())
+}
+
+/// The domain of a case, by default that of a field.
+fn domain_within(case: &Case, field: Domain) -> Result<Domain> {
     let low = case.domain.low.unwrap_or(field.low);
     let high = case.domain.high.unwrap_or(field.high);
     Domain::new(low, high).map_err(Misuse::of)
@@ -96,7 +101,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
         );
     }
     warnings.extend(patches::warnings(case, &*loaded.field));
-    warnings.extend(domain_warning(case, &*loaded.field)?);
+    warnings.extend(domain_warning(case, loaded)?);
     Ok(warnings)
 }
 
@@ -118,11 +123,11 @@ pub fn about_files(loaded: &LoadedField, is_conversion: bool) -> Vec<String> {
 
 /// A warning if a part of the domain is outside the field. On a mesh this is usual: there is no field
 /// outside, and a larger domain leaves its boundary to the mesh.
-fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
-    if field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow { .. }) {
+fn domain_warning(case: &Case, loaded: &LoadedField) -> Result<Option<String>> {
+    if loaded.field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow { .. }) {
         return Ok(None);
     }
-    let (domain, field) = (domain(case, field.domain())?, field.domain());
+    let (domain, field) = (domain(case, loaded)?, loaded.domain());
     let inside = (0..3).filter(|d| !domain.is_flat(*d) && !field.is_flat(*d)).map(|d| {
         let overlap = domain.high[d].min(field.high[d]) - domain.low[d].max(field.low[d]);
         overlap / (domain.high[d] - domain.low[d])
@@ -191,7 +196,7 @@ pub fn tracer<'a>(
 fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Result<Surroundings> {
     let faces = geometry::faces(case, loaded.description.series());
     let mut surroundings = Surroundings {
-        domain: Some(patches::traced_domain(case, &*loaded.field)?),
+        domain: Some(patches::traced_domain(case, loaded)?),
         faces: faces.map(|faces| faces.map(Into::into)),
         mesh_wall: case.boundary.mesh.into(),
         obstacles: obstacles::obstacles(case, console)?,

@@ -141,7 +141,7 @@ pub fn trace_in(
 ) -> Result<(Printed, Option<Stopped>)> {
     let Session { loaded, device, start, console } = *session;
     let preparing = burntrace_core::phase!("prepare");
-    let domain = job::domain(case, loaded.field.domain())?;
+    let domain = job::domain(case, loaded)?;
     let (seeds, about_seeds) = job::seeds(case, domain, loaded)?;
     let tracer = job::tracer(case, loaded, &device.name, console)?;
     let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;

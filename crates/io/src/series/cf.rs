@@ -135,6 +135,9 @@ impl Survey {
         info.dims = Some(nodes);
         info.notes.extend(self.first.notes().iter().cloned());
         info.conversions.extend(self.first.conversions().iter().cloned());
+        if self.grid.is_in_degrees {
+            info.add_surface([&self.grid, read].map(|grid| &grid.axes[2][..]));
+        }
         info.time_origin = self.origin.clone();
         info.clock = self.clock.clone();
         info.set_times(&self.timeline, self.found);

@@ -118,6 +118,10 @@ pub struct SeriesInfo {
     /// Those of the notes that say how the files are read by their own attributes, and what is usual: nothing to check.
     #[serde(skip)]
     pub conversions: Vec<String>,
+    /// Whether the field, in degrees, is one of the sea up to its surface z = 0, which is less than a level above the last nodes. There
+    /// velocities are those of these nodes.
+    #[serde(skip)]
+    pub reaches_surface: bool,
     /// Problems that prevent tracing.
     pub problems: Vec<String>,
 }
@@ -218,6 +222,18 @@ impl SeriesInfo {
         let Some(part) = part else { return (whole, None) };
         self.notes.extend(part.notes(&whole, crop));
         (part.grid(&whole), Some((whole, part)))
+    }
+
+    /// Adds whether the field reaches the surface of the sea, from the heights of the whole grid and of the part that is read.
+    pub(super) fn add_surface(&mut self, [whole, read]: [&[f64]; 2]) {
+        let [.., below, top] = whole else { return };
+        self.reaches_surface = (0.0..top - below).contains(&-top) && read.last() == Some(top);
+        if self.reaches_surface && *top < 0.0 {
+            let note =
+                format!("from z = {top} up to the surface z = 0 the velocity is that at {top}");
+            self.conversions.push(note.clone());
+            self.notes.push(note);
+        }
     }
 
     /// Whether each value on the grid that is read is land, if options name a mask.
