@@ -4,18 +4,18 @@ use super::distinct_points::DistinctPoints;
 use super::geometry::Geometry;
 use super::grid::Grid;
 use super::mesh::{cells::MeshCells, info::MeshInfo};
-use super::options::{Crop, SeriesOptions};
+use super::options::Crop;
 use super::part::GridPart;
 use super::times::{Timeline, TimesFrom};
 use super::values::plane_axes;
 use super::velocity::{Association, VelocityInfo};
-use crate::{Result, tracks::TimeOrigin};
+use crate::tracks::TimeOrigin;
 use burntrace_cf::{Clock, Store};
 use burntrace_core::{FrameData, mesh::Bounds};
 use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Floats on a device per velocity.
 const NUMBERS_ON_DEVICE: u64 = 4;
@@ -118,8 +118,7 @@ pub struct SeriesInfo {
     /// Those of the notes that say how the files are read by their own attributes, and what is usual: nothing to check.
     #[serde(skip)]
     pub conversions: Vec<String>,
-    /// Whether the field, in degrees, is one of the sea up to its surface z = 0, which is less than a level above the last nodes. There
-    /// velocities are those of these nodes.
+    /// Whether the field is a sea in degrees, the first level of which is less than another one below its surface z = 0.
     #[serde(skip)]
     pub reaches_surface: bool,
     /// Problems that prevent tracing.
@@ -222,28 +221,6 @@ impl SeriesInfo {
         let Some(part) = part else { return (whole, None) };
         self.notes.extend(part.notes(&whole, crop));
         (part.grid(&whole), Some((whole, part)))
-    }
-
-    /// Adds whether the field reaches the surface of the sea, from the heights of the whole grid and of the part that is read.
-    pub(super) fn add_surface(&mut self, [whole, read]: [&[f64]; 2]) {
-        let [.., below, top] = whole else { return };
-        self.reaches_surface = (0.0..top - below).contains(&-top) && read.last() == Some(top);
-        if self.reaches_surface && *top < 0.0 {
-            let note =
-                format!("from z = {top} up to the surface z = 0 the velocity is that at {top}");
-            self.conversions.push(note.clone());
-            self.notes.push(note);
-        }
-    }
-
-    /// Whether each value on the grid that is read is land, if options name a mask.
-    pub(super) fn add_mask(
-        &mut self,
-        options: &SeriesOptions,
-        path: &Path,
-        on: (&Grid, Association),
-    ) -> Result<Option<Vec<bool>>> {
-        options.mask.as_ref().map(|mask| mask.read(path, on, &mut self.notes)).transpose()
     }
 
     /// Adds a grid and the interpolation on it; if the velocity is `on_points`, also the

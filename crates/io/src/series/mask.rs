@@ -2,6 +2,7 @@
 
 use super::geometry::CIRCLE;
 use super::grid::{AXES, Grid, min_spacing};
+use super::info::SeriesInfo;
 use super::options::{NamedArray, SeriesOptions};
 use super::velocity::{Association, VelocityInfo, VelocityName};
 use super::{CaseTimes, Series};
@@ -84,6 +85,18 @@ impl LandMask {
             }
         }
         Ok(is_land)
+    }
+}
+
+impl SeriesInfo {
+    /// Whether each value on the grid that is read is land, if options name a mask.
+    pub(super) fn add_mask(
+        &mut self,
+        options: &SeriesOptions,
+        path: &Path,
+        on: (&Grid, Association),
+    ) -> Result<Option<Vec<bool>>> {
+        options.mask.as_ref().map(|mask| mask.read(path, on, &mut self.notes)).transpose()
     }
 }
 
