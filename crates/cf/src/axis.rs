@@ -19,9 +19,17 @@ pub(crate) struct UnitCheck {
     pub is_turned: bool,
     /// What is converted or assumed.
     pub notes: Vec<String>,
+    /// Those of the notes that say how the file is read by its own attributes.
+    pub conversions: Vec<String>,
 }
 
 impl UnitCheck {
+    /// Notes a conversion by the attributes of the file.
+    pub fn convert(&mut self, text: String) {
+        self.conversions.push(text.clone());
+        self.notes.push(text);
+    }
+
     /// The unit of a variable; `None` if it has none.
     pub fn unit(
         &mut self,
@@ -36,11 +44,8 @@ impl UnitCheck {
         };
         let unit = quantity.unit(text).map_err(fail)?;
         if !unit.is_si() {
-            self.notes.push(format!(
-                "`{}` is converted from {text} to {}",
-                variable.name,
-                quantity.si()
-            ));
+            let si = quantity.si();
+            self.convert(format!("`{}` is converted from {text} to {si}", variable.name));
             self.converted.get_or_insert((variable.name.clone(), text.into()));
         }
         Ok(Some(unit))
@@ -126,7 +131,7 @@ fn in_degrees(
         degrees::check_latitudes(&mut nodes).map_err(fail)?;
     } else if let Some([from, to]) = degrees::make_continuous(&mut nodes) {
         let [first, last] = [nodes[0], nodes[nodes.len() - 1]];
-        units.notes.push(format!(
+        units.convert(format!(
             "`{name}` jumps from {from} to {to}, and is continued: it is read as {first} to {last}"
         ));
     }
@@ -174,11 +179,10 @@ fn points_downward(
 ) -> std::result::Result<bool, String> {
     let (name, is_depth) = (&coordinate.name, is_depth(coordinate));
     let positive = coordinate.text("positive").map(str::to_ascii_lowercase);
-    let mut note = |text: String| units.notes.push(text);
     match positive.as_deref() {
-        Some("down") => note(format!("`{name}` is positive downward: z = -{name}")),
+        Some("down") => units.convert(format!("`{name}` is positive downward: z = -{name}")),
         Some("up") if is_depth => {
-            note(format!("`{name}` is a depth, and positive upward by its attribute: z = {name}"));
+            units.notes.push(format!("`{name}` is a depth, and positive upward by its attribute: z = {name}"));
         }
         Some("up") => {}
         Some(other) => {
@@ -193,10 +197,10 @@ fn points_downward(
                     .into(),
             );
         }
-        None if is_depth => note(format!(
+        None if is_depth => units.notes.push(format!(
             "`{name}` is a depth without the attribute `positive`, and taken as positive downward: z = -{name}"
         )),
-        None if !is_upward(coordinate) => note(format!(
+        None if !is_upward(coordinate) => units.notes.push(format!(
             "`{name}` has no attribute `positive`, and is taken as positive upward: z = {name}"
         )),
         None => {}

@@ -191,6 +191,11 @@ impl CfGrid {
         &self.units.notes
     }
 
+    /// Those of the notes that say how the file is read by its own attributes.
+    pub fn conversions(&self) -> &[String] {
+        &self.units.conversions
+    }
+
     /// Reads the values of one time in a box of nodes, by ranges along x, y and z in the order of the file.
     ///
     /// # Errors

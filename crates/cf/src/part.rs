@@ -46,7 +46,7 @@ impl Part {
         }
         let is_negated = quantity == Some(Quantity::Speed) && points(variable, DOWNWARD);
         if is_negated {
-            units.notes.push(format!("`{name}` is downward: w = -{name}"));
+            units.convert(format!("`{name}` is downward: w = -{name}"));
         }
         Ok(Part { variable: variable.clone(), layout, packing, unit, is_negated })
     }

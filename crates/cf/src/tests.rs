@@ -113,6 +113,8 @@ fn units_packing_order_and_direction_are_converted() {
     for note in ["`easting` is converted from km to m", "`depth` is positive downward", "cm s-1"] {
         assert!(notes.contains(note), "{notes}");
     }
+    let assumed = "\n`w` is taken as the velocity upward, as z";
+    assert_eq!(grid.conversions().join("\n") + assumed, notes);
     for t in 0..TIMES {
         let frame = grid.read(t, whole(&grid)).unwrap();
         let missing = frame.missing.clone().unwrap();
@@ -301,6 +303,7 @@ fn units_are_all_or_none() {
     assert!(fields("m s-1", "m/s").unwrap().notes().is_empty());
     let assumed = fields("m s-1", "").unwrap();
     assert_eq!(assumed.notes(), ["no units, and nothing converted: `v`"]);
+    assert!(assumed.conversions().is_empty());
     let mixed = fields("cm s-1", "").unwrap_err().to_string();
     assert!(
         mixed.contains("variable `v`") && mixed.contains("`u` is converted from cm s-1"),

@@ -45,6 +45,8 @@ pub struct Trajectories {
     pub outline: Vec<[[f64; 3]; 2]>,
     /// Land in the xy plane, at the top of the domain.
     pub land: Option<Land>,
+    /// The radius in metres of the sphere of which positions are longitudes and latitudes: maps have a scale bar.
+    pub radius: Option<f64>,
 }
 
 impl Trajectories {
@@ -60,6 +62,20 @@ impl Trajectories {
             }
         }
         lines
+    }
+
+    /// The low and the high corner of the parts of the land in the domain.
+    pub(crate) fn rectangles_of_land(&self) -> Vec<[[f64; 2]; 2]> {
+        let [[left, south, _], [right, north, _]] = self.domain;
+        let parts = |land: &Land, shift: f64| -> Vec<[[f64; 2]; 2]> {
+            let within = |[x, y]: [f64; 2]| [(x + shift).clamp(left, right), y.clamp(south, north)];
+            let parts = land.rectangles().map(|corners| corners.map(within));
+            parts.filter(|[low, high]| low[0] < high[0] && low[1] < high[1]).collect()
+        };
+        let of_land = |land: &Land| -> Vec<_> {
+            land.shifts([left, right]).into_iter().flat_map(|shift| parts(land, shift)).collect()
+        };
+        self.land.as_ref().map(of_land).unwrap_or_default()
     }
 }
 
@@ -126,6 +142,8 @@ pub struct Raster {
     pub subtitle: String,
     /// Land, which covers the field.
     pub land: Option<Land>,
+    /// The radius in metres of the sphere of which it is a map: it has a scale bar.
+    pub radius: Option<f64>,
 }
 
 impl Raster {

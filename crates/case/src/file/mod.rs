@@ -41,6 +41,7 @@ pub use set::Assignment;
 pub use times::{GivenTime, is_seconds, length};
 pub use units::Units;
 
+use burntrace_io::series::{LandMask, MaskFile};
 use keys::{Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,16 +150,20 @@ impl Case {
                 *path = folder.join(&*path);
             }
         }
-        self.point_files_mut().for_each(|path| *path = folder.join(&*path));
+        self.other_files_mut().for_each(|path| *path = folder.join(&*path));
         self
     }
 
-    /// Files of points: seeds and inlets.
-    pub fn point_files(mut self) -> Vec<PathBuf> {
-        self.point_files_mut().map(std::mem::take).collect()
+    /// Files beside those of fields: of the points of seeds and inlets, and of the mask of land.
+    pub fn other_files(mut self) -> Vec<PathBuf> {
+        self.other_files_mut().map(std::mem::take).collect()
     }
 
-    fn point_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+    fn other_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let of_mask = self.field.options.mask.iter_mut().filter_map(|mask| match mask {
+            LandMask::Other(MaskFile { files, .. }) => Some(files),
+            LandMask::Own(_) => None,
+        });
         let of_seeds = self.seeds.iter_mut().filter_map(|seeds| match &mut seeds.shape {
             SeedShape::File { path } => Some(path),
             _ => None,
@@ -169,7 +174,7 @@ impl Case {
             InletShape::File { path } => Some(path),
             _ => None,
         });
-        of_seeds.chain(of_inlets)
+        of_seeds.chain(of_inlets).chain(of_mask)
     }
 
     /// Whether the field is on a mesh.
@@ -201,10 +206,11 @@ pub struct Boundary {
     #[serde(deserialize_with = "condition::both_faces")]
     #[schemars(schema_with = "condition::schema_of_faces")]
     pub y: [Condition; 2],
-    /// Conditions at the low and the high face along z, or one for both.
-    #[serde(deserialize_with = "condition::both_faces")]
+    /// Conditions at the low and the high face along z, or one for both; default: `"exit"`, but `"slide"` at the surface of the
+    /// sea, of files in degrees.
+    #[serde(deserialize_with = "condition::given_faces", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "condition::schema_of_faces")]
-    pub z: [Condition; 2],
+    pub z: Option<[Condition; 2]>,
     /// Condition at the mesh boundary.
     #[serde(deserialize_with = "condition::on_surface")]
     #[schemars(schema_with = "condition::schema_on_surface")]
@@ -217,8 +223,8 @@ pub struct Boundary {
 
 impl Default for Boundary {
     fn default() -> Self {
-        let [y, z] = [[Condition::default(); 2]; 2];
+        let (mesh, y) = (Condition::default(), [Condition::default(); 2]);
         let coast = Condition::Of(burntrace_core::BoundaryCondition::Stick);
-        Boundary { x: None, y, z, mesh: Condition::default(), coast }
+        Boundary { x: None, y, z: None, mesh, coast }
     }
 }

@@ -49,6 +49,11 @@ impl LoadedField {
         self.description.series()?.time_origin.as_ref()
     }
 
+    /// Its domain: that of its nodes, in a sea up to the surface.
+    pub fn domain(&self) -> Domain {
+        up_to_surface(self.field.domain(), self.description.series())
+    }
+
     /// An error that the case causes, with the dates of its times.
     pub fn misuse(&self, error: burntrace_core::Error) -> anyhow::Error {
         use burntrace_core::Error::{OutsideTime, Release, Saves, Span};
@@ -301,6 +306,7 @@ fn check_keys(case: &Case) -> Result<()> {
     let of_grids = [
         ("field.periodic_axes needs", "it", !field.periodic_axes.is_empty()),
         ("field.crop and field.every need", "them", is_part),
+        ("field.mask needs", "it", field.options.mask.is_some()),
     ];
     let unused = of_grids.iter().find(|(.., is_given)| *is_given);
     if let (Some((need, them, _)), true) = (unused, field.interpolation != Interpolation::Grid) {
@@ -358,6 +364,15 @@ fn origin(info: io::SeriesInfo, case: &Case) -> FieldOrigin {
     };
     let interpolation = file::name_of(&case.field.interpolation);
     FieldOrigin::Files { info: Box::new(info), interpolation, cell_velocity }
+}
+
+/// The domain of nodes, in a sea up to the surface.
+pub(super) fn up_to_surface(mut domain: Domain, series: Option<&io::SeriesInfo>) -> Domain {
+    let is_sea = series.is_some_and(|series| series.reaches_surface);
+    if is_sea && !domain.is_flat(2) {
+        domain.high[2] = domain.high[2].max(0.0);
+    }
+    domain
 }
 
 /// The options for reading the files of a case.

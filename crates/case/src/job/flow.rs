@@ -1,6 +1,6 @@
 //! The fields of a case that are formulas.
 
-use super::{description::FieldOrigin, domain, field::TracedInput, input::FieldInput};
+use super::{description::FieldOrigin, domain_within, field::TracedInput, input::FieldInput};
 use crate::file::{Case, GivenFlow, Misuse, OwnFormula, Sample};
 use anyhow::Result;
 use burntrace_core::{Analytic, Domain, Flow, FlowFrames, Formula, Precision, device::OpenDevice};
@@ -42,7 +42,7 @@ fn flow_of(case: &Case, given: &GivenFlow) -> Result<(Flow, Domain)> {
             Flow::Formula(own(formula)?)
         }
     };
-    let domain = domain(case, flow.domain())?;
+    let domain = domain_within(case, flow.domain())?;
     Ok((flow, domain))
 }
 

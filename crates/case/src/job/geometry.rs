@@ -46,15 +46,21 @@ pub(super) fn check_longitude(case: &Case, series: Option<&io::SeriesInfo>) -> R
 
 /// What velocities that are not finite are: in files in degrees, by default land.
 pub(super) fn not_finite(case: &Case, series: Option<&io::SeriesInfo>) -> NotFinite {
-    let has_land = case.field.land_value.is_some() || geometry(case, series).is_some();
+    let field = &case.field;
+    let is_given = field.land_value.is_some() || field.options.mask.is_some();
+    let has_land = is_given || geometry(case, series).is_some();
     let of_files = if has_land { NotFinite::Land } else { NotFinite::Error };
-    case.field.not_finite.unwrap_or(of_files)
+    field.not_finite.unwrap_or(of_files)
 }
 
 /// Refuses what is for land, in a field that has none.
 pub(super) fn check_land(case: &Case, series: &io::SeriesInfo) -> Result<()> {
     let field = &case.field;
-    let given = [(field.slip.is_some(), "slip"), (field.land_value.is_some(), "land_value")];
+    let given = [
+        (field.slip.is_some(), "slip"),
+        (field.land_value.is_some(), "land_value"),
+        (field.options.mask.is_some(), "mask"),
+    ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, key)) if not_finite(case, Some(series)) != NotFinite::Land => {
             Err(Misuse::error(format!(
@@ -80,7 +86,8 @@ pub fn units(case: &Case, series: Option<&io::SeriesInfo>) -> io::tracks::Units 
     units
 }
 
-/// The conditions at the faces of the box: by default exits, and periodic where a domain reaches around the earth.
+/// The conditions at the faces of the box: by default exits, but periodic where a domain reaches around the earth, and sliding at
+/// the surface of the sea.
 pub(super) fn faces(case: &Case, series: Option<&io::SeriesInfo>) -> [[Condition; 2]; 3] {
     let boundary = &case.boundary;
     let is_around = || series.is_some_and(|series| is_around(case, series));
@@ -88,7 +95,13 @@ pub(super) fn faces(case: &Case, series: Option<&io::SeriesInfo>) -> [[Condition
         true => [Condition::Of(BoundaryCondition::Periodic); 2],
         false => Default::default(),
     });
-    [x, boundary.y, boundary.z]
+    let ends_at_surface = case.domain.high.is_none_or(|high| high[2] == 0.0);
+    let is_sea = ends_at_surface && series.is_some_and(|series| series.reaches_surface);
+    let z = boundary.z.unwrap_or_else(|| match is_sea {
+        true => [Condition::default(), Condition::Of(BoundaryCondition::Slide)],
+        false => Default::default(),
+    });
+    [x, boundary.y, z]
 }
 
 /// Whether the domain is one turn of longitudes.

@@ -32,9 +32,10 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Domain, Execution, Field, SaveRequest, Span, Surroundings, Tracer, program::TimeSpan,
+    Domain, Execution, SaveRequest, Span, Surroundings, Tracer, program::TimeSpan,
 };
 use burntrace_io as io;
+use std::collections::HashSet;
 
 /// Refuses sections that exclude each other, or that need another one.
 pub fn check(case: &Case) -> Result<()> {
@@ -52,7 +53,12 @@ pub fn check_folder(case: &Case) -> Result<()> {
 }
 
 /// The domain of a case: its corners, by default those of the field.
-pub fn domain(case: &Case, field: Domain) -> Result<Domain> {
+pub fn domain(case: &Case, loaded: &LoadedField) -> Result<Domain> {
+    domain_within(case, loaded.domain())
+}
+
+/// The domain of a case, by default that of a field.
+fn domain_within(case: &Case, field: Domain) -> Result<Domain> {
     let low = case.domain.low.unwrap_or(field.low);
     let high = case.domain.high.unwrap_or(field.high);
     Domain::new(low, high).map_err(Misuse::of)
@@ -80,11 +86,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
         warnings.extend(unit_warnings(&case.units, series));
     }
     let series = loaded.description.series();
-    let notes = series.into_iter().flat_map(|series| &series.notes);
-    warnings.extend(notes.clone().map(|note| format!("field.files: {note}")));
-    let others = loaded.sampled.iter().flat_map(|other| &other.notes);
-    let others = others.filter(|note| !notes.clone().any(|known| known == *note));
-    warnings.extend(others.map(|note| format!("save.fields: {note}")));
+    warnings.extend(about_files(loaded, false));
     let overlapping = series.and_then(|series| Some(series.mesh.as_ref()?.overlapping));
     if let Some(count) = overlapping.filter(|count| *count > 0) {
         warnings.push(format!(
@@ -100,19 +102,38 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
         );
     }
     warnings.extend(patches::warnings(case, &*loaded.field));
-    warnings.extend(domain_warning(case, &*loaded.field)?);
+    warnings.extend(domain_warning(case, loaded)?);
     Ok(warnings)
+}
+
+/// What of the files is converted by their own attributes, or else what is assumed or not used.
+pub fn about_files(loaded: &LoadedField, is_conversion: bool) -> Vec<String> {
+    let own = loaded.description.series().map(|series| (&series.notes, &series.conversions));
+    let others = loaded.sampled.iter().map(|other| (&other.notes, &other.conversions));
+    let mut known = HashSet::new();
+    let all = own.map(|of| ("field.files", of)).into_iter();
+    all.chain(others.map(|of| ("save.fields", of)))
+        .flat_map(|(key, (notes, conversions))| {
+            let is_it = |note: &&String| conversions.contains(note) == is_conversion;
+            notes.iter().filter(is_it).map(move |note| (key, note))
+        })
+        .filter(|(key, note)| known.insert(*note) || *key == "field.files")
+        .map(|(key, note)| format!("{key}: {note}"))
+        .collect()
 }
 
 /// A warning if a part of the domain is outside the field. On a mesh this is usual: there is no field
 /// outside, and a larger domain leaves its boundary to the mesh.
-fn domain_warning(case: &Case, field: &dyn Field) -> Result<Option<String>> {
+fn domain_warning(case: &Case, loaded: &LoadedField) -> Result<Option<String>> {
     // No particle reaches what is left out of the field.
     let is_found = case.field.crop == Some(GivenCrop::Auto);
-    if is_found || field.mesh().is_some() || matches!(case.field.source, FieldSource::Flow { .. }) {
+    if is_found
+        || loaded.field.mesh().is_some()
+        || matches!(case.field.source, FieldSource::Flow { .. })
+    {
         return Ok(None);
     }
-    let (domain, field) = (domain(case, field.domain())?, field.domain());
+    let (domain, field) = (domain(case, loaded)?, loaded.domain());
     let inside = (0..3).filter(|d| !domain.is_flat(*d) && !field.is_flat(*d)).map(|d| {
         let overlap = domain.high[d].min(field.high[d]) - domain.low[d].max(field.low[d]);
         overlap / (domain.high[d] - domain.low[d])
@@ -181,7 +202,7 @@ pub fn tracer<'a>(
 fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Result<Surroundings> {
     let faces = geometry::faces(case, loaded.description.series());
     let mut surroundings = Surroundings {
-        domain: Some(patches::traced_domain(case, &*loaded.field)?),
+        domain: Some(patches::traced_domain(case, loaded)?),
         faces: faces.map(|faces| faces.map(Into::into)),
         mesh_wall: case.boundary.mesh.into(),
         obstacles: obstacles::obstacles(case, console)?,

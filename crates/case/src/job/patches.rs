@@ -1,6 +1,6 @@
 //! Patches of the boundary of a mesh: by name, and on the outside of the domain.
 
-use super::{domain, geometry};
+use super::{LoadedField, domain, geometry};
 use crate::file::{self, Case, Condition, Misuse};
 use crate::format::{counted, is_or_are};
 use anyhow::Result;
@@ -42,8 +42,8 @@ pub fn faces(case: &Case) -> Vec<NamedFaces> {
 
 /// The domain of the tracer. Where patches are named in the files, a side of the box that the case does not
 /// give and that is an exit would cover those on it: there, the mesh ends the domain.
-pub fn traced_domain(case: &Case, field: &dyn Field) -> Result<Domain> {
-    let mut traced = domain(case, field.domain())?;
+pub fn traced_domain(case: &Case, loaded: &LoadedField) -> Result<Domain> {
+    let mut traced = domain(case, loaded)?;
     if faces(case).is_empty() {
         return Ok(traced);
     }

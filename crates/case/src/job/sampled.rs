@@ -24,6 +24,7 @@ pub struct SampledInput {
     /// The files of its frames.
     files: Vec<PathBuf>,
     notes: Vec<String>,
+    conversions: Vec<String>,
     pub input: FieldInput,
 }
 
@@ -34,15 +35,17 @@ pub struct SampledField {
     pub files: Vec<PathBuf>,
     /// What of the files is converted, assumed or not used.
     pub notes: Vec<String>,
+    /// Those of the notes that say how the files are read by their own attributes.
+    pub conversions: Vec<String>,
     pub field: Box<dyn Field>,
 }
 
 impl SampledInput {
     /// Loads the field onto a device.
     pub fn load(self, device: &Device, options: &FieldOptions) -> Result<SampledField> {
-        let SampledInput { names, files, notes, input } = self;
+        let SampledInput { names, files, notes, conversions, input } = self;
         let (_, field) = input.load(device, options).map_err(|error| named(error, &files))?;
-        Ok(SampledField { names, files, notes, field })
+        Ok(SampledField { names, files, notes, conversions, field })
     }
 }
 
@@ -50,7 +53,8 @@ impl SampledField {
     /// The same field on another device, as it is there.
     pub fn with_field(&self, field: Box<dyn Field>) -> Self {
         let (names, files) = (self.names.clone(), self.files.clone());
-        SampledField { names, files, notes: self.notes.clone(), field }
+        let (notes, conversions) = (self.notes.clone(), self.conversions.clone());
+        SampledField { names, files, notes, conversions, field }
     }
 }
 
@@ -192,7 +196,8 @@ impl Group {
         geometry::check_sampled(traced, &info)?;
         clock.add(&info)?;
         let names = self.arrays.into_iter().map(|array| array.name).collect();
-        Ok(SampledInput { names, files: info.files, notes: info.notes, input })
+        let io::SeriesInfo { files, notes, conversions, .. } = info;
+        Ok(SampledInput { names, files, notes, conversions, input })
     }
 
     /// Whether the arrays are at the nodes of the grid of the velocity.
@@ -205,6 +210,7 @@ impl Group {
         let mut options = io::SeriesOptions {
             velocity: io::VelocityName::None,
             diffusivity: None,
+            mask: None,
             prefer: Some(self.association),
             arrays: self.arrays.clone(),
             other_cells: case.field.interpolation.other_cells(),

@@ -42,7 +42,7 @@ fn trace_on(
 ) -> Result<Option<Printed>> {
     let Session { loaded, device, start, console } = *session;
     let others = other_devices(others, session)?;
-    let domain = job::domain(case, loaded.field.domain())?;
+    let domain = job::domain(case, loaded)?;
     let (seeds, about_seeds) = job::seeds(case, domain, loaded)?;
     let devices: Vec<(&OpenDevice, &LoadedField)> = std::iter::once((device, loaded))
         .chain(others.iter().map(|(device, loaded)| (device, loaded)))

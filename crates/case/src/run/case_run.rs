@@ -71,7 +71,7 @@ impl CaseRun<'_> {
     /// Writes the corners of the domain and the land, for commands that evaluate the run.
     pub fn write_domain(&self, folder: &Folder) -> Result<()> {
         let field = &*self.loaded.field;
-        let domain = job::domain(self.case, field.domain())?;
+        let domain = job::domain(self.case, self.loaded)?;
         folder.write(DOMAIN, &format!("{:#}\n", summary::of_domain(domain)))?;
         match land::from_above(field) {
             Some(land) => folder.write(LAND, &format!("{}\n", serde_json::to_string(&land)?)),
@@ -159,7 +159,7 @@ impl CaseRun<'_> {
             device: self.device,
             loaded: self.loaded,
             start: job::time_span(self.case, self.loaded)?.t0,
-            domain: job::domain(self.case, self.loaded.field.domain())?,
+            domain: job::domain(self.case, self.loaded)?,
             device_bytes,
             profile: self.console.profile(),
             compilations: self.console.compilations(),

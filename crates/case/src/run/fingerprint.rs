@@ -24,7 +24,7 @@ const ALL_BLOCKS: u64 = 4096;
 /// Sizes and CRC-32 checksums of the input data of a run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Fingerprint {
-    /// Files of the fields, the seeds and the inlets.
+    /// Files of the fields, the mask of land, the seeds and the inlets.
     files: Vec<FileFingerprint>,
     /// Number of frames, and the checksum of their times.
     times: [u64; 2],
@@ -49,10 +49,10 @@ impl Fingerprint {
         let of_field = series.map_or(&[][..], |series| &series.files).iter().cloned();
         let of_parts = series.map_or(&[][..], |series| &series.parts).iter().cloned();
         let of_arrays = loaded.sampled.iter().flat_map(|sampled| &sampled.files).cloned();
-        let of_points = case.clone().point_files();
+        let others = case.clone().other_files();
         let mut known = HashSet::new();
         let of_fields = of_field.chain(of_parts).chain(of_arrays);
-        let mut paths: Vec<PathBuf> = of_fields.chain(of_points).flat_map(files_of).collect();
+        let mut paths: Vec<PathBuf> = of_fields.chain(others).flat_map(files_of).collect();
         paths.retain(|path| known.insert(path.clone()));
         let blocks = (ALL_BLOCKS / paths.len().max(1) as u64).clamp(2, BLOCKS);
         let files = paths.into_iter().map(|path| FileFingerprint::of(path, blocks));

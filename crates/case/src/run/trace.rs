@@ -117,8 +117,10 @@ pub fn load_seconds(loaded: &LoadedField, compile: f64) -> Spent {
     Spent { read: loaded.read_seconds, upload: loaded.upload_seconds, compile, total: 0.0 }
 }
 
-/// The warnings of a run; keys without effect, and a missing `[save]`, are said as notes.
+/// The warnings of a run; conversions, keys without effect, and a missing `[save]` are said as notes.
 pub fn warnings(case: &Case, session: &Session) -> Result<Vec<String>> {
+    let conversions = job::about_files(session.loaded, true);
+    conversions.iter().for_each(|text| session.console.say("note", text));
     let warnings = [case.notes.clone(), job::warnings(case, session.loaded)?].concat();
     if case.save.at == SaveAt::End {
         session.console.say("save", ONLY_END);
@@ -139,7 +141,7 @@ pub fn trace_in(
 ) -> Result<(Printed, Option<Stopped>)> {
     let Session { loaded, device, start, console } = *session;
     let preparing = burntrace_core::phase!("prepare");
-    let domain = job::domain(case, loaded.field.domain())?;
+    let domain = job::domain(case, loaded)?;
     let (seeds, about_seeds) = job::seeds(case, domain, loaded)?;
     let tracer = job::tracer(case, loaded, &device.name, console)?;
     let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;

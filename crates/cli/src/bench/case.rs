@@ -194,7 +194,7 @@ fn fill(
     let start = Instant::now();
     let loaded = job::field(case, device, &Silent::default())?;
     record.load = start.elapsed().as_secs_f64();
-    let domain = job::domain(case, loaded.field.domain())?;
+    let domain = job::domain(case, &loaded)?;
     let (seeds, _) = job::seeds(case, domain, &loaded)?;
     let tracer = job::tracer(case, &loaded, &device.name, &Silent::default())?;
     let mut last = LastSave::default();

@@ -150,21 +150,23 @@ impl Results {
     pub fn inputs(&self) -> Vec<PathBuf> {
         let files = self.summary["field"]["files"].as_array().into_iter().flatten();
         let files = files.filter_map(|file| file.as_str()).map(PathBuf::from);
-        files.chain(self.case.clone().into_iter().flat_map(Case::point_files)).collect()
+        files.chain(self.case.clone().into_iter().flat_map(Case::other_files)).collect()
     }
 
     /// The trajectories of some of its particles, for pictures.
     pub fn sample(&self, particles: usize) -> Result<SampledTrajectories> {
         let mut sample = trajectories::sample(&self.tracks, self.domain, particles, MAX_SAVES)?;
         sample.trajectories.land.clone_from(&self.land);
+        sample.trajectories.radius = self.radius();
         Ok(sample)
     }
 
-    /// A field on a plane with the land, if it is a map.
+    /// A field on a plane with the land and a scale bar, if it is a map.
     pub fn with_land(&self, raster: Raster) -> Raster {
         let axes = raster.axes.each_ref().map(|axis| axis.name.as_str());
         let is_map = matches!(axes, ["x", "y"] | ["longitude", "latitude"]);
-        Raster { land: self.land.clone().filter(|_| is_map), ..raster }
+        let (land, radius) = (self.land.clone(), self.radius());
+        Raster { land: land.filter(|_| is_map), radius: radius.filter(|_| is_map), ..raster }
     }
 
     /// The units of the case.

@@ -145,7 +145,7 @@ fn files() -> Vec<String> {
         ),
         files(
             "files = [\"u_2.vti\", \"u_9.vti\"], velocity = \"velocity\", ignore_file_times = true, times = [0.0, 1.0], \
-             land_value = 0.0, slip = \"free\"",
+             land_value = 0.0, slip = \"free\", mask = { array = \"sea\", files = \"sea.vti\" }",
             &format!(
                 "{inside}\nsave = {{ report = \"never\", fields = [{{ array = \"velocity\", name = \"v\" }}, \
                  \"slow\", {{ array = \"slow\", name = \"calm\", files = \"u_2.vti\", prefer = \"cell\" }}] }}"
@@ -353,6 +353,13 @@ fn write_files(folder: &Path) {
          <PointData>{arrays}</PointData></Piece></ImageData></VTKFile>"
     );
     std::fs::write(folder.join("K.vti"), image).unwrap();
+    let sea = array("sea", 1, "1 ".repeat(24));
+    let sea = format!(
+        "<VTKFile type=\"ImageData\" version=\"0.1\" byte_order=\"LittleEndian\"><ImageData \
+         WholeExtent=\"0 3 0 2 0 1\" Origin=\"0.5 -1 2\" Spacing=\"0.5 0.25 2\"><Piece Extent=\"0 3 0 2 0 1\">\
+         <PointData>{sea}</PointData></Piece></ImageData></VTKFile>"
+    );
+    std::fs::write(folder.join("sea.vti"), sea).unwrap();
 }
 
 /// How a command ended.

@@ -36,6 +36,7 @@ mod real_data;
 mod requirements;
 mod results;
 mod resume;
+mod sea;
 mod seeds;
 mod sources;
 mod strategies;

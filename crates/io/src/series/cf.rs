@@ -149,6 +149,10 @@ impl Survey {
         info.cells = self.grid.cells().iter().product();
         info.dims = Some(nodes);
         info.notes.extend(self.first.notes().iter().cloned());
+        info.conversions.extend(self.first.conversions().iter().cloned());
+        if self.grid.is_in_degrees {
+            info.add_surface([&self.grid, read].map(|grid| &grid.axes[2][..]));
+        }
         info.time_origin = self.origin.clone();
         info.clock = self.clock.clone();
         info.set_times(&self.timeline, self.found);

@@ -1,5 +1,6 @@
 //! The coordinates of a grid: lengths, or longitude and latitude.
 
+use super::info::SeriesInfo;
 use burntrace_cf::Turn;
 use serde::Serialize;
 
@@ -53,6 +54,20 @@ impl Geometry {
         match self {
             Geometry::Degrees { global } => global,
             Geometry::Flat => None,
+        }
+    }
+}
+
+impl SeriesInfo {
+    /// Adds whether the field reaches the surface of the sea, from the heights of the whole grid and of the part that is read.
+    pub(super) fn add_surface(&mut self, [whole, read]: [&[f64]; 2]) {
+        let [.., below, top] = whole else { return };
+        self.reaches_surface = (0.0..top - below).contains(&-top) && read.last() == Some(top);
+        if self.reaches_surface && *top < 0.0 {
+            let note =
+                format!("from z = {top} up to the surface z = 0 the velocity is that at {top}");
+            self.conversions.push(note.clone());
+            self.notes.push(note);
         }
     }
 }

@@ -133,7 +133,7 @@ fn unusable(axis: &[f64]) -> Option<String> {
 }
 
 /// Minimum distance between nodes of an axis; `None` if there is one node.
-fn min_spacing(axis: &[f64]) -> Option<f64> {
+pub(super) fn min_spacing(axis: &[f64]) -> Option<f64> {
     axis.array_windows().map(|[a, b]| (b - a).abs()).reduce(f64::min)
 }
 

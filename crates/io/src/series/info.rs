@@ -115,6 +115,12 @@ pub struct SeriesInfo {
     /// not used of the first frame, and why: blocks of lower dimension, and arrays that not all blocks have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Those of the notes that say how the files are read by their own attributes, and what is usual: nothing to check.
+    #[serde(skip)]
+    pub conversions: Vec<String>,
+    /// Whether the field is a sea in degrees, the first level of which is less than another one below its surface z = 0.
+    #[serde(skip)]
+    pub reaches_surface: bool,
     /// Problems that prevent tracing.
     pub problems: Vec<String>,
 }

@@ -15,6 +15,7 @@ mod ghosts;
 mod grid;
 mod info;
 mod inspect;
+mod mask;
 mod mesh;
 mod names;
 mod options;
@@ -34,6 +35,7 @@ pub use frames::{At, Frames};
 pub use geometry::{Closure, Geometry};
 pub use info::{ArrayEntry, AxisInfo, FileContents, SeriesInfo};
 pub use inspect::{contents, inspect};
+pub use mask::{LandMask, MaskFile};
 pub use mesh::{BoundaryInfo, CellCount, MeshCounts, MeshInfo, MeshSeries};
 pub use names::Files;
 pub use options::{Crop, NamedArray, NamedFaces, OtherCells, SeriesOptions};
@@ -81,6 +83,8 @@ pub struct Series {
     velocity: VelocityInfo,
     /// Whether any file may hide values.
     hides: bool,
+    /// Whether each value is land by a mask.
+    is_land: Option<Vec<bool>>,
     /// The open NetCDF files or Zarr groups; `None` for VTK files.
     cf: Option<CfFiles>,
     info: SeriesInfo,
@@ -114,7 +118,8 @@ impl Series {
         let part = GridPart::of(&grid, options, velocity.association, file.path())?;
         let (grid, part) = info.add_part(grid, part, options.crop);
         info.add_grid(&grid, Some(&velocity), on_points);
-        Ok(Series { timeline, grid, part, velocity, hides, cf: None, info })
+        let is_land = info.add_mask(options, file.path(), (&grid, velocity.association))?;
+        Ok(Series { timeline, grid, part, velocity, hides, is_land, cf: None, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` of each node or cell, and the diffusivity if the
@@ -123,7 +128,7 @@ impl Series {
     ///
     /// Points and cells that the array `vtkGhostType` hides (bit 2 of a point, or of a point of the cell,
     /// bit 32 of a cell) are [hidden](FrameData::hidden), unless the options ignore that, as are nodes whose
-    /// velocity is a missing value of a NetCDF file or a Zarr group.
+    /// velocity is a missing value of a NetCDF file or a Zarr group. Land by a [mask](LandMask) is hidden, too.
     ///
     /// Arrays of a type that single precision represents exactly are returned in single precision,
     /// all others in double precision.
@@ -134,11 +139,16 @@ impl Series {
     /// shape, a diffusivity is negative or not finite, or the velocity is at the points and a cell is
     /// hidden whose points are not.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
-        self.read_on(frame, &self.grid, self.part.as_ref())
+        let frame = self.read_on(frame, &self.grid, self.part.as_ref())?;
+        let Some(is_land) = &self.is_land else { return Ok(frame) };
+        let is_hidden = |i: usize| frame.hidden().is_some_and(|hidden| hidden[i]);
+        let hidden =
+            (0..).zip(is_land).map(|(i, is_land)| *is_land || is_hidden(i)).collect::<Vec<_>>();
+        Ok(frame.with_hidden(hidden))
     }
 
-    /// Reads ranges of the nodes of a frame, or the cells between them. A NetCDF file or a Zarr group is decoded only
-    /// there.
+    /// Reads ranges of the nodes of a frame, or the cells between them, without hiding land by a [mask](LandMask). A NetCDF file or a
+    /// Zarr group is decoded only there.
     ///
     /// # Errors
     ///
@@ -165,9 +175,10 @@ impl Series {
         let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
         grid.check_turn(path)?;
         survey.describe(&mut info, &grid);
+        let is_land = info.add_mask(options, path, (&grid, Association::Point))?;
         let Survey { timeline, velocity, turn, .. } = survey;
-        let hides = !options.ignore_hidden;
-        Ok(Series { timeline, grid, part, velocity, hides, cf: Some(CfFiles::turned(turn)), info })
+        let (hides, cf) = (!options.ignore_hidden, Some(CfFiles::turned(turn)));
+        Ok(Series { timeline, grid, part, velocity, hides, is_land, cf, info })
     }
 
     /// Reads a frame on a grid, which may be a part of that of the files.

@@ -3,6 +3,7 @@
 use super::{
     frames::Frames,
     geometry::whole_turns,
+    mask::LandMask,
     times::{CaseTimes, SameTimes},
     velocity::{Association, VelocityName},
 };
@@ -56,6 +57,8 @@ pub struct SeriesOptions {
     /// Every how many nodes along x, y and z of a grid with values at the nodes are read, from the first node
     /// on; all if omitted. Only for grids.
     pub every: Option<[usize; 3]>,
+    /// A variable that is 0 or missing on land and 1 in the water, on the grid of the velocity: what is land is hidden. Only for grids.
+    pub mask: Option<LandMask>,
     /// Whether to use the values of points and cells that `vtkGhostType` hides; not for
     /// meshes.
     #[serde(skip_serializing_if = "is_default")]
@@ -85,12 +88,12 @@ impl SeriesOptions {
         Some(crop.map(|x| x + turns))
     }
 
-    /// Refuses options for a part of a grid, of fields without one.
-    pub(super) fn check_without_part(&self) -> Result<()> {
-        if self.crop.is_none() && self.every.is_none() {
+    /// Refuses options for grids, of fields without one.
+    pub(super) fn check_without_grid(&self) -> Result<()> {
+        if self.crop.is_none() && self.every.is_none() && self.mask.is_none() {
             return Ok(());
         }
-        let reason = "`crop` and `every` select nodes of a grid; omit them, or use \
+        let reason = "`crop`, `every` and `mask` are of the nodes of a grid; omit them, or use \
                       `interpolation = \"grid\"`";
         Err(Error::Files(reason.into()))
     }

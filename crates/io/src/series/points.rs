@@ -48,7 +48,7 @@ impl PointSeries {
     /// selected, the velocity is missing, ambiguous or in the cells, the diffusivity is missing, the
     /// frames do not all have the same points, or a point is not finite.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<PointSeries> {
-        options.check_without_part()?;
+        options.check_without_grid()?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose_on_points)?;
         velocity.check_on_points(&file)?;

@@ -15,6 +15,7 @@ mod export;
 mod instances;
 mod join;
 mod killed;
+mod mask;
 mod mesh;
 mod netcdf;
 mod play;
@@ -28,3 +29,5 @@ mod support;
 mod surface;
 mod tracks;
 mod vtp;
+#[path = "../../../../tests/support/zarr.rs"]
+mod zarr;

@@ -90,6 +90,7 @@ fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajector
         surfaces: trajectories.surfaces.clone(),
         outline: trajectories.outline.clone(),
         land: trajectories.land.clone(),
+        radius: trajectories.radius,
     }
 }
 

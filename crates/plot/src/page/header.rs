@@ -27,6 +27,8 @@ pub(super) struct Header<'a> {
     surfaces: Vec<SurfaceHeader>,
     /// Whether there are lines of a flat boundary.
     outline: bool,
+    /// Whether there are rectangles of land, at the top of the domain.
+    land: bool,
     maps: Vec<(&'static str, Vec<Rgb>)>,
 }
 
@@ -98,6 +100,7 @@ impl<'a> Header<'a> {
             histograms: page.histograms.iter().map(histogram).collect(),
             surfaces: surfaces(trajectories),
             outline: !trajectories.lines().is_empty(),
+            land: trajectories.land.is_some(),
             maps: maps(),
         }
     }

@@ -68,6 +68,10 @@ fn push_arrays(html: &mut String, page: &Page) {
         let corners = surface.triangles.iter().flatten().copied();
         push_corners(html, &format!("surface-{number}"), corners);
     }
+    if trajectories.land.is_some() {
+        let numbers = trajectories.rectangles_of_land().into_iter().flatten().flatten();
+        push_array(html, "land", numbers.flat_map(|x| (x as f32).to_le_bytes()));
+    }
     let lines = trajectories.lines();
     if !lines.is_empty() {
         push_corners(html, "outline", lines.into_iter().flatten());

@@ -1,11 +1,11 @@
 //! Two axes around a plot, and their layout beside colour bar and heading.
 
-use super::axis::{AxisSpec, draw_vertical_title, max_label_width};
+use super::axis::{AxisSpec, draw_vertical_title, max_label_width, scale_of_map};
 use super::canvas::{Align, Canvas, Point};
 use super::colorbar::Colorbar;
 use super::font;
 use super::heading::Heading;
-use super::ticks::Ticks;
+use super::ticks::{Ticks, round_step};
 
 /// The content to lay out: axes, colour bar and heading.
 pub(crate) struct Layout<'a> {
@@ -146,6 +146,32 @@ impl Axes<'_> {
         canvas.outline(self.corners(), canvas.palette.foreground);
         self.draw_horizontal(canvas);
         self.draw_vertical(canvas);
+    }
+
+    /// Draws a scale bar below the right end of a map, true at its middle latitude, if there is room beside the title. `radius`
+    /// is that of the sphere in metres.
+    pub(crate) fn draw_scale_bar(&self, canvas: &mut Canvas, radius: Option<f64>) {
+        let [across, up] = &self.specs;
+        let Some((radius, scale)) = radius.zip(scale_of_map([across, up])) else { return };
+        let (em, color) = (canvas.em, canvas.palette.muted);
+        let [[left, right], [_, bottom]] = self.sides;
+        let kilometres = 1e-3 * radius.to_radians() * scale * (across.range[1] - across.range[0]);
+        let (length, digit) = round_step(0.1 * kilometres);
+        let label = format!("{length:.*} km", usize::try_from(-digit).unwrap_or(0));
+        let start = right - (right - left) * length / kilometres;
+        let y = bottom + 2.75 * em;
+        let title = across.title(&across.horizontal_ticks(right - left, em));
+        let title_end = 0.5 * (left + right + font::width(&title, em));
+        if start - font::width(&label, em) - em < title_end {
+            return;
+        }
+        let end = |x: f64| [[x, y - 0.3 * em], [x, y + 0.3 * em]];
+        canvas.lines(
+            &[[[start, y], [right, y]], end(start), end(right)],
+            1.5 * canvas.hairline(),
+            color,
+        );
+        canvas.text(&label, [start - 0.4 * em, y + 0.35 * em], 1.0, Align::End, color);
     }
 
     fn draw_horizontal(&self, canvas: &mut Canvas) {

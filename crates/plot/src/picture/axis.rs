@@ -80,12 +80,15 @@ const GLOBAL: f64 = 180.0;
 /// The length of a unit of the horizontal axis in those of the vertical one: 1 for the same unit, and on maps that of a degree
 /// of longitude at the middle latitude. `None` if each axis has its own scale.
 pub(crate) fn aspect([across, up]: &[AxisSpec; 2]) -> Option<f64> {
+    scale_of_map([across, up]).or((across.unit == up.unit).then_some(1.0))
+}
+
+/// The length of a degree of longitude at the middle latitude in degrees of latitude, of maps that are not global.
+pub(crate) fn scale_of_map([across, up]: [&AxisSpec; 2]) -> Option<f64> {
     let is_map = [across, up].map(AxisSpec::directions) == [Some(EAST_WEST), Some(NORTH_SOUTH)];
-    if is_map && across.range[1] - across.range[0] < GLOBAL {
-        let middle = f64::midpoint(up.range[0], up.range[1]);
-        return Some(middle.to_radians().cos().max(0.1));
-    }
-    (across.unit == up.unit).then_some(1.0)
+    let middle = f64::midpoint(up.range[0], up.range[1]);
+    let is_part = across.range[1] - across.range[0] < GLOBAL;
+    (is_map && is_part).then(|| middle.to_radians().cos().max(0.1))
 }
 
 /// The axes of one quantity, which share a power of 10.

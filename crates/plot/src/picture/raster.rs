@@ -54,6 +54,7 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
     raster.land.iter().for_each(|land| land::draw(&mut canvas, &axes, land));
     draw_particles(&mut canvas, &axes, particles);
     axes.draw(&mut canvas);
+    axes.draw_scale_bar(&mut canvas, raster.radius);
     if scale.is_empty {
         draw_message(&mut canvas, "No values", &axes.sides);
     }

@@ -153,6 +153,7 @@ fn draw_plane(
         canvas.outline(domain, canvas.palette.muted);
     }
     axes.draw(canvas);
+    axes.draw_scale_bar(canvas, trajectories.radius);
     let ranges = [0, 1].map(|i| axes.specs[i].range);
     draw_empty_message(canvas, trajectories, &axes.sides);
     Projection::plane(plane, ranges, axes.sides)

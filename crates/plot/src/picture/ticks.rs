@@ -13,7 +13,7 @@ pub(crate) struct Ticks {
 
 /// The smallest step that is 1, 2, 2.5 or 5 times a power of 10 and at least `min`, and the power
 /// of 10 of its last digit.
-fn round_step(min: f64) -> (f64, i32) {
+pub(crate) fn round_step(min: f64) -> (f64, i32) {
     let power = min.log10().floor() as i32;
     let steps = [(1.0, power), (2.0, power), (2.5, power - 1), (5.0, power), (10.0, power + 1)];
     let (step, digit) = steps

@@ -13,7 +13,7 @@ mod runs;
 
 use browser::{Browser, Shot, color_distance, keys};
 use burntrace_plot::page::{BUDGET, Error, Page, stride};
-use burntrace_plot::{Attribute, Raster, Surface};
+use burntrace_plot::{Attribute, Land, Raster, Surface};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -334,6 +334,28 @@ fn walls_can_be_switched_off() {
     browser.click("#walls");
     assert_eq!(without.differs(&browser.shot(SCENE)), 0);
     assert_clean(&browser);
+}
+
+#[test]
+fn land_is_shaded_in_the_domain() {
+    let shaded = |is_land: fn(usize, usize) -> bool| {
+        let mut page = runs::helices(9, 41);
+        // In quarters, and beyond the domain from -1 to 1.
+        let walls = vec![-3.0, 0.0, 3.0];
+        page.trajectories.land = Some(Land::new([walls.clone(), walls], is_land));
+        let browser = shown(&page)?;
+        ["#lines", "#points", "label:has(input[value=xy])"]
+            .iter()
+            .for_each(|button| browser.click(button));
+        let with = browser.shot(SCENE);
+        browser.click("#walls");
+        let count = with.differs(&browser.shot(SCENE));
+        assert_clean(&browser);
+        Some(count as f64)
+    };
+    let Some(all) = shaded(|_, _| true) else { return };
+    let quarter = shaded(|i, j| i + j == 0).unwrap();
+    assert!(quarter > 2000.0 && (3.6..4.4).contains(&(all / quarter)), "{all} {quarter}");
 }
 
 #[test]

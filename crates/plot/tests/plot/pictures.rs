@@ -197,10 +197,18 @@ fn maps_in_degrees_have_the_scales_of_the_middle_latitude() {
     for text in [">10°W<", ">0°<", ">10°E<", ">60°N<", ">Longitude<", ">Latitude<"] {
         assert!(svg.contains(text), "{text}: {svg}");
     }
-    let globe = square([-180.0, 180.0], [-90.0, 90.0]);
+    assert!(!svg.contains(" km<"), "the radius is unknown");
+    let on_earth = |of: Raster| Raster { radius: Some(6_371_008.8), ..of };
+    let earth = on_earth(square([345.0, 375.0], [50.0, 70.0]));
+    let style = Style { size: [800, 600], ..small() };
+    let svg = picture::raster(&earth, &[], &style).unwrap().svg();
+    // 15 degrees wide are 1668 km at 60 degrees north.
+    assert!(svg.contains(">200 km<"), "{svg}");
+    let globe = on_earth(square([-180.0, 180.0], [-90.0, 90.0]));
     let global = picture::raster(&globe, &[], &Style::default()).unwrap();
     let [width, height] = extent_of_land(&global);
     assert!(global.svg().contains(">90°W<") && width.abs_diff(height) <= 1, "{width} {height}");
+    assert!(!global.svg().contains(" km<"), "no scale is that of the globe");
 }
 
 #[test]

@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 64] = [
+const VALID: [&str; 66] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -25,6 +25,8 @@ const VALID: [&str; 64] = [
     "boundary.coast=slide",
     "field.slip=free",
     "field.land_value=0",
+    "field.mask=mask",
+    "field.mask={ array = \"mask\", files = \"static.nc\" }",
     "seeds.placement=sea",
     "domain.low=[0, 0, 0]",
     "field={ files = \"u_*.vti\" }",
@@ -85,7 +87,7 @@ const VALID: [&str; 64] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 49] = [
+const INVALID: [&str; 51] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.coast=outlet",
@@ -99,6 +101,8 @@ const INVALID: [&str; 49] = [
     "field.flow={ u = 1 }",
     "field.in_time=cubic",
     "field.interpolation=cubic",
+    "field.mask={ array = \"mask\" }",
+    "field.mask=1",
     "field.neighbours=3",
     "field.period=1.5",
     "field.sample={ nodes = [9, 9] }",

@@ -77,7 +77,7 @@ impl MeshSeries {
     /// finite, or the first file has no mesh cells, only ghost cells, other cells that
     /// [`OtherCells`](super::OtherCells) does not skip, or not the [faces](NamedFaces) that the options name.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
-        options.check_without_part()?;
+        options.check_without_grid()?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let points = positions(&file)?;
         let cells = FileCells::read(&file, &points)?;

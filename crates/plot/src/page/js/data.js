@@ -60,6 +60,17 @@ const floats = (id) => new Float32Array(bytes(id).buffer);
 const walls = head.surfaces.map(({ wall }, k) => ({
   kind: 'triangles', position: floats(`surface-${k}`), strength: wall ? 0.08 : 0.25,
 }));
+// Land: two corners of each rectangle, at the top of the domain.
+function landTriangles() {
+  const [corners, top] = [floats('land'), head.domain[1][2]];
+  const position = new Float32Array(corners.length * 4.5);
+  for (let at = 0; at < corners.length; at += 4) {
+    const [x0, y0, x1, y1] = corners.subarray(at, at + 4);
+    position.set([x0, y0, top, x1, y0, top, x0, y1, top, x0, y1, top, x1, y0, top, x1, y1, top], at * 4.5);
+  }
+  return position;
+}
+if (head.land) walls.push({ kind: 'triangles', position: landTriangles(), strength: 0.25 });
 if (head.outline) walls.push({ kind: 'lines', position: floats('outline'), strength: 0.6 });
 
 // Conversion between a fraction of the time range, a time, and a save with a fraction of the
