@@ -7,7 +7,7 @@ use super::{field, geometry, seeds};
 use crate::file::{Case, FieldSource, GivenCrop, Misuse};
 use anyhow::Result;
 use burntrace_core::{
-    BoundaryCondition, Domain, FrameSource, GridSource, Span,
+    BoundaryCondition, Domain, FrameSource, GridSource, Slip, Span,
     program::{TimeSpan, frames_of_steps},
 };
 use burntrace_io as io;
@@ -249,6 +249,11 @@ impl<'a> Search<'a> {
             }
             let v = [0, 1, 2].map(|d| v[d] + drift[d]);
             let (level, norm) = (v[0].hypot(v[1]), v[0].hypot(v[1]).hypot(v[2]));
+            // Each component on land may be that of another node in the water.
+            let [level, norm] = match self.case.field.slip {
+                None | Some(Slip::No) => [level, norm],
+                Some(_) => [2_f64.sqrt() * level, 3_f64.sqrt() * norm],
+            };
             for d in 0..3 {
                 let sides = match self.radius {
                     _ if self.turns => [norm; 2],

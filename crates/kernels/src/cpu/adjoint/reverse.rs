@@ -216,12 +216,11 @@ impl<F: Real> Reverse<'_, F> {
         let to = three(landing.to.array());
         let by = &mut self.gradients[step.i].diffusivity;
         let mut by_start = [F::zero(); 3];
-        for d in 0..3 {
-            for (sum, slope) in by.iter_mut().zip(slopes.by_diffusivity[d]) {
-                *sum += to[d] * slope;
-            }
-            for (sum, slope) in by_start.iter_mut().zip(slopes.by_start[d]) {
-                *sum += to[d] * slope;
+        for (by, slopes) in [(by, slopes.by_diffusivity), (&mut by_start, slopes.by_start)] {
+            for (to, slopes) in to.iter().zip(slopes) {
+                for (sum, slope) in by.iter_mut().zip(slopes) {
+                    *sum += *to * slope;
+                }
             }
         }
         Landing { from: landing.from + four::<F, L>(&by_start), ..landing }
