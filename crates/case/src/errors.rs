@@ -13,7 +13,7 @@ const CASE_WORDS: [(&str, &str); 18] = [
     ("`Strategy::Streamed`", "`run.strategy = \"streamed\"`"),
     (
         "read only the part of a grid that the particles reach",
-        "read only the part of a grid that the particles reach (`field.crop = \"auto\"`)",
+        "read only what the particles can reach (`field.crop = \"auto\"`)",
     ),
     ("omit the batch", "omit `run.batch`"),
     ("`Execution::memory`", "`run.memory`"),

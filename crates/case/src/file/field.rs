@@ -19,7 +19,7 @@ pub struct Field {
     #[serde(flatten)]
     pub options: io::SeriesOptions,
     /// The part of a grid of files that is read: a box, or `"auto"` for what the particles can reach; the whole grid if omitted.
-    #[schemars(schema_with = "schema::or_auto::<io::Crop>")]
+    #[schemars(default, schema_with = "schema::or_auto::<io::Crop>")]
     pub crop: Option<GivenCrop>,
     /// Axes of a grid of files whose last layer of nodes is not repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]

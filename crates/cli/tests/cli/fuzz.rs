@@ -140,7 +140,8 @@ fn files() -> Vec<String> {
             inside,
         ),
         files(
-            "files = \"u_*.vti\", velocity = \"velocity\", ignore_file_times = true, file_dt = 0.1, crop = \"auto\"",
+            "files = \"u_*.vti\", velocity = \"velocity\", ignore_file_times = true, file_dt = 0.1, crop = \"auto\", \
+             outside_time = \"hold\"",
             inside,
         ),
         files(

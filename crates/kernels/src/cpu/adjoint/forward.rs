@@ -1,7 +1,7 @@
 //! The steps of a tile forward, with the derivatives of the positions.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, is_compiled, whole_step},
+    replay::{GROUP, Replay, TakenStep, whole_step},
     stages::{Stages, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -42,7 +42,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
         for first in forward.replay.groups() {
             for round in 0..forward.replay.rounds() {
                 let taken = forward.replay.taken(first, round, |_| true);
-                if let Some(whole) = whole_step::<F, L, S>(&taken) {
+                if let Some(whole) = whole_step::<F, L>(&taken) {
                     let members = std::array::from_fn(|g| first + g);
                     let mut field = GroupField::new(sampler);
                     forward.step::<L, _, GROUP>(&mut stages, &members, whole, &mut field);
@@ -52,7 +52,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
-                    if const { is_compiled::<F, L, S>() } {
+                    if const { !L::IS_PORTABLE } {
                         let mut field = GroupField::new(sampler);
                         forward.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
                         continue;
@@ -66,7 +66,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
     }
 }
 
-/// The step of a single particle without the widest vectors, or on a sphere: compiled once for a precision.
+/// The step of a single particle without the widest vectors: compiled once for a precision.
 #[inline(never)]
 fn step_alone<F: Real>(forward: &mut Forward<F>, probe: &mut dyn Probe<F>, step: TakenStep<F>) {
     let field = &mut SingleField(probe);
@@ -130,7 +130,7 @@ impl<F: Real> Forward<'_, F> {
         for s in 0..=*count {
             let weights = if s < *count { &a[s] } else { b };
             for d in 0..3 {
-                let turn = stages.turns.get(s);
+                let turn = stages.turn(s, g);
                 let mut at = if turn.is_some() { zero } else { columns[d] };
                 for r in 0..s {
                     if weights[r] != F::zero() {

@@ -16,7 +16,6 @@ use crate::{
         lanes::{Four, Lanes, Vector, four, three},
         method::AnyScheme,
         paths::PathEnd,
-        sampler::Sampler,
         segment::{FramePairs, Waters},
         step::{self, Positions, StageVelocity, StepResult},
         trail::start_in,
@@ -55,18 +54,13 @@ impl<F: Copy> TakenStep<F> {
     }
 }
 
-/// Whether steps are compiled for a sampler: with the widest vectors, in a flat space. Others are taken through a
-/// [`Probe`](crate::cpu::probe::Probe).
-pub(super) const fn is_compiled<F: Real, L: Lanes<F>, S: Sampler<F>>() -> bool {
-    !L::IS_PORTABLE && S::Chart::IS_FLAT
-}
-
-/// The first of four steps, if all particles take all of it, and steps are compiled for the sampler.
+/// The first of four steps, if all particles take all of it. Never without the widest vectors, for which steps of four
+/// particles are not compiled.
 #[inline(always)]
-pub(super) fn whole_step<F: Real, L: Lanes<F>, S: Sampler<F>>(
+pub(super) fn whole_step<F: Real, L: Lanes<F>>(
     taken: &[Option<TakenStep<F>>; GROUP],
 ) -> Option<TakenStep<F>> {
-    if const { !is_compiled::<F, L, S>() } {
+    if const { L::IS_PORTABLE } {
         return None;
     }
     for step in taken {
@@ -178,7 +172,8 @@ impl<F: Real> Replay<'_, F> {
         FreeStep { from, result }
     }
 
-    /// Adds how the displacements at each stage, and those of the step, change the position of a single particle on a sphere.
+    /// Adds how the displacements at each stage, and those of the step, change positions on a sphere.
+    #[inline(always)]
     fn turn<L: Lanes<F>, const G: usize>(
         &self,
         (from, to): (&Positions<L::Four, G>, &Positions<L::Four, G>),
@@ -187,18 +182,25 @@ impl<F: Real> Replay<'_, F> {
     ) {
         let Shared { context, coefficients, .. } = self.shared;
         let Coefficients { stages: count, a, b } = coefficients;
-        if context.adds {
-            stages.velocity.iter_mut().for_each(|velocity| *velocity = context.add(*velocity));
+        // By index: calls with vectors might not be inlined.
+        for s in 0..*count {
+            if context.adds {
+                stages.velocity[s] = context.add(stages.velocity[s]);
+            }
         }
-        let place = |at: L::Four| place(&context.launch, Vec3(three(at.array())));
-        let start = place(from.at[0]);
-        let ends = stages.at[..*count].iter().chain([&to.at]);
-        for (weights, end) in a[..*count].iter().chain([b]).zip(ends) {
-            let velocities = weights.iter().zip(&stages.velocity);
-            let displacement = velocities.fold(L::Four::splat(F::zero()), |sum, (weight, v)| {
-                v[0].fma(L::Four::splat(*weight * h), sum)
-            });
-            stages.turns.push(Turn::new(&start, displacement.array(), &place(end[0])));
+        for g in 0..G {
+            let start = place(&context.launch, Vec3(three(from.at[g].array())));
+            for stage in 0..=*count {
+                let (weights, end) =
+                    if stage < *count { (&a[stage], stages.at[stage][g]) } else { (b, to.at[g]) };
+                let mut displacement = L::Four::splat(F::zero());
+                for s in 0..stage {
+                    let part = L::Four::splat(weights[s] * h);
+                    displacement = stages.velocity[s][g].fma(part, displacement);
+                }
+                let end = place(&context.launch, Vec3(three(end.array())));
+                stages.turns.push(Turn::new(&start, displacement.array(), &end));
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The steps of a tile in reverse.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, Timed, is_compiled, whole_step},
+    replay::{GROUP, Replay, TakenStep, Timed, whole_step},
     stages::{Group, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -82,7 +82,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
                 reverse.enter(&mut instances, round);
                 let moves = |i: usize| !reverse.gradients[i].is_zero();
                 let taken = reverse.replay.taken(first, round, moves);
-                if let Some(whole) = whole_step::<F, L, S>(&taken) {
+                if let Some(whole) = whole_step::<F, L>(&taken) {
                     let members = std::array::from_fn(|g| first + g);
                     let mut field = GroupField::new(sampler);
                     reverse.step::<L, _, GROUP>(&mut group, &members, whole, &mut field);
@@ -92,7 +92,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
                 #[allow(clippy::needless_range_loop)]
                 for g in 0..GROUP {
                     let Some(step) = taken[g] else { continue };
-                    if const { is_compiled::<F, L, S>() } {
+                    if const { !L::IS_PORTABLE } {
                         let mut alone = Group::new(std::array::from_mut(&mut group.pending[g]));
                         let mut field = GroupField::new(sampler);
                         reverse.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
@@ -113,7 +113,7 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
     }
 }
 
-/// The step of a single particle in reverse without the widest vectors, or on a sphere: compiled once for a precision.
+/// The step of a single particle in reverse without the widest vectors: compiled once for a precision.
 #[inline(never)]
 fn step_alone<F: Real>(
     reverse: &mut Reverse<F>,
@@ -244,7 +244,7 @@ impl<F: Real> Reverse<'_, F> {
         for s in (0..*count).rev() {
             for g in 0..G {
                 let Some(Landing { from, to }) = landings[g] else { continue };
-                let [by_start, to] = stages.transposed::<F>(*count, to);
+                let [by_start, to] = stages.transposed::<F>((*count, g), to);
                 if s + 1 == *count {
                     gradients[g] = from + by_start;
                 }
@@ -274,7 +274,7 @@ impl<F: Real> Reverse<'_, F> {
                     gradients[g] = gradients[g] + by_start;
                     by_stage[s][g] = by_free;
                 }
-                let [by_start, by_sum] = stages.transposed::<F>(s, by_stage[s][g]);
+                let [by_start, by_sum] = stages.transposed::<F>((s, g), by_stage[s][g]);
                 gradients[g] = gradients[g] + by_start;
                 by_stage[s][g] = by_sum;
             }

@@ -28,7 +28,7 @@ pub(super) struct Stages<V: Copy, const G: usize> {
     pub slopes: [[[V; 3]; G]; MAX_STAGES],
     /// The stages outside a mesh, which sampled it at the last point inside, on a straight path.
     pub clips: Vec<Clip>,
-    /// How displacements of a single particle on a sphere change its position at each stage, and at the end of the step.
+    /// How displacements on a sphere change positions at each stage and at the end of the step, particle after particle.
     pub turns: Vec<Turn<V>>,
 }
 
@@ -55,13 +55,19 @@ impl<V: Copy, const G: usize> Stages<V, G> {
         }
     }
 
+    /// How a displacement on a sphere changes the position of a particle at a stage.
+    #[inline(always)]
+    pub fn turn(&self, stage: usize, member: usize) -> Option<&Turn<V>> {
+        self.turns.get(member * (self.turns.len() / G) + stage)
+    }
+
     /// The gradients by the start of a step and by the displacement at a stage, from that by the position there.
     #[inline(always)]
-    pub fn transposed<F: Real>(&self, stage: usize, by: V) -> [V; 2]
+    pub fn transposed<F: Real>(&self, (stage, member): (usize, usize), by: V) -> [V; 2]
     where
         V: Four<F>,
     {
-        match self.turns.get(stage) {
+        match self.turn(stage, member) {
             Some(turn) => turn.transposed(by),
             None => [by; 2],
         }

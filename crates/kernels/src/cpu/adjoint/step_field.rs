@@ -2,7 +2,7 @@
 
 use crate::cpu::{
     Real,
-    chart::{Chart, Either, Flat},
+    chart::{Chart, Either},
     frame_pair::FramePair,
     lanes::{Four, Lanes, Portable},
     probe::{Hinted, Probe, Width},
@@ -48,8 +48,7 @@ where
     L: Lanes<F>,
     S: Differentiable<F>,
 {
-    // On a sphere, particles take their steps one by one.
-    type Chart = Flat;
+    type Chart = S::Chart;
 
     #[inline(always)]
     fn recall(&mut self, g: usize, note: i32) {
