@@ -173,6 +173,8 @@ impl<F: Real> Replay<'_, F> {
     }
 
     /// Adds how the displacements at each stage, and those of the step, change positions on a sphere.
+    // By index: calls with vectors might not be inlined.
+    #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     fn turn<L: Lanes<F>, const G: usize>(
         &self,
@@ -182,7 +184,6 @@ impl<F: Real> Replay<'_, F> {
     ) {
         let Shared { context, coefficients, .. } = self.shared;
         let Coefficients { stages: count, a, b } = coefficients;
-        // By index: calls with vectors might not be inlined.
         for s in 0..*count {
             if context.adds {
                 stages.velocity[s] = context.add(stages.velocity[s]);
