@@ -77,7 +77,7 @@ def deep(folder):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "deep.toml").write_text(CASE.replace("year_*.nc", "deep.nc").replace("364 d", "30 d"))
     data = netCDF4.Dataset(folder / "deep.nc", "w")
-    axes = {"time": np.arange(31.0), "depth": 0.5 + 5000 * (np.arange(50) / 49) ** 3, "latitude": 30 + np.arange(200) / 6, "longitude": -30 + np.arange(200) / 6}
+    axes = {"time": np.arange(31.0), "depth": 0.5 + np.arange(50) + 5000 * (np.arange(50) / 49) ** 3, "latitude": 30 + np.arange(200) / 6, "longitude": -30 + np.arange(200) / 6}
     units = ["days since 2023-01-01", "m", "degrees_north", "degrees_east"]
     for (name, values), unit in zip(axes.items(), units):
         data.createDimension(name, len(values))
