@@ -2,7 +2,7 @@
 
 python -m venv v && v/bin/pip install "parcels==3.1.4" "xarray<2025" "zarr<3" "numpy<2.3"
 
-Daily velocities of eddies on a grid of 20 x 20 degrees, RK4 steps of 600 s in 12 days, positions in double precision. burntrace takes
+Daily velocities of eddies on a grid of 20 x 20 degrees, RK4 steps of 600 s in 12 days (or `DAYS` of the environment), positions in double precision. burntrace takes
 the radius of Parcels, whose degree of latitude has 60 nautical miles. Prints the distances of the ends, beside those of seeds moved by
 10 m and those on a grid of a quarter of the spacing (both burntrace), those of both programs from steps in degrees by NumPy, of
 components that are interpolated (as in Parcels) and of vectors in space (as in burntrace), the mean path length, and particle-steps per second: of
@@ -14,6 +14,7 @@ execute() without output, one thread, compiled before; of burntrace as it says.
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import time
@@ -25,7 +26,7 @@ import numpy as np
 
 warnings.simplefilter("ignore")
 RADIUS = 1852 * 60 * 180 / np.pi
-DAYS, STEP = 12, 600
+DAYS, STEP = int(os.environ.get("DAYS", 12)), 600
 LOW, SIDE = np.array([5.0, 35.0]), 20.0
 
 
