@@ -3,6 +3,9 @@
 use crate::store::{Store, Variable};
 use crate::{Error, Result};
 
+/// A full circle in degrees.
+pub(crate) const CIRCLE: f64 = 360.0;
+
 /// Rounding of degrees in single precision.
 const ROUNDING: f64 = 1e-4;
 
@@ -140,7 +143,7 @@ pub(crate) fn make_continuous(longitudes: &mut [f64]) -> Option<[f64; 2]> {
         let step = *longitude - before;
         if step.abs() > 180.0 {
             jump.get_or_insert([before, *longitude]);
-            turn -= 360.0 * step.signum();
+            turn -= CIRCLE * step.signum();
         }
         before = *longitude;
         *longitude += turn;

@@ -1,5 +1,6 @@
 //! Longitudes that begin with another column, or in another turn.
 
+use crate::degrees::CIRCLE;
 use crate::grid::CfFrame;
 use crate::store::Span;
 use crate::values::Values;
@@ -16,10 +17,10 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The longitudes in the new order.
-    pub(crate) fn axis(&self, axis: &[f64]) -> Vec<f64> {
+    /// The longitudes of a file in the new order.
+    pub fn axis(&self, axis: &[f64]) -> Vec<f64> {
         let is_decreasing = matches!(axis, [a, .., b] if a > b);
-        let turn = if is_decreasing { -360.0 } else { 360.0 };
+        let turn = if is_decreasing { -CIRCLE } else { CIRCLE };
         let at = |i: usize| match (self.first + i).checked_sub(self.columns) {
             Some(next) => axis[next] + self.degrees + turn,
             None => axis[self.first + i] + self.degrees,

@@ -52,11 +52,6 @@ impl Record {
     pub fn from_numbers(numbers: &[i32]) -> &[Record] {
         bytemuck::cast_slice(numbers)
     }
-
-    /// Records from the integers of a tensor, to change.
-    pub fn from_numbers_mut(numbers: &mut [i32]) -> &mut [Record] {
-        bytemuck::cast_slice_mut(numbers)
-    }
 }
 
 /// Columns of [`Particles::record`](crate::Particles::record).

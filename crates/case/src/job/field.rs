@@ -51,7 +51,7 @@ impl LoadedField {
 
     /// Its domain: that of its nodes, in a sea up to the surface.
     pub fn domain(&self) -> Domain {
-        up_to_surface(self.field.domain(), self.description.series())
+        geometry::up_to_surface(self.field.domain(), self.description.series())
     }
 
     /// An error that the case causes, with the dates of its times.
@@ -364,15 +364,6 @@ fn origin(info: io::SeriesInfo, case: &Case) -> FieldOrigin {
     };
     let interpolation = file::name_of(&case.field.interpolation);
     FieldOrigin::Files { info: Box::new(info), interpolation, cell_velocity }
-}
-
-/// The domain of nodes, in a sea up to the surface.
-pub(super) fn up_to_surface(mut domain: Domain, series: Option<&io::SeriesInfo>) -> Domain {
-    let is_sea = series.is_some_and(|series| series.reaches_surface);
-    if is_sea && !domain.is_flat(2) {
-        domain.high[2] = domain.high[2].max(0.0);
-    }
-    domain
 }
 
 /// The options for reading the files of a case.

@@ -2,14 +2,13 @@
 
 use crate::file::{Case, Condition, Longitude, Misuse};
 use anyhow::Result;
-use burntrace_core::{BoundaryCondition, EARTH_RADIUS, NotFinite, PeriodicAxis};
+use burntrace_core::{
+    BoundaryCondition, Domain, EARTH_RADIUS, NotFinite, PeriodicAxis, sphere::CIRCLE,
+};
 use burntrace_io::{
     self as io,
     series::{Closure, Geometry},
 };
-
-/// A full circle in degrees.
-pub const CIRCLE: f64 = 360.0;
 
 /// The radius of the earth in metres, of a field with positions in degrees; `None` of other fields.
 pub fn geometry(case: &Case, series: Option<&io::SeriesInfo>) -> Option<f64> {
@@ -84,6 +83,15 @@ pub fn units(case: &Case, series: Option<&io::SeriesInfo>) -> io::tracks::Units 
         }
     }
     units
+}
+
+/// The domain of nodes, in a sea up to the surface.
+pub(super) fn up_to_surface(mut domain: Domain, series: Option<&io::SeriesInfo>) -> Domain {
+    let is_sea = series.is_some_and(|series| series.reaches_surface);
+    if is_sea && !domain.is_flat(2) {
+        domain.high[2] = domain.high[2].max(0.0);
+    }
+    domain
 }
 
 /// The conditions at the faces of the box: by default exits, but periodic where a domain reaches around the earth, and sliding at

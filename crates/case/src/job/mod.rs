@@ -18,7 +18,7 @@ mod words;
 
 pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
-pub use geometry::{CIRCLE, geometry, units};
+pub use geometry::{geometry, units};
 pub use input::FieldFiles;
 pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
 pub use sampled::{has as has_array, interpolation_of};

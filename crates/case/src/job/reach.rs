@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
         let axes = self.series.axes();
         let ends = |at: fn(&Vec<f64>) -> f64| axes.each_ref().map(at);
         let domain = Domain::new(ends(|axis| axis[0]), ends(|axis| axis[axis.len() - 1]));
-        let domain = field::up_to_surface(domain.map_err(Misuse::of)?, Some(self.series.info()));
+        let domain = geometry::up_to_surface(domain.map_err(Misuse::of)?, Some(self.series.info()));
         let domain = super::domain_within(self.case, domain)?;
         let origin = self.series.info().time_origin.as_ref();
         let mut reached = seeds::bounds(self.case, domain, (self.radius.is_some(), origin))?;

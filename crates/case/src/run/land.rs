@@ -1,7 +1,6 @@
 //! The land of a field, for maps.
 
-use crate::job::CIRCLE;
-use burntrace_core::Field;
+use burntrace_core::{Field, sphere::CIRCLE};
 use burntrace_plot::Land;
 
 /// The land of a field seen from above: that of the top layer. `None` without land, and for a field without an extent along x

@@ -8,6 +8,9 @@ use burntrace_kernels::Placement;
 /// The mean radius of the earth in metres (Moritz 2000, Geodetic Reference System 1980).
 pub const EARTH_RADIUS: f64 = 6_371_008.8;
 
+/// A full circle in degrees.
+pub const CIRCLE: f64 = 360.0;
+
 /// The point in space, in metres from the centre of a sphere, at a longitude and a latitude in degrees and a height in metres.
 pub fn in_space(radius: f64, [lon, lat, height]: [f64; 3]) -> [f64; 3] {
     let ((sin_lon, cos_lon), (sin_lat, cos_lat)) =
@@ -63,10 +66,10 @@ impl Globe {
         if south.min(-north) < -90.0 - SLACK {
             return fail(format!("latitudes are from {south} to {north}; give -90 to 90 degrees"));
         }
-        if east - west > 360.0 + SLACK {
+        if east - west > CIRCLE + SLACK {
             return fail(format!("longitudes are from {west} to {east}; give 360 degrees at most"));
         }
-        let is_closed = east - west >= 360.0 - SLACK;
+        let is_closed = east - west >= CIRCLE - SLACK;
         let turns = |axis: &[f64]| axis.iter().map(|x| x.to_radians().sin_cos().into()).collect();
         let [lon, lat, z] = axes;
         let mut globe = Globe {

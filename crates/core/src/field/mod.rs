@@ -42,7 +42,7 @@ pub use globe::EARTH_RADIUS;
 
 /// Longitudes and latitudes on a sphere.
 pub mod sphere {
-    pub use super::globe::{in_space, of_space, scales};
+    pub use super::globe::{CIRCLE, in_space, of_space, scales};
 }
 pub use grid::GridField;
 pub(crate) use interface::Sealed;

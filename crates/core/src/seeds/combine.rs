@@ -1,7 +1,7 @@
 //! Seeds that are repeated in time, and several sets of seeds as one.
 
 use super::{Seeds, check_count, check_finite, reserve};
-use crate::{Error, Result, error::short};
+use crate::{Error, Result, error::short, sphere::CIRCLE};
 use burn::tensor::{Int, Tensor, TensorData};
 
 /// Fraction of an interval that is attributed to rounding.
@@ -85,7 +85,7 @@ impl Seeds {
     /// Moves longitudes in degrees by whole turns into a range, where they fit into it.
     pub fn within_longitudes(mut self, low: f64, high: f64) -> Self {
         for [lon, ..] in &mut self.position {
-            let moved = low + (*lon - low).rem_euclid(360.0);
+            let moved = low + (*lon - low).rem_euclid(CIRCLE);
             if !(low..=high).contains(lon) && moved <= high {
                 *lon = moved;
             }

@@ -12,7 +12,9 @@ use super::{
     settling::{self, Slotted, StepSpan},
     stepper::Stepper,
 };
-use crate::{Error, Result, Sampled, Status, field::evaluate::plain, schedule::Chunk};
+use crate::{
+    Error, Result, Sampled, Status, field::evaluate::plain, schedule::Chunk, sphere::CIRCLE,
+};
 use burn::tensor::{Bool, Tensor};
 use burntrace_kernels::{FreeEnds, NEVER, Particles, settling::PUSHED, status::WAITING};
 
@@ -189,9 +191,9 @@ impl Hook<'_> {
         if !self.is_on_sphere {
             return by;
         }
-        let turns = by.clone().detach().narrow(1, 0, 1).div_scalar(360.0).round();
+        let turns = by.clone().detach().narrow(1, 0, 1).div_scalar(CIRCLE).round();
         let none = Tensor::cat(vec![turns.zeros_like(); 2], 1);
-        by - Tensor::cat(vec![turns, none], 1).mul_scalar(360.0)
+        by - Tensor::cat(vec![turns, none], 1).mul_scalar(CIRCLE)
     }
 
     /// The new positions, with the old coordinates along flat axes.

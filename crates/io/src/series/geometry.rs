@@ -2,10 +2,8 @@
 
 use super::info::SeriesInfo;
 use burntrace_cf::Turn;
+use burntrace_core::sphere::CIRCLE;
 use serde::Serialize;
-
-/// A full circle in degrees.
-pub(super) const CIRCLE: f64 = 360.0;
 
 /// Rounding of longitudes relative to their step.
 const TOLERANCE: f64 = 1e-3;
@@ -178,13 +176,7 @@ mod tests {
             other.reverse();
             [(axis.to_vec(), false), (other, true)].map(|(of_file, is_flipped)| {
                 let turn = turn_to(axis, to, is_flipped)?;
-                let at = |i: usize| match (turn.first + i).checked_sub(turn.columns) {
-                    Some(next) => {
-                        of_file[next] + turn.degrees + if is_flipped { -360.0 } else { 360.0 }
-                    }
-                    None => of_file[turn.first + i] + turn.degrees,
-                };
-                let new: Vec<f64> = (0..axis.len()).map(at).collect();
+                let new = turn.axis(&of_file);
                 let is_in_order = new.windows(2).all(|pair| (pair[0] < pair[1]) != is_flipped);
                 assert!(is_in_order, "{new:?}");
                 Some([new[0].min(new[new.len() - 1]), new[0].max(new[new.len() - 1])])

@@ -389,14 +389,3 @@ fn axes(grid: &Grid) -> Vec<AxisInfo> {
     };
     ['x', 'y', 'z'].into_iter().enumerate().map(axis).collect()
 }
-
-/// The first file of a series.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FileContents {
-    /// Its path.
-    pub path: PathBuf,
-    /// The kind of its data set.
-    pub kind: Kind,
-    /// Its arrays.
-    pub arrays: Vec<ArrayEntry>,
-}

@@ -6,7 +6,7 @@ use super::distinct_points::DistinctPoints;
 use super::find::{find, is_cf, select_frames};
 use super::ghosts::has_flags;
 use super::grid::Grid;
-use super::info::{FileContents, SeriesInfo};
+use super::info::{ArrayEntry, SeriesInfo};
 use super::mesh::{cells::MeshCells, info::MeshInfo};
 use super::names::Files;
 use super::options::SeriesOptions;
@@ -14,7 +14,19 @@ use super::times::{Timeline, TimesFrom};
 use super::values::Selection;
 use super::velocity::{Association, VelocityInfo};
 use crate::{Error, Result, points::positions};
-use burntrace_vtk::VtkFile;
+use burntrace_vtk::{Kind, VtkFile};
+use std::path::PathBuf;
+
+/// The first file of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileContents {
+    /// Its path.
+    pub path: PathBuf,
+    /// The kind of its data set.
+    pub kind: Kind,
+    /// Its arrays.
+    pub arrays: Vec<ArrayEntry>,
+}
 
 /// Describes the files of a series. If they cannot be traced, [`problems`](SeriesInfo::problems) has
 /// the reasons.

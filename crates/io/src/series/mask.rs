@@ -1,13 +1,12 @@
 //! Land by a variable: 0 on land, 1 in the water.
 
-use super::geometry::CIRCLE;
 use super::grid::{AXES, Grid, min_spacing};
 use super::info::SeriesInfo;
 use super::options::{NamedArray, SeriesOptions};
 use super::velocity::{Association, VelocityInfo, VelocityName};
 use super::{CaseTimes, Series};
 use crate::{Error, Result};
-use burntrace_core::Floats;
+use burntrace_core::{Floats, sphere::CIRCLE};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -132,7 +131,10 @@ fn indices_among(
     for (d, indices) in indices.iter_mut().enumerate() {
         let period = (d == 0 && is_in_degrees).then_some(CIRCLE);
         let is_any = d == 2 && others[d].len() == 1;
-        let found = own[d].iter().map(|x| at(*x, &others[d], (&own[d], period, is_any)));
+        let spacings = [&own[d], &others[d]].into_iter().filter_map(|axis| min_spacing(axis));
+        let tolerance = spacings.reduce(f64::min).map_or(0.0, |spacing| TOLERANCE * spacing);
+        let tolerance = if is_any { f64::INFINITY } else { tolerance };
+        let found = own[d].iter().map(|x| at(*x, &others[d], period, tolerance));
         *indices = found.collect::<std::result::Result<_, f64>>().map_err(|x| {
             let [low, high] = [others[d].first(), others[d].last()].map(|end| *end.unwrap_or(&x));
             let (axis, count) = (AXES[d], others[d].len());
@@ -149,15 +151,14 @@ fn indices_among(
 fn at(
     x: f64,
     others: &[f64],
-    (own, period, is_any): (&[f64], Option<f64>, bool),
+    period: Option<f64>,
+    tolerance: f64,
 ) -> std::result::Result<usize, f64> {
-    let spacing = [own, others].into_iter().filter_map(min_spacing).fold(f64::INFINITY, f64::min);
-    let tolerance = if spacing.is_finite() { TOLERANCE * spacing } else { 0.0 };
     let gap = |other: f64| {
         let turns = period.map_or(0.0, |period| period * ((x - other) / period).round());
         (x - other - turns).abs()
     };
-    others.iter().position(|other| is_any || gap(*other) <= tolerance).ok_or(x)
+    others.iter().position(|other| gap(*other) <= tolerance).ok_or(x)
 }
 
 impl Series {

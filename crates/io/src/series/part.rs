@@ -1,13 +1,13 @@
 //! A part of a grid: a box of its nodes, or every n-th of them.
 
-use super::geometry::{CIRCLE, ROUNDING};
+use super::geometry::ROUNDING;
 use super::grid::{AXES, Grid};
 use super::options::{Crop, SeriesOptions};
 use super::values::{Selection, select};
 use super::velocity::Association;
 use crate::{Error, Result};
 use burntrace_cf::Span;
-use burntrace_core::{Floats, FrameData};
+use burntrace_core::{Floats, FrameData, sphere::CIRCLE};
 use std::{ops::Range, path::Path};
 
 /// The nodes of a grid that are read.

@@ -1,0 +1,100 @@
+//! Frames of NetCDF files and Zarr groups, which stay open.
+
+use super::request_of;
+use crate::{
+    Result,
+    series::{
+        diffusivity,
+        find::file_error,
+        grid::{Grid, flip},
+        part::GridPart,
+        times::OPEN_FILES,
+        values::{along, flip_floats, plane_axes, without_hidden},
+        velocity::VelocityInfo,
+    },
+};
+use burntrace_cf::{CfFrame, CfGrid, Request, Span, Turn, Values};
+use burntrace_core::{Floats, FrameData};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Open files.
+#[derive(Debug, Default)]
+pub(in crate::series) struct CfFiles {
+    /// The last ones that were read, the latest at the end.
+    opened: Mutex<Vec<(PathBuf, Request, Arc<CfGrid>)>>,
+    turn: Option<Turn>,
+}
+
+impl CfFiles {
+    pub fn turned(turn: Option<Turn>) -> Self {
+        CfFiles { turn, ..CfFiles::default() }
+    }
+
+    /// Reads a frame: one time of a file, on the nodes of a grid, which may be a part of the grid of the
+    /// file. `hides`: with its missing values as holes.
+    pub fn read(
+        &self,
+        path: &Path,
+        step: usize,
+        velocity: &VelocityInfo,
+        (grid, part): (&Grid, Option<&(Grid, GridPart)>),
+        hides: bool,
+    ) -> Result<FrameData> {
+        let file = self.open(path, request_of(velocity))?;
+        let counts = grid.nodes();
+        let whole = part.map_or(grid, |(whole, _)| whole);
+        if file.axes().each_ref().map(Vec::len) != whole.nodes() {
+            return Err(file_error(path, "its grid has changed since the series was opened"));
+        }
+        let all = || counts.map(Span::all);
+        let spans = part.map_or_else(all, |(_, part)| part.in_file(grid.flipped));
+        let frame = file.read(step, spans)?;
+        let CfFrame { velocity: values, missing, diffusivity, arrays } = frame;
+        let values = match file.velocity_components() {
+            2 => along(floats(values), plane_axes(counts.map(|nodes| nodes == 1))),
+            _ => floats(values),
+        };
+        let arranged = |values, width| flip_floats(values, width, counts, grid.flipped);
+        let hidden = missing.filter(|_| hides).map(|all| flip(all, 1, counts, grid.flipped));
+        let diffusivity = diffusivity.map(|values| arranged(floats(values), 1));
+        let diffusivity = diffusivity.map(|values| without_hidden(values, hidden.as_deref()));
+        if let (Some(values), Some(name)) = (&diffusivity, &velocity.diffusivity) {
+            diffusivity::check(values, name).map_err(|problem| file_error(path, problem))?;
+        }
+        let widths = velocity.sampled.arrays.iter().map(|array| array.components);
+        let arrays = arrays.into_iter().zip(widths);
+        let arrays = arrays.map(|(values, width)| arranged(floats(values), width)).collect();
+        let frame = FrameData::new(arranged(values, 3)).with_diffusivity(diffusivity);
+        Ok(frame.with_hidden(hidden).with_arrays(arrays))
+    }
+
+    /// The open file, or opens it.
+    fn open(&self, path: &Path, request: Request) -> Result<Arc<CfGrid>> {
+        let lock = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |opened: &[(PathBuf, Request, Arc<CfGrid>)]| {
+            let is_same =
+                |entry: &&(PathBuf, Request, Arc<CfGrid>)| entry.0 == path && entry.1 == request;
+            opened.iter().find(is_same).map(|(.., file)| file.clone())
+        };
+        if let Some(file) = known(&lock()) {
+            return Ok(file);
+        }
+        let file = Arc::new(CfGrid::open(path, &request)?.turned(self.turn));
+        let mut opened = lock();
+        if opened.len() == OPEN_FILES {
+            opened.remove(0);
+        }
+        opened.push((path.into(), request, file.clone()));
+        Ok(file)
+    }
+}
+
+fn floats(values: Values) -> Floats {
+    match values {
+        Values::F32(values) => Floats::F32(values),
+        Values::F64(values) => Floats::F64(values),
+    }
+}
