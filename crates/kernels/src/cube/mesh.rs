@@ -94,7 +94,8 @@ pub(super) fn sample<F: Float>(
     hint: &mut CellHint<F>,
 ) -> Vec4<F> {
     let mesh = comptime!(launch.form.kind.mesh());
-    let at = locate_sample::<F>(launch, position, hint, mesh);
+    let located = locate_sample::<F>(launch, position, hint, mesh);
+    let at = located.at;
     let mut value = Vec4::<F>::new(F::new(0.0_f32));
     if hint.cell > 0 {
         let cell = (hint.cell - 1) as usize;
@@ -106,7 +107,7 @@ pub(super) fn sample<F: Float>(
             let flow = general::flow::<F>(launch, cell, at, pair, mesh);
             value = flow;
             if comptime!(launch.features.sphere) {
-                value = in_space::<F>(position, flow);
+                value = in_space::<F>(located.point, flow);
                 value.insert(3usize, flow.extract(2usize));
             }
         } else {
@@ -160,8 +161,15 @@ pub(super) fn may_leave<F: Float>(
     may_leave
 }
 
-/// Finds the cell of a sample, stores it in the hint, and returns the coordinates in it. For a
-/// sample in no cell, both belong to the last point in the mesh on the straight path from the start
+/// Where a sample is taken: the coordinates in its cell, and the position.
+#[derive(CubeType)]
+struct Located<F: Float> {
+    at: Vec4<F>,
+    point: Vec4<F>,
+}
+
+/// Finds the cell of a sample, stores it in the hint, and returns where it is taken. For a
+/// sample in no cell, all belong to the last point in the mesh on the straight path from the start
 /// of the step: the first round tries the sample, the others bisect the path.
 #[cube]
 fn locate_sample<F: Float>(
@@ -169,10 +177,11 @@ fn locate_sample<F: Float>(
     p: Vec4<F>,
     hint: &mut CellHint<F>,
     #[comptime] mesh: MeshKind,
-) -> Vec4<F> {
+) -> Located<F> {
     let one = F::new(1.0_f32);
     let mut cell = hint.cell;
     let mut at = Vec4::<F>::new(F::new(0.0_f32));
+    let mut place = Vec4::<F>::new(F::new(0.0_f32));
     let mut reached = F::new(0.0_f32);
     let mut beyond = one;
     let mut part = one;
@@ -189,6 +198,7 @@ fn locate_sample<F: Float>(
         if found.is_found {
             cell = found.cell;
             at = found.at;
+            place = point;
             reached = part;
         } else {
             beyond = part;
@@ -208,7 +218,7 @@ fn locate_sample<F: Float>(
         hint.base = cell;
         hint.from = p;
     }
-    at
+    Located::<F> { at, point: place }
 }
 
 /// Result of a search for a position.

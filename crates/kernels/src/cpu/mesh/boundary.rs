@@ -201,8 +201,8 @@ impl<F: Real, S: CellGeometry<F>> Mesh<'_, F, S> {
 }
 
 impl<F: Real, S: CellGeometry<F>, C> MeshSampler<'_, F, S, C> {
-    /// The cell of a sample that no walk reached, and its coordinates there. For a sample outside
-    /// the mesh, both belong to the last point in the mesh on the straight path from the start of
+    /// The cell of a sample that no walk reached, its coordinates there, and the sample. For a sample outside
+    /// the mesh, all belong to the last point in the mesh on the straight path from the start of
     /// the step.
     #[cold]
     #[inline(never)]
@@ -211,32 +211,34 @@ impl<F: Real, S: CellGeometry<F>, C> MeshSampler<'_, F, S, C> {
         (p, at): ([F; 3], [F; 4]),
         face: i32,
         hint: &mut CellHint<F>,
-    ) -> (i32, [F; 4]) {
+    ) -> (i32, [F; 4], [F; 3]) {
         hint.walk_failed = hint.base != 0;
         let found = self.mesh.search_beyond(p, face);
         if found != 0 {
             let point = self.mesh.geometry.query::<Portable>(found as usize - 1, portable(&p)).at;
-            return (found, point.array());
+            return (found, point.array(), p);
         }
         if hint.base != 0
             && let Some(met) = self.mesh.meet_in_cell(hint.from.0, at, face)
         {
-            return (face / 8 + 1, met);
+            // Only simplices, whose samples do not depend on the point.
+            return (face / 8 + 1, met, p);
         }
         if hint.base != 0
             && let Some(meeting) = self.mesh.meet([hint.from.0, p], face)
         {
-            return (meeting.cell, meeting.at);
+            return (meeting.cell, meeting.at, on_path(hint.from.0, p, meeting.part));
         }
         let find = |p: [F; 3], cell| self.mesh.find_cell(p, cell, -1, true);
         let probe = |bracket, face| self.mesh.probe([hint.from.0, p], bracket, face);
         let Clipped { reached, cell, .. } =
             clip_where(hint.from.0, p, (hint.base, face), find, probe);
         if cell == 0 {
-            return (cell, [F::zero(); 4]);
+            return (cell, [F::zero(); 4], p);
         }
-        let point = portable(&on_path(hint.from.0, p, reached));
-        (cell, self.mesh.geometry.query::<Portable>(cell as usize - 1, point).at.array())
+        let point = on_path(hint.from.0, p, reached);
+        let query = self.mesh.geometry.query::<Portable>(cell as usize - 1, portable(&point));
+        (cell, query.at.array(), point)
     }
 }
 

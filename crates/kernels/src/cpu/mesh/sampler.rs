@@ -8,7 +8,7 @@ use crate::{
         chart::{Flat, Flow},
         field::FieldArrays,
         frame_pair::{FramePair, blend},
-        lanes::{Four, Lanes, Vector, three},
+        lanes::{Four, Lanes, Vector, four, three},
         launch::Region,
         sampler::{Differentiable, Sampler},
         shares::Shares,
@@ -68,6 +68,14 @@ impl<F: Real> Default for MeshHint<F> {
     }
 }
 
+/// Where a sample is taken: the position, moved to the mesh's boundary if it is outside; its cell, or 0; and its coordinates there.
+#[derive(Clone, Copy)]
+struct Located<V> {
+    point: V,
+    cell: i32,
+    at: V,
+}
+
 impl<'a, F: Real, S: CellGeometry<F>, C> MeshSampler<'a, F, S, C> {
     /// # Panics
     ///
@@ -85,9 +93,9 @@ impl<'a, F: Real, S: CellGeometry<F>, C> MeshSampler<'a, F, S, C> {
 }
 
 impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
-    /// The cell of a sample, or 0, and its coordinates there.
+    /// Where a sample is taken.
     #[inline(always)]
-    fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>) -> (i32, L::Four) {
+    fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>) -> Located<L::Four> {
         let [located] = self.locate_samples::<L, 1>(&[p], std::array::from_mut(hint));
         located
     }
@@ -98,13 +106,15 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
         &self,
         positions: &[L::Four; G],
         hints: &mut [MeshHint<F>; G],
-    ) -> [(i32, L::Four); G] {
-        let mut located = [(0, L::Four::splat(F::zero())); G];
+    ) -> [Located<L::Four>; G] {
+        let zero = L::Four::splat(F::zero());
+        let mut located = [Located { point: zero, cell: 0, at: zero }; G];
         let mut are_known = true;
         // By index: an iterator call might not be inlined.
         for g in 0..G {
-            if let Some(at) = hints[g].at::<L>(positions[g]) {
-                located[g] = (hints[g].cells.cell, at);
+            let point = positions[g];
+            if let Some(at) = hints[g].at::<L>(point) {
+                located[g] = Located { point, cell: hints[g].cells.cell, at };
             } else {
                 are_known = false;
             }
@@ -113,14 +123,14 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
             let queries = self.query_last_cells::<L, G>(positions, hints);
             for g in 0..G {
                 let p = positions[g];
-                if located[g].0 == 0 && hints[g].cells.cell != 0 {
+                if located[g].cell == 0 && hints[g].cells.cell != 0 {
                     located[g] = self.walk_to_sample::<L>(p, queries[g], &mut hints[g].cells);
                 }
             }
         }
         for g in 0..G {
             let cells = &mut hints[g].cells;
-            cells.cell = located[g].0;
+            cells.cell = located[g].cell;
             if cells.base == 0 {
                 (cells.base, cells.from) = (cells.cell, Vec3(three(positions[g].array())));
             }
@@ -154,14 +164,14 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
         p: L::Four,
         query: CellQuery<L::Four>,
         cells: &mut CellHint<F>,
-    ) -> (i32, L::Four) {
+    ) -> Located<L::Four> {
         let walk = self.mesh.walk_on::<L>(p, cells.cell, query, false);
         if walk.is_found {
-            return (walk.cell, walk.at);
+            return Located { point: p, cell: walk.cell, at: walk.at };
         }
         let end = (three(p.array()), walk.at.array());
-        let (cell, at) = self.clip_to_mesh(end, walk.face, cells);
-        (cell, L::Four::new(at))
+        let (cell, at, point) = self.clip_to_mesh(end, walk.face, cells);
+        Located { point: four::<F, L>(&point), cell, at: L::Four::new(at) }
     }
 
     /// Whether the straight path from the start of the step to a position in a cell certainly stays in the mesh.
@@ -172,12 +182,11 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
             || !self.mesh.may_leave([start.from.0, three(p.array())], [start.base, cell])
     }
 
-    /// The velocity at a position in a cell, or 0 outside.
+    /// The velocity at a place, or 0 outside.
     #[inline(always)]
     fn velocity<L: Lanes<F>>(
         &self,
-        p: L::Four,
-        (cell, at): (i32, L::Four),
+        Located { point, cell, at }: Located<L::Four>,
         pair: &FramePair<F>,
     ) -> L::Four {
         if cell == 0 {
@@ -189,7 +198,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
             Placement::Cells => blend::<F, L>(self.values, cell, pair),
             Placement::Faces => {
                 let flow = self.mesh.geometry.flow::<L>(self.values, cell, at, pair);
-                L::Four::new(C::of_flow(three(p.array()), flow))
+                L::Four::new(C::of_flow(three(point.array()), flow))
             }
         }
     }
@@ -208,7 +217,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Sampler<F> for MeshSampler<'_, F, 
         hint: &mut MeshHint<F>,
     ) -> L::Four {
         let located = self.locate_sample::<L>(p, hint);
-        self.velocity::<L>(p, located, pair)
+        self.velocity::<L>(located, pair)
     }
 
     const TOGETHER: bool = S::TOGETHER;
@@ -224,7 +233,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Sampler<F> for MeshSampler<'_, F, 
         let located = self.locate_samples::<L, G>(positions, hints);
         let mut samples = *positions;
         for g in 0..G {
-            samples[g] = self.velocity::<L>(positions[g], located[g], pair);
+            samples[g] = self.velocity::<L>(located[g], pair);
         }
         samples
     }
@@ -293,7 +302,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
         hint: &mut MeshHint<F>,
     ) -> (L::Four, [L::Four; 3]) {
         let zero = L::Four::splat(F::zero());
-        let (cell, at) = self.locate_sample::<L>(p, hint);
+        let Located { point, cell, at } = self.locate_sample::<L>(p, hint);
         if cell == 0 {
             return (zero, [zero; 3]);
         }
@@ -308,7 +317,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
                 let flow = geometry.flow::<L>(self.values, cell, at, pair);
                 let slopes = geometry.flow_slopes::<L>(self.values, cell, at, pair);
                 let slopes = slopes.map(|slope| three(slope.array()));
-                let (flow, slopes) = C::of_slopes(three(p.array()), flow, slopes);
+                let (flow, slopes) = C::of_slopes(three(point.array()), flow, slopes);
                 (L::Four::new(flow), slopes.map(L::Four::new))
             }
         }
@@ -316,7 +325,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
 
     #[inline(always)]
     fn shares<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>, shares: &mut Shares<F>) {
-        let (cell, at) = self.locate_sample::<L>(p, hint);
+        let Located { point, cell, at } = self.locate_sample::<L>(p, hint);
         if cell == 0 {
             shares.count = 0;
             return;
@@ -329,7 +338,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
                 self.mesh.geometry.flow_shares::<L>(cell, at, shares);
                 if let Some(faces) = &mut shares.faces {
                     faces.by_flux =
-                        faces.by_flux.map(|flow| C::of_flow(three(p.array()), three(flow)));
+                        faces.by_flux.map(|flow| C::of_flow(three(point.array()), three(flow)));
                 }
             }
         }
