@@ -314,11 +314,13 @@ fn seas(lattice: &Lattice, is_sea: &[bool]) -> (Lattice, Vec<usize>) {
                 continue;
             }
             sea[at] = cell;
+            // Seas that touch at a corner are one: it belongs to both.
             let (i, j) = (at % nx, at / nx);
-            open.extend((i > 0).then(|| at - 1));
-            open.extend((i + 1 < nx).then_some(at + 1));
-            open.extend((j > 0).then(|| at - nx));
-            open.extend((j + 1 < ny).then_some(at + nx));
+            for (b, a) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (2, 2)] {
+                if (1..=nx).contains(&(i + a)) && (1..=ny).contains(&(j + b)) {
+                    open.push(i + a - 1 + nx * (j + b - 1));
+                }
+            }
         }
         kept.cells.kinds.push(lattice.cells.kinds[cell]);
         kept.cells.connectivity.extend(lattice.cells.nodes(cell));

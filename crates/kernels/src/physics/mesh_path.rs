@@ -249,7 +249,7 @@ pub(crate) mod mesh_path {
             covered += lateness::<F>(position, to - from, normal);
             let mut away = normal;
             if comptime!(launch.features.sphere) {
-                away = at_right_angle::<F>(launch, position, normal);
+                away = at_right_angle::<F>(launch, cursor.next, normal);
             }
             let normal_part = dot::<F>(rest, normal) / dot::<F>(normal, away);
             rest -= removed::<F>(away, normal_part, turn);
