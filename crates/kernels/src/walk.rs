@@ -34,8 +34,10 @@ pub struct Walk {
     /// Diffusivity along each axis, in length squared per time; 0 along flat axes. If it varies, a
     /// factor of the field's diffusivity.
     pub diffusivity: [f64; 3],
-    /// Whether the diffusivity is a field, stored in the fourth component of the velocities.
+    /// Whether the diffusivity is a field, stored in the fourth component of the velocities, or of another group of values.
     pub varies: bool,
+    /// The group of values that has it.
+    pub group: usize,
     /// Half the distance of the central difference of the diffusivity, per axis.
     pub reach: [f64; 3],
     /// Discretisation.

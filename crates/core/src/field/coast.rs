@@ -141,6 +141,11 @@ impl Coast {
         [before, after]
     }
 
+    /// Whether each value of the source is land, once a frame was read.
+    pub fn is_land(&self) -> Option<&[bool]> {
+        self.is_land.get().map(Vec::as_slice)
+    }
+
     /// The land around the nodes of a grid, or in its cells; `None` without any. `axes` are the coordinates of nodes, and `order`
     /// the index in the source of each value.
     pub fn land(

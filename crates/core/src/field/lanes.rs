@@ -9,17 +9,19 @@ use burn::tensor::Tensor;
 pub(crate) const LANES: usize = 4;
 
 /// The places of the quantities of a field in its groups of four numbers: the velocity and the
-/// diffusivity fill the first group, arrays follow each other.
+/// diffusivity fill the first group, arrays follow each other. A diffusivity of which the source says so is in a last group of its
+/// own, as beside a velocity on a sphere there is no place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ArrayLanes {
     pub has_velocity: bool,
     arrays: Vec<FieldArray>,
+    pub diffusivity_is_apart: bool,
 }
 
 impl ArrayLanes {
     /// A velocity and nothing else.
     pub fn velocity_alone() -> Self {
-        ArrayLanes { has_velocity: true, arrays: Vec::new() }
+        ArrayLanes { has_velocity: true, ..ArrayLanes::default() }
     }
 
     /// # Errors
@@ -51,7 +53,11 @@ impl ArrayLanes {
 
     /// The quantities of a source.
     pub fn of(source: &dyn FrameSource) -> Self {
-        ArrayLanes { has_velocity: source.has_velocity(), arrays: source.arrays().to_vec() }
+        ArrayLanes {
+            has_velocity: source.has_velocity(),
+            arrays: source.arrays().to_vec(),
+            diffusivity_is_apart: source.has_diffusivity(),
+        }
     }
 
     /// The arrays.
@@ -78,7 +84,12 @@ impl ArrayLanes {
     /// Number of groups, at least one.
     pub fn groups(&self) -> usize {
         let end = self.places().last().map_or(LANES, |(array, first)| first + array.components);
-        end.div_ceil(LANES)
+        end.div_ceil(LANES) + usize::from(self.diffusivity_is_apart)
+    }
+
+    /// The group with the diffusivity, whose last number it is.
+    pub fn diffusivity_group(&self) -> usize {
+        if self.diffusivity_is_apart { self.groups() - 1 } else { 0 }
     }
 
     /// The quantities in all groups of values `[n, groups x 4]`.

@@ -156,10 +156,10 @@ impl Layout {
                     .into(),
             ));
         }
-        if self.stored.is_some() && diffusivity.is_some() {
+        if self.stored.is_some() && diffusivity.is_some() && !self.lanes.diffusivity_is_apart {
             return Err(Error::Sphere(
-                "diffusivities of files have no place beside velocities on a sphere or on faces of cells; give a \
-                 constant one"
+                "its source has diffusivities and does not say so (`FrameSource::has_diffusivity`), as it must on a \
+                 sphere and on faces of cells"
                     .into(),
             ));
         }
@@ -287,14 +287,19 @@ impl Layout {
             return wrong();
         }
         let order = self.order();
-        for (value, row) in rows.chunks_exact_mut(LANES).take(self.values()).enumerate() {
-            let number = diffusivity.get(order.map_or(value, |order| order[value]));
+        let is_land = self.coast.as_ref().and_then(|coast| coast.is_land());
+        let first = self.lanes.diffusivity_group() * self.values();
+        for value in 0..self.values() {
+            let i = order.map_or(value, |order| order[value]);
+            let number = diffusivity.get(i);
+            let velocity = &rows[LANES * value..][..LANES - 1];
             // Only NaN differs from itself.
             #[allow(clippy::eq_op)]
-            let is_hole = row[..LANES - 1].iter().any(|x| x != x);
-            if is_hole {
+            let is_hole = velocity.iter().any(|x| x != x);
+            if is_hole || is_land.is_some_and(|is_land| is_land[i]) {
                 continue;
             }
+            let row = &mut rows[LANES * (first + value)..][..LANES];
             if !number.is_finite() || number < 0.0 {
                 return wrong();
             }

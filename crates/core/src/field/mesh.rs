@@ -122,9 +122,10 @@ impl MeshField {
         let placement = if averages { Placement::Nodes } else { source.placement() };
         let records = mesh.records_on(radius, placement, options.precision);
         let stored = stored(&mesh, placement, radius)?;
-        if placement == Placement::Faces && !lanes.arrays().is_empty() {
+        let has_others = !lanes.arrays().is_empty() || lanes.diffusivity_is_apart;
+        if placement == Placement::Faces && has_others {
             return Err(Error::Arrays(
-                "velocities are on the faces of cells, where no arrays are; omit them".into(),
+                "velocities are on the faces of cells, where no arrays and diffusivities are; omit them".into(),
             ));
         }
         let (count, what) = match source.placement() {

@@ -3,6 +3,7 @@
 mod analytic;
 mod arrays;
 mod coast;
+mod diffused;
 mod domain;
 pub(crate) mod evaluate;
 mod faces;
@@ -34,6 +35,7 @@ mod window;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use arrays::{FieldArray, Samples};
+pub use diffused::{Diffused, Mixing};
 pub use domain::Domain;
 pub(crate) use domain::{AXES, bounding_box, measured, measured_from, plain};
 pub use flows::Flow;

@@ -89,7 +89,8 @@ macro_rules! sampled_field {
                 fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                     let cells = self.locate_all(position);
                     let read = |frame| self.read(frame, &cells);
-                    self.sampled.at_times(&[time], 0, read).narrow(1, 3, 1)
+                    let group = self.sampled.lanes.diffusivity_group();
+                    self.sampled.at_times(&[time], group, read).narrow(1, 3, 1)
                 }
 
                 fn values_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {

@@ -105,6 +105,12 @@ pub trait FrameSource {
         true
     }
 
+    /// Whether the frames have diffusivities that are kept apart from velocities, as on a sphere; not by default. Elsewhere a
+    /// frame may have them without it.
+    fn has_diffusivity(&self) -> bool {
+        false
+    }
+
     /// Bytes on the host that the source keeps beside frames, such as decoded parts of a file; none by
     /// default. The memory plan counts them while frames are streamed.
     fn cache_bytes(&self) -> u64 {
@@ -173,6 +179,10 @@ macro_rules! describe_as {
 
         fn has_velocity(&$self) -> bool {
             $source.has_velocity()
+        }
+
+        fn has_diffusivity(&$self) -> bool {
+            $source.has_diffusivity()
         }
 
         fn cache_bytes(&$self) -> u64 {

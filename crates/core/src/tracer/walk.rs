@@ -104,6 +104,7 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
     Ok(Some(Walk {
         diffusivity: moving(&tracer.domain_box(), diffusivity),
         varies: walk.varies,
+        group: tracer.field.sampled().map_or(0, |sampled| sampled.lanes.diffusivity_group()),
         reach: reach(tracer),
         scheme: walk.scheme,
         seed: walk.seed,

@@ -6,7 +6,7 @@
 use super::{
     Real,
     dual::Dual,
-    frame_pair::FramePair,
+    frame_pair::{FramePair, from_value},
     lanes::{Four, Portable, four},
     launch::Launch,
     probe::{Probe, Width},
@@ -15,8 +15,8 @@ use super::{
 use crate::physics::{
     diffusion::host::{Address, Spread, displacement},
     prelude::host::Vec3,
-    sphere::host::{change, place},
-    tables::{DIFFUSIVITY, REACHES},
+    sphere::host::{Place, change, place},
+    tables::{DIFFUSIVITY, DIFFUSIVITY_AT, REACHES},
 };
 
 /// The change of position by a random walk in a step of length `h` from `from`.
@@ -50,12 +50,25 @@ fn spread<F: Real>(
     probe: &mut dyn Probe<F>,
 ) -> Spread<F> {
     probe.keep();
+    let pair = &from_value(pair, launch.int(DIFFUSIVITY_AT) as usize);
     let ([here], gradient) = around(launch, at, |at| {
         let at = walls.wrap::<Portable>(four::<F, Portable>(&at));
         [probe.sample(at.array(), pair, Width::Portable)[3]]
     });
     probe.restore();
-    Spread { here: here.max(F::zero()), gradient: Vec3(gradient.map(|[slope]| slope)) }
+    let [x, y, z] = gradient.map(|[slope]| slope);
+    let [per_x, per_y] = per_metre(launch, at);
+    Spread { here: here.max(F::zero()), gradient: Vec3([per_x * x, per_y * y, z]) }
+}
+
+/// Degrees of longitude and latitude for a metre at a position on a sphere; 1 in a flat space.
+fn per_metre<F: Real>(launch: &Launch<F>, at: [F; 3]) -> [F; 2] {
+    if !launch.features.sphere {
+        return [F::one(); 2];
+    }
+    let Place { north: Vec3([.., cos]), radius, .. } = place(launch, Vec3(at));
+    let per = F::of(180.0 / std::f64::consts::PI) / radius;
+    [per / cos, per]
 }
 
 /// Quantities at a position, and their central differences along each axis, times the axis' factor of the
@@ -145,19 +158,32 @@ pub(super) fn walk_slopes<F: Real>(
         let by_factor = displacement_slopes(launches, &address, &spread, h).by_factor;
         if launch.features.sphere {
             let by = displacement(launch, &address, &spread, h).0;
-            return walk_on_sphere(launches.1, from, by, by_factor);
+            return walk_on_sphere(launches.1, (from, by), (by_factor, [[F::zero(); 3]; 3]));
         }
         return WalkSlopes { by_diffusivity: diagonal(by_factor), by_start: [[F::zero(); 3]; 3] };
     }
     probe.keep();
+    let pair = &from_value(pair, launch.int(DIFFUSIVITY_AT) as usize);
     // The diffusivity and its derivatives.
-    let ([here, here_by @ ..], gradient) = around(launch, from, |at| {
+    let ([here, here_by @ ..], mut gradient) = around(launch, from, |at| {
         let at = walls.wrap::<Portable>(four::<F, Portable>(&at));
         let (value, slopes) = probe.slopes(at.array(), pair);
         let [x, y, z] = slopes.map(|slope| slope[3]);
         [value[3], x, y, z]
     });
     probe.restore();
+    let [per_x, per_y] = per_metre(launch, from);
+    for (d, per) in [per_x, per_y].into_iter().enumerate() {
+        gradient[d].iter_mut().for_each(|slope| *slope *= per);
+    }
+    if launch.features.sphere {
+        // A degree of longitude is shorter in the north.
+        let Place { north: Vec3([.., cos]), up: Vec3([.., sin]), radius, .. } =
+            place(launch, Vec3(from));
+        let [along, ..] = gradient[0];
+        gradient[0][2] += along * sin / cos * F::of(std::f64::consts::PI / 180.0);
+        (0..2).for_each(|d| gradient[d][3] -= gradient[d][0] / radius);
+    }
     let spread =
         Spread { here: here.max(F::zero()), gradient: Vec3(gradient.map(|[slope, ..]| slope)) };
     let slopes = displacement_slopes(launches, &address, &spread, h);
@@ -170,15 +196,18 @@ pub(super) fn walk_slopes<F: Real>(
         let by_here = if is_positive { slopes.by_here[d] } else { F::zero() };
         [0, 1, 2].map(|e| by_here * here_by[e] + slopes.by_gradient[d] * gradient[d][1 + e])
     });
+    if launch.features.sphere {
+        let by = displacement(launch, &address, &spread, h).0;
+        return walk_on_sphere(launches.1, (from, by), (by_diffusivity, by_start));
+    }
     WalkSlopes { by_diffusivity: diagonal(by_diffusivity), by_start }
 }
 
-/// The derivatives of a walk on a sphere by `by` towards the east, the north and upwards.
+/// The derivatives of a walk on a sphere by `by` towards the east, the north and upwards, from those of its components.
 fn walk_on_sphere<F: Real>(
     exact: &Launch<Dual<F>>,
-    from: [F; 3],
-    by: [F; 3],
-    by_diffusivity: [F; 3],
+    (from, by): ([F; 3], [F; 3]),
+    (by_diffusivity, by_start): ([F; 3], [[F; 3]; 3]),
 ) -> WalkSlopes<F> {
     let from = [0, 1, 2].map(|d| Dual::variable(from[d], d));
     let [east, north, up] = [0, 1, 2].map(|d| Dual::variable(by[d], 3 + d));
@@ -186,7 +215,10 @@ fn walk_on_sphere<F: Real>(
     let change = change(&place(exact, Vec3(from)), level, up).0;
     WalkSlopes {
         by_diffusivity: change.map(|x| [0, 1, 2].map(|d| x.slopes[3 + d] * by_diffusivity[d])),
-        by_start: change.map(|x| [0, 1, 2].map(|d| x.slopes[d])),
+        by_start: change.map(|x| {
+            let through = |e: usize| (0..3).fold(F::zero(), |sum, d| sum + x.slopes[3 + d] * by_start[d][e]);
+            [0, 1, 2].map(|e| x.slopes[e] + through(e))
+        }),
     }
 }
 

@@ -137,7 +137,7 @@ fn stage_velocity<F: Float>(
 ) -> Vec4<F> {
     let p = image::<F>(launch, stage);
     let mut v = sample::<F>(launch, p, at, hint) + drift;
-    if comptime!(launch.features.walk.varies) {
+    if comptime!(launch.features.walk.varies && !launch.features.sphere) {
         v.insert(3usize, F::new(0.0_f32));
     }
     v

@@ -2,14 +2,15 @@
 
 use super::{
     Vec4, cubecl,
-    frame_pair::FramePair,
+    frame_pair::{FramePair, from_value},
     launch::Launch,
     sampler::{Hint, image, sample},
 };
 use crate::physics::{
     diffusion::device::{Address, Spread, displacement},
+    prelude::device::constant,
     sphere::device::{change, place},
-    tables::{DIFFUSIVITY, REACHES},
+    tables::{DIFFUSIVITY, DIFFUSIVITY_AT, REACHES},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -42,6 +43,12 @@ pub(super) fn diffuse<F: Float>(
                 gradient.insert(d, factor * (above - below) / (reach + reach));
             }
         }
+        if comptime!(launch.features.sphere) {
+            let place = place::<F>(launch, from);
+            let per = constant::<F>(180.0 / std::f64::consts::PI) / place.radius;
+            gradient.insert(0usize, gradient.extract(0usize) * per / place.north.extract(2usize));
+            gradient.insert(1usize, gradient.extract(1usize) * per);
+        }
     }
     let by = displacement::<F>(launch, address, &Spread::<F> { here, gradient }, h);
     if comptime!(launch.features.sphere) {
@@ -61,5 +68,6 @@ fn diffusivity<F: Float>(
     pair: &FramePair<F>,
     hint: &mut Hint<F>,
 ) -> F {
-    sample::<F>(launch, image::<F>(launch, at), pair, hint).extract(3usize)
+    let pair = from_value::<F>(pair, launch.int(DIFFUSIVITY_AT) as usize);
+    sample::<F>(launch, image::<F>(launch, at), &pair, hint).extract(3usize)
 }

@@ -45,7 +45,6 @@ pub(crate) const FRAMES: usize = 2;
 pub(crate) const INTERVAL_COUNT: usize = 3;
 pub(crate) const FRAME_SIZE: usize = 4;
 /// Values of a group; a frame has one or more groups.
-#[cfg_attr(not(feature = "cube"), allow(dead_code))]
 pub(crate) const GROUP_SIZE: usize = 5;
 /// Nodes of a grid per axis, cells of the lattice of points, or a mesh's bins.
 pub(crate) const NODES: usize = 6;
@@ -109,7 +108,9 @@ pub(crate) const WALK_SEED: usize = LOG_ROWS + 8;
 /// Number, within the run, of the slot in the first row.
 pub(crate) const FIRST_SLOT: usize = LOG_ROWS + 10;
 /// The frame interval in which each step starts; then sources, inlets, and steps of releases.
-pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 11;
+pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 12;
+/// Offset of the values with the diffusivity in a frame.
+pub(crate) const DIFFUSIVITY_AT: usize = LOG_ROWS + 11;
 
 /// Floats per obstacle: those of [`Shape::numbers`].
 pub(crate) const BODY_FLOATS: usize = SHAPE_NUMBERS;
@@ -182,6 +183,7 @@ impl Tables {
         if let Some(walk) = &segment.walk {
             floats[DIFFUSIVITY..REACHES].copy_from_slice(&walk.diffusivity);
             floats[REACHES..CONTROL].copy_from_slice(&walk.reach);
+            ints[DIFFUSIVITY_AT] = walk.group as i32 * ints[GROUP_SIZE];
             let halves = halves(walk.seed).map(|half| half as i32);
             ints[WALK_SEED..FIRST_SLOT].copy_from_slice(&halves);
         }

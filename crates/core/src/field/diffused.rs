@@ -1,0 +1,188 @@
+//! Diffusivities that follow from the field: a profile of depths, or the deformation of the flow.
+
+use super::{
+    arrays::FieldArray,
+    globe::scales,
+    grid::check_axes,
+    source::{FrameData, FrameSource, GridSource, SourceError},
+};
+use crate::{Error, Floats, Precision, Result};
+use burntrace_kernels::Placement;
+
+/// What the diffusivity of a random walk follows from, at each node of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mixing {
+    /// Heights, increasing, and the diffusivity at each; linear in between, constant beyond. For vertical mixing: a walk along z.
+    Profile {
+        /// Heights, in the data's unit of length.
+        z: Vec<f64>,
+        /// Diffusivities, in length squared per time.
+        diffusivity: Vec<f64>,
+    },
+    /// `c A |D|` (Smagorinsky 1963, Monthly Weather Review 91:99): `A` is the area of a cell, and `|D|` the square root of
+    /// `(du/dx)^2 + (dv/dy)^2 + (du/dy + dv/dx)^2 / 2`, by central differences of the nodes. For horizontal mixing: a walk along x
+    /// and y.
+    Smagorinsky(f64),
+}
+
+impl Mixing {
+    fn check(&self) -> Result<()> {
+        let fail = |text: String| Err(Error::Walk(text));
+        match self {
+            Mixing::Smagorinsky(c) if c.is_finite() && *c >= 0.0 => Ok(()),
+            Mixing::Smagorinsky(c) => {
+                fail(format!("its Smagorinsky coefficient is {c}; give a number of 0 or more, such as 0.1"))
+            }
+            Mixing::Profile { z, diffusivity } => {
+                let (heights, numbers) = (z.len(), diffusivity.len());
+                if heights == 0 || heights != numbers {
+                    return fail(format!(
+                        "its profile has {heights} heights and {numbers} diffusivities; give as many of both"
+                    ));
+                }
+                if !z.windows(2).all(|pair| pair[0] < pair[1]) || !z.iter().all(|z| z.is_finite()) {
+                    return fail(format!("the heights of its profile are {z:?}; give increasing ones"));
+                }
+                match diffusivity.iter().find(|k| !(k.is_finite() && **k >= 0.0)) {
+                    None => Ok(()),
+                    Some(k) => fail(format!("its profile has the diffusivity {k}; give numbers of 0 or more")),
+                }
+            }
+        }
+    }
+}
+
+/// A source of frames on a grid with the diffusivity that follows from them.
+///
+/// ```
+/// use burntrace_core::{Diffused, Mixing};
+/// # use burntrace_core::{Analytic, Domain, FrameSource, Flow};
+/// # fn main() -> Result<(), burntrace_core::Error> {
+/// # let domain = Domain::new([0.0; 3], [2.0, 1.0, 0.0])?;
+/// # let gyre = Flow::named("double-gyre").expect("a built-in flow");
+/// # let source = Analytic::sample(gyre, domain, [65, 33, 1], vec![0.0])?;
+/// let mut source = Diffused::new(source, Mixing::Smagorinsky(0.1), None)?;
+/// let frame = source.read(0).expect("a frame");
+/// assert!(frame.diffusivity.is_some());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Diffused<S> {
+    source: S,
+    mixing: Mixing,
+    radius: Option<f64>,
+}
+
+impl<S: GridSource> Diffused<S> {
+    /// Adds the diffusivity to a source, whose grid is on a sphere if a radius is given
+    /// ([`FieldOptions::radius`](crate::FieldOptions::radius)).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Walk`] for velocities in cells, heights that do not increase, and numbers below 0.
+    pub fn new(source: S, mixing: Mixing, radius: Option<f64>) -> Result<Self> {
+        mixing.check()?;
+        check_axes(source.axes())?;
+        if source.placement() != Placement::Nodes {
+            let reason = "its diffusivity follows from velocities at nodes, and these are in cells; convert them";
+            return Err(Error::Walk(reason.into()));
+        }
+        Ok(Diffused { source, mixing, radius })
+    }
+
+    fn with_diffusivity(&self, data: FrameData) -> FrameData {
+        let axes = self.source.axes();
+        let [nx, ny, nz] = axes.each_ref().map(Vec::len);
+        // A wrong number is refused by the field.
+        if data.velocity.len() != 3 * nx * ny * nz {
+            return data;
+        }
+        let at = |i: usize| [i % nx, i / nx % ny, i / (nx * ny)];
+        let diffusivity: Vec<f64> = match &self.mixing {
+            Mixing::Profile { z, diffusivity } => {
+                let level: Vec<f64> = axes[2].iter().map(|x| linear(z, diffusivity, *x)).collect();
+                (0..nx * ny * nz).map(|i| level[at(i)[2]]).collect()
+            }
+            Mixing::Smagorinsky(c) => {
+                (0..nx * ny * nz).map(|i| c * self.deformation(&data.velocity, at(i))).collect()
+            }
+        };
+        data.with_diffusivity(Floats::from_f64(Precision::F64, diffusivity))
+    }
+
+    /// The area of a cell times the deformation at a node. Velocities that are missing count as 0, as at a coast.
+    fn deformation(&self, velocity: &Floats, at: [usize; 3]) -> f64 {
+        let axes = self.source.axes();
+        let position = [0, 1, 2].map(|d| axes[d][at[d]]);
+        let metres = self.radius.map_or([1.0; 3], |radius| scales(radius, position));
+        let index = |[i, j, k]: [usize; 3]| i + axes[0].len() * (j + axes[1].len() * k);
+        let mut area = 1.0;
+        let mut slopes = [[0.0; 2]; 2];
+        for d in 0..2 {
+            let (mut low, mut high) = (at, at);
+            low[d] = at[d].saturating_sub(1);
+            high[d] = (at[d] + 1).min(axes[d].len() - 1);
+            let length = metres[d] * (axes[d][high[d]] - axes[d][low[d]]);
+            let cells = (high[d] - low[d]).max(1) as f64;
+            area *= length / cells;
+            let known = |v: [f64; 3]| v.map(|x| if x.is_finite() { x } else { 0.0 });
+            let [low, high] = [low, high].map(|at| known(velocity.vector(index(at))));
+            slopes[d] = [0, 1].map(|c| if length > 0.0 { (high[c] - low[c]) / length } else { 0.0 });
+        }
+        let [[ux, vx], [uy, vy]] = slopes;
+        area * (ux * ux + vy * vy + 0.5 * (uy + vx).powi(2)).sqrt()
+    }
+}
+
+/// A piecewise linear function, constant beyond its ends.
+fn linear(at: &[f64], values: &[f64], x: f64) -> f64 {
+    let next = at.partition_point(|a| *a <= x);
+    if next == 0 || next == at.len() {
+        return values[next.min(at.len() - 1)];
+    }
+    let part = (x - at[next - 1]) / (at[next] - at[next - 1]);
+    values[next - 1] + part * (values[next] - values[next - 1])
+}
+
+impl<S: GridSource> FrameSource for Diffused<S> {
+    fn times(&self) -> &[f64] {
+        self.source.times()
+    }
+
+    fn arrays(&self) -> &[FieldArray] {
+        self.source.arrays()
+    }
+
+    fn has_velocity(&self) -> bool {
+        self.source.has_velocity()
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.source.cache_bytes()
+    }
+
+    fn has_diffusivity(&self) -> bool {
+        true
+    }
+
+    fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
+        let data = self.source.read(frame)?;
+        Ok(self.with_diffusivity(data))
+    }
+
+    fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
+        let all = self.source.read_many(frames);
+        all.into_iter().map(|data| Ok(self.with_diffusivity(data?))).collect()
+    }
+}
+
+impl<S: GridSource> GridSource for Diffused<S> {
+    fn axes(&self) -> &[Vec<f64>; 3] {
+        self.source.axes()
+    }
+
+    fn placement(&self) -> Placement {
+        self.source.placement()
+    }
+}
