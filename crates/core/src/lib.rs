@@ -42,9 +42,9 @@ pub use error::{Error, Result};
 pub use execution::{Adjoint, Execution};
 pub use field::sphere;
 pub use field::{
-    Analytic, CellVelocity, Domain, EARTH_RADIUS, Expression, Field, FieldArray, FieldFn,
+    Analytic, CellVelocity, Diffused, Domain, EARTH_RADIUS, Expression, Field, FieldArray, FieldFn,
     FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridField, GridSource,
-    MeshField, MeshSource, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField,
+    MeshField, MeshSource, Mixing, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField,
     PointSource, Samples, Slip, SourceError,
 };
 use field::{FieldSize, InputSummary, Sampled};

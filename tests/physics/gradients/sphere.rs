@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{common::*, lattice::Lattice};
 use burntrace::{
-    BoundaryCondition, Face, FieldOptions, GridField, MeshField, NotFinite, Placement, RandomWalk,
-    SaveAt, Scheme, Seeds, Slip, Tolerance, Tracer,
+    BoundaryCondition, Diffused, Face, FieldOptions, GridField, MeshField, Mixing, NotFinite,
+    Placement, RandomWalk, SaveAt, Scheme, Seeds, Slip, Tolerance, Tracer,
 };
 
 /// Small, so that steps turn far.
@@ -117,6 +117,25 @@ fn gradients_in_meshes_on_a_sphere_match_central_differences_and_each_other() {
         flow_map::check(what, make, *count, &inside(), set);
         check_seeds(what, &mesh(placement), &inside(), set);
     }
+}
+
+#[test]
+fn gradients_of_walks_in_a_diffusivity_that_varies_on_a_sphere_match_central_differences() {
+    let axes = [even_axis(0.0, 60.0, 6), even_axis(40.0, 80.0, 4), even_axis(0.0, 1.0, 4)];
+    let make = move |values: burn::tensor::Tensor<3>| -> Box<dyn burntrace::Field> {
+        let velocity = |[lon, lat, z]: [f64; 3], t: f64| {
+            [0.1 * (0.1 * lat + t).sin(), 0.1 * (0.07 * lon).cos(), 0.1 * (z - 0.5)]
+        };
+        let frames = Frames::new(axes.clone(), Placement::Nodes, &TIMES, velocity);
+        let mixing = Mixing::Smagorinsky(0.1);
+        let mut source = Diffused::new(frames, mixing, Some(RADIUS)).unwrap();
+        let options = FieldOptions { precision: burntrace::Precision::F64, ..options() };
+        Box::new(GridField::load(&mut source, &values.device(), &options).unwrap())
+    };
+    let count = 7 * 5 * 5;
+    let kind: (usize, Box<Make>) = (count, Box::new(make));
+    let set: &Set = &|tracer| tracer.random_walk(RandomWalk::of_field([1.0, 1.0, 0.3], 3));
+    check_seeds("walk", &kind, &inside(), set);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use crate::common::*;
 use burntrace::{
-    BoundaryCondition, Domain, Engine, FieldOptions, Floats, FrameData, FrameSource, GridField,
-    GridSource, Placement, RandomWalk, Seeds, SourceError, Status, Tracer, WalkScheme,
-    burn::tensor::Device,
+    BoundaryCondition, Diffused, Domain, EARTH_RADIUS, Engine, FieldOptions, Floats, FrameData,
+    FrameSource, GridField, GridSource, Placement, RandomWalk, Seeds, SourceError, Status, Tracer,
+    WalkScheme, burn::tensor::Device,
 };
 
 const LOW: [f64; 3] = [-1.0; 3];
@@ -188,6 +188,39 @@ fn well_mixed_particles_remain_well_mixed() {
             let max = bins.iter().map(|b| (*b as f64 - expected).abs()).fold(0.0, f64::max);
             assert_below(&format!("{machine}, {scheme:?}: {bins:?}"), max, 5.0 * expected.sqrt());
         }
+    }
+}
+
+/// The same on a sphere, where the diffusivity is apart from the velocity, by a profile of depths.
+#[test]
+fn columns_on_a_sphere_remain_well_mixed() {
+    const BINS: usize = 20;
+    let depth = 100.0;
+    let axes = [even_axis(0.0, 1.0, 2), even_axis(40.0, 41.0, 2), even_axis(-depth, 0.0, 64)];
+    let z = axes[2].clone();
+    let of = |z: &f64| depth * depth * (0.002 - 0.08 * z / depth * (1.0 + z / depth));
+    let diffusivity = z.iter().map(of).collect();
+    let profile = burntrace::Mixing::Profile { z, diffusivity };
+    for machine in some_machines() {
+        let n = if machine.name == "flex" { 20_000 } else { 4000 };
+        let frames = Frames::new(axes.clone(), Placement::Nodes, &[0.0], |_, _| [0.0; 3]);
+        let radius = Some(EARTH_RADIUS);
+        let mut source = Diffused::new(frames, profile.clone(), radius).unwrap();
+        let options = FieldOptions { precision: machine.precision, radius, ..Default::default() };
+        let field = GridField::load(&mut source, &machine.device, &options).unwrap();
+        let seeds = Seeds::uniform([0.0, 40.0, -depth], [1.0, 41.0, 0.0], n, 21).unwrap();
+        let tracer = Tracer::new(&field)
+            .all_faces(BoundaryCondition::Reflect)
+            .random_walk(RandomWalk::of_field([0.0, 0.0, 1.0], 8))
+            .span(steps(0.0, 5.0, 400));
+        let mut bins = [0_usize; BINS];
+        for p in trace(&tracer, &seeds).last() {
+            let part = 1.0 + p[2] / depth;
+            bins[((part * BINS as f64) as usize).min(BINS - 1)] += 1;
+        }
+        let expected = (n / BINS) as f64;
+        let max = bins.iter().map(|b| (*b as f64 - expected).abs()).fold(0.0, f64::max);
+        assert_below(&format!("{machine}: {bins:?}"), max, 5.0 * expected.sqrt());
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     grid::check_axes,
     source::{FrameData, FrameSource, GridSource, SourceError},
 };
-use crate::{Error, Floats, Precision, Result};
+use crate::{Error, Floats, Result};
 use burntrace_kernels::Placement;
 
 /// What the diffusivity of a random walk follows from, at each node of a grid.
@@ -30,9 +30,9 @@ impl Mixing {
         let fail = |text: String| Err(Error::Walk(text));
         match self {
             Mixing::Smagorinsky(c) if c.is_finite() && *c >= 0.0 => Ok(()),
-            Mixing::Smagorinsky(c) => {
-                fail(format!("its Smagorinsky coefficient is {c}; give a number of 0 or more, such as 0.1"))
-            }
+            Mixing::Smagorinsky(c) => fail(format!(
+                "its Smagorinsky coefficient is {c}; give a number of 0 or more, such as 0.1"
+            )),
             Mixing::Profile { z, diffusivity } => {
                 let (heights, numbers) = (z.len(), diffusivity.len());
                 if heights == 0 || heights != numbers {
@@ -41,11 +41,15 @@ impl Mixing {
                     ));
                 }
                 if !z.windows(2).all(|pair| pair[0] < pair[1]) || !z.iter().all(|z| z.is_finite()) {
-                    return fail(format!("the heights of its profile are {z:?}; give increasing ones"));
+                    return fail(format!(
+                        "the heights of its profile are {z:?}; give increasing ones"
+                    ));
                 }
                 match diffusivity.iter().find(|k| !(k.is_finite() && **k >= 0.0)) {
                     None => Ok(()),
-                    Some(k) => fail(format!("its profile has the diffusivity {k}; give numbers of 0 or more")),
+                    Some(k) => fail(format!(
+                        "its profile has the diffusivity {k}; give numbers of 0 or more"
+                    )),
                 }
             }
         }
@@ -108,7 +112,7 @@ impl<S: GridSource> Diffused<S> {
                 (0..nx * ny * nz).map(|i| c * self.deformation(&data.velocity, at(i))).collect()
             }
         };
-        data.with_diffusivity(Floats::from_f64(Precision::F64, diffusivity))
+        data.with_diffusivity(Floats::F64(diffusivity))
     }
 
     /// The area of a cell times the deformation at a node. Velocities that are missing count as 0, as at a coast.
@@ -128,7 +132,8 @@ impl<S: GridSource> Diffused<S> {
             area *= length / cells;
             let known = |v: [f64; 3]| v.map(|x| if x.is_finite() { x } else { 0.0 });
             let [low, high] = [low, high].map(|at| known(velocity.vector(index(at))));
-            slopes[d] = [0, 1].map(|c| if length > 0.0 { (high[c] - low[c]) / length } else { 0.0 });
+            slopes[d] =
+                [0, 1].map(|c| if length > 0.0 { (high[c] - low[c]) / length } else { 0.0 });
         }
         let [[ux, vx], [uy, vy]] = slopes;
         area * (ux * ux + vy * vy + 0.5 * (uy + vx).powi(2)).sqrt()
@@ -184,5 +189,75 @@ impl<S: GridSource> GridSource for Diffused<S> {
 
     fn placement(&self) -> Placement {
         self.source.placement()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shear with the node spacings 0.5 and 2.
+    #[derive(Debug)]
+    struct Shear([Vec<f64>; 3]);
+
+    impl FrameSource for Shear {
+        fn times(&self) -> &[f64] {
+            &[0.0]
+        }
+
+        fn read(&mut self, _: usize) -> std::result::Result<FrameData, SourceError> {
+            let [xs, ys, _] = &self.0;
+            let row = |y: f64| xs.iter().flat_map(move |x| [2.0 * y + 4.0 * x, 3.0 * x, 7.0]);
+            Ok(FrameData::new(Floats::F64(ys.iter().copied().flat_map(row).collect())))
+        }
+    }
+
+    impl GridSource for Shear {
+        fn axes(&self) -> &[Vec<f64>; 3] {
+            &self.0
+        }
+
+        fn placement(&self) -> Placement {
+            Placement::Nodes
+        }
+    }
+
+    fn shear() -> Shear {
+        Shear([vec![0.0, 0.5, 1.0], vec![58.0, 60.0, 62.0], vec![0.0]])
+    }
+
+    fn diffusivity(mixing: Mixing, radius: Option<f64>) -> Floats {
+        let mut source = Diffused::new(shear(), mixing, radius).unwrap();
+        source.read(0).unwrap().diffusivity.unwrap()
+    }
+
+    #[test]
+    fn deformation_of_a_linear_flow_is_exact_at_all_nodes() {
+        let found = diffusivity(Mixing::Smagorinsky(0.1), None);
+        // The area of a cell is 1; du/dx = 4, du/dy = 2, dv/dx = 3.
+        let expected = 0.1 * (16.0_f64 + 0.5 * 25.0).sqrt();
+        assert!((0..9).all(|i| (found.get(i) - expected).abs() < 1e-12), "{found:?}");
+        // On a sphere, half a degree of longitude at 60 north is a quarter of one.
+        let radius = 180.0 / std::f64::consts::PI;
+        let found = diffusivity(Mixing::Smagorinsky(1.0), Some(radius)).get(4);
+        let expected = 0.5 * (64.0_f64 + 0.5 * 64.0).sqrt();
+        assert!((found - expected).abs() < 1e-9, "{found}");
+    }
+
+    #[test]
+    fn profile_is_linear_between_its_heights_and_constant_beyond() {
+        let (z, k) = ([-10.0, 0.0], [1.0, 3.0]);
+        let at = |x: f64| linear(&z, &k, x);
+        assert_eq!([-20.0, -10.0, -2.5, 0.0, 5.0].map(at), [1.0, 1.0, 2.5, 3.0, 3.0]);
+        let profile = |z: Vec<f64>, diffusivity: Vec<f64>| {
+            Diffused::new(shear(), Mixing::Profile { z, diffusivity }, None)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(profile(vec![0.0, 0.0], vec![1.0, 1.0]).contains("give increasing ones"));
+        assert!(profile(vec![0.0], vec![]).contains("1 heights and 0 diffusivities"));
+        assert!(profile(vec![0.0], vec![-1.0]).contains("the diffusivity -1"));
+        let negative = Diffused::new(shear(), Mixing::Smagorinsky(-0.1), None);
+        assert!(negative.unwrap_err().to_string().contains("its Smagorinsky coefficient is -0.1"));
     }
 }

@@ -216,7 +216,8 @@ fn walk_on_sphere<F: Real>(
     WalkSlopes {
         by_diffusivity: change.map(|x| [0, 1, 2].map(|d| x.slopes[3 + d] * by_diffusivity[d])),
         by_start: change.map(|x| {
-            let through = |e: usize| (0..3).fold(F::zero(), |sum, d| sum + x.slopes[3 + d] * by_start[d][e]);
+            let through =
+                |e: usize| (0..3).fold(F::zero(), |sum, d| sum + x.slopes[3 + d] * by_start[d][e]);
             [0, 1, 2].map(|e| x.slopes[e] + through(e))
         }),
     }
