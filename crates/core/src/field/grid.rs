@@ -248,7 +248,7 @@ fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> GridShape {
     GridShape {
         nodes: axes.each_ref().map(Vec::len),
         origin: axes.each_ref().map(|axis| axis[0]),
-        pitch: axes.each_ref().map(|axis| pitch(axis)),
+        pitch: axes.each_ref().map(|axis| if uniform { pitch(axis) } else { smallest(axis) }),
         radius: None,
         spacing: if uniform { Spacing::Uniform } else { Spacing::Table },
         placement,
@@ -259,6 +259,12 @@ fn grid_shape(axes: &[Vec<f64>; 3], placement: Placement) -> GridShape {
 fn pitch(axis: &[f64]) -> f64 {
     let cells = axis.len().saturating_sub(1).max(1);
     (axis[axis.len() - 1] - axis[0]) / cells as f64
+}
+
+/// Smallest node distance of an axis.
+fn smallest(axis: &[f64]) -> f64 {
+    let spacings = axis.windows(2).map(|pair| pair[1] - pair[0]);
+    spacings.reduce(f64::min).unwrap_or(0.0)
 }
 
 /// Whether an axis is evenly spaced to within the resolution of single precision in a cell.

@@ -140,16 +140,33 @@ impl Mesh {
             cells.collect::<Vec<_>>()
         });
         let count = self.cells().len();
+        let all: Vec<_> = parts.iter().flatten().collect();
         let mut floats = Vec::with_capacity(CELL_RECORD * count);
         let mut terms: Vec<f64> = Vec::new();
         let mut index = Vec::with_capacity(4 * count);
-        for (cell, (record, of_cell)) in parts.iter().flatten().enumerate() {
+        for (cell, (record, of_cell)) in all.iter().enumerate() {
             floats.extend(record);
-            let at = if of_cell.is_empty() { 0 } else { CELL_RECORD * count + terms.len() };
-            let starts = [self.cells().offsets[cell], self.face_starts()[cell], at as u32];
+            let is_same = |other: &usize| {
+                let (_, of_other) = all[*other];
+                self.cells().kinds[*other] == self.cells().kinds[cell]
+                    && are_equal(of_other, of_cell, precision)
+            };
+            let before =
+                self.neighbours(cell).iter().filter_map(|other| usize::try_from(*other).ok());
+            let at = match before.filter(|other| *other < cell).find(is_same) {
+                _ if of_cell.is_empty() => 0,
+                // The next cell of a column of a grid has the terms of the one before.
+                Some(other) => index[4 * other + 3],
+                None => {
+                    let at = CELL_RECORD * count + terms.len();
+                    terms.extend(of_cell.iter().flat_map(|[x, y, z]| [*x, *y, *z, 0.0]));
+                    at as i32
+                }
+            };
             index.push(self.cells().kinds[cell] as i32);
+            let starts = [self.cells().offsets[cell], self.face_starts()[cell]];
             index.extend(starts.map(|start| start as i32));
-            terms.extend(of_cell.iter().flat_map(|[x, y, z]| [*x, *y, *z, 0.0]));
+            index.push(at);
         }
         floats.extend(terms);
         index.extend(self.cells().connectivity.iter().map(|node| *node as i32));
@@ -279,6 +296,12 @@ fn terms(
         }
     }
     terms
+}
+
+/// Whether terms, which are of order one, are equal within half a rounding of a precision.
+fn are_equal(a: &[[f64; 3]], b: &[[f64; 3]], precision: Precision) -> bool {
+    let mut pairs = a.as_flattened().iter().zip(b.as_flattened());
+    a.len() == b.len() && pairs.all(|(a, b)| (a - b).abs() <= 0.5 * precision.epsilon())
 }
 
 /// Whether all terms of higher degree are below rounding errors.

@@ -7,7 +7,7 @@ use crate::{
     field::{AXES, evaluate},
 };
 use burn::tensor::{Device, Tensor, TensorData};
-use burntrace_kernels::{FieldShape, Spacing, Walk};
+use burntrace_kernels::{FieldShape, Walk};
 
 impl PerAxis {
     /// The numbers; `name` is that of the quantity.
@@ -111,13 +111,13 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
     }))
 }
 
-/// Half the distance of the central difference for the gradient of diffusivity: much smaller than a
+/// Half the distance of the central difference for the gradient of diffusivity: much smaller than the smallest
 /// cell, in which diffusivity is linear, and much larger than rounding.
 fn reach(tracer: &Tracer) -> [f64; 3] {
     let size = tracer.domain_box().size();
     let shape = tracer.field.sampled().map(|sampled| sampled.tensors.shape);
     [0, 1, 2].map(|d| match shape {
-        Some(FieldShape::Grid(grid)) if grid.spacing == Spacing::Uniform => 0.05 * grid.pitch[d],
+        Some(FieldShape::Grid(grid)) if grid.pitch[d] > 0.0 => 0.05 * grid.pitch[d],
         _ if size[d].is_finite() && size[d] > 0.0 => 1e-3 * size[d],
         _ => 1e-3,
     })
