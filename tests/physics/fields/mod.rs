@@ -10,3 +10,4 @@ mod own_fields;
 mod points;
 mod probe;
 mod sphere;
+mod sums;

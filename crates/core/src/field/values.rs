@@ -108,9 +108,9 @@ impl Sampled {
 }
 
 /// Frames on the host.
-struct HostFrames {
-    times: Vec<f64>,
-    velocity: Vec<Floats>,
+pub(super) struct HostFrames {
+    pub times: Vec<f64>,
+    pub velocity: Vec<Floats>,
 }
 
 impl HostFrames {
@@ -148,9 +148,9 @@ impl HostFrames {
 }
 
 /// Frames on the host, with the places of their values.
-struct Placed<P> {
-    frames: HostFrames,
-    places: P,
+pub(super) struct Placed<P> {
+    pub frames: HostFrames,
+    pub places: P,
 }
 
 type GridPlaces = ([Vec<f64>; 3], Placement);
