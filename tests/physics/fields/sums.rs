@@ -238,7 +238,7 @@ fn nodes_outside_a_further_field_are_refused_or_add_nothing() {
     let refused = load(sum(Addend::default())).unwrap_err();
     let Error::Source { frame: 0, source } = refused else { panic!("{refused}") };
     // x = 0, 0.15625, 0.375 and z = 0, 0.5 are inside.
-    let expected = "field 1 (from 0) has no velocity at 36 of 60 nodes of the first field, the first at (x, y, z) = \
+    let expected = "field[1] has no velocity at 36 of 60 nodes of the first field, the first at (x, y, z) = \
                     (0.65625, 0, 0)";
     assert!(source.to_string().contains(expected), "{source}");
     assert!(sum(Addend::default()).differences().is_err());
@@ -338,7 +338,7 @@ fn factors_and_times_that_do_not_fit_are_refused() {
         sum.with(other, addend).err().unwrap().to_string()
     };
     let nan = Addend { factor: f64::NAN, ..Addend::default() };
-    assert!(with(plain(&frames(&[0.0])), nan).contains("field 1 (from 0): its factor is NaN"));
+    assert!(with(plain(&frames(&[0.0])), nan).contains("field[1]: its factor is NaN"));
     let text = with(plain(&frames(&[2.0, 3.0])), Addend::default());
     assert!(text.contains("no range of time in common"), "{text}");
     let zero = on_host(&frames(&[0.0, 3.0]), outside(OutsideTime::Zero));

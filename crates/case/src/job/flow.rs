@@ -24,26 +24,31 @@ pub(super) fn open(
 
 /// A flow, and its domain in a case.
 fn flow_of(case: &Case, given: &GivenFlow) -> Result<(Flow, Domain)> {
-    let flow = match given {
+    if matches!(given, GivenFlow::Formula(_))
+        && (case.domain.low.is_none() || case.domain.high.is_none())
+    {
+        return Err(Misuse::error(
+            "`field.flow` is a formula, which has no domain of its own; give [domain] with low and high, for \
+             example low = [-1, -1, 0] and high = [1, 1, 0] (equal numbers on an axis without motion)",
+        ));
+    }
+    let flow = named(given)?;
+    let domain = domain_within(case, flow.domain())?;
+    Ok((flow, domain))
+}
+
+/// The flow of a name or of formulas.
+pub(super) fn named(given: &GivenFlow) -> Result<Flow> {
+    match given {
         GivenFlow::Named(name) => Flow::named(name).ok_or_else(|| {
             Misuse::error(format!(
                 "`field.flow` is {name:?}, which is not a built-in flow; give one of {}, or formulas, such as {{ u \
                  = \"-y\", v = \"x\" }}",
                 Flow::NAMES.join(", ")
             ))
-        })?,
-        GivenFlow::Formula(formula) => {
-            if case.domain.low.is_none() || case.domain.high.is_none() {
-                return Err(Misuse::error(
-                    "`field.flow` is a formula, which has no domain of its own; give [domain] with low and high, for \
-                     example low = [-1, -1, 0] and high = [1, 1, 0] (equal numbers on an axis without motion)",
-                ));
-            }
-            Flow::Formula(own(formula)?)
-        }
-    };
-    let domain = domain_within(case, flow.domain())?;
-    Ok((flow, domain))
+        }),
+        GivenFlow::Formula(formula) => own(formula).map(Flow::Formula),
+    }
 }
 
 fn own(given: &OwnFormula) -> Result<Formula> {

@@ -9,9 +9,9 @@ use super::{
 use crate::file::{Interpolation, Misuse};
 use burn::tensor::Device;
 use burntrace_core::{
-    CellVelocity, Field, FieldArray, FieldOptions, GridField, GridSource, MeshField, MeshSource,
-    PeriodicAxis, PeriodicGrid, PointField, PointSource, Precision, Result, Weighting,
-    program::FieldSize,
+    Addend, CellVelocity, Difference, Field, FieldArray, FieldOptions, FrameSource, GridField,
+    GridSource, MeshField, MeshSource, PeriodicAxis, PeriodicGrid, PointField, PointSource,
+    Precision, Result, Sum, Weighting, program::FieldSize,
 };
 use burntrace_io as io;
 use burntrace_io::series::{ArrayEntry, VelocityInfo};
@@ -99,6 +99,32 @@ impl FieldInput {
         }
     }
 
+    /// The sum of the field, which is loaded with these options, and others. With `measures`, what the interpolation between the
+    /// nodes of the field changes of each of them.
+    pub fn plus(
+        self,
+        others: Vec<(Box<dyn Field>, Addend)>,
+        options: &FieldOptions,
+        measures: bool,
+    ) -> Result<(Self, Vec<Difference>)> {
+        Ok(match self {
+            FieldInput::Grid(source) => {
+                let (sum, found) = plus(Sum::on_grid(source, options)?, others, measures)?;
+                (FieldInput::Grid(Box::new(sum)), found)
+            }
+            FieldInput::Mesh(source, in_cells) => {
+                let sum = Sum::on_mesh(source, options, in_cells)?;
+                let (sum, found) = plus(sum, others, measures)?;
+                (FieldInput::Mesh(Box::new(sum), in_cells), found)
+            }
+            FieldInput::Points(source, weighting) => {
+                let sum = Sum::on_points(source, options, weighting)?;
+                let (sum, found) = plus(sum, others, measures)?;
+                (FieldInput::Points(Box::new(sum), weighting), found)
+            }
+        })
+    }
+
     /// Loads the field onto a device.
     pub fn load(
         self,
@@ -125,4 +151,16 @@ impl FieldInput {
             }
         })
     }
+}
+
+/// A sum with further fields; see [`FieldInput::plus`].
+fn plus<S: FrameSource>(
+    sum: Sum<S>,
+    others: Vec<(Box<dyn Field>, Addend)>,
+    measures: bool,
+) -> Result<(Sum<S>, Vec<Difference>)> {
+    let add = |sum: Sum<S>, (field, addend)| sum.with(field, addend);
+    let mut sum = others.into_iter().try_fold(sum, add)?;
+    let found = if measures { sum.differences()? } else { Vec::new() };
+    Ok((sum, found))
 }

@@ -46,10 +46,10 @@ impl Default for Addend {
 }
 
 impl Addend {
-    /// What is added where the field has a velocity.
-    fn of(&self, [u, v, w]: [f64; 3]) -> [f64; 3] {
-        let (sin, cos) = self.rotate.to_radians().sin_cos();
-        [cos * u + sin * v, cos * v - sin * u, w].map(|x| self.factor * x)
+    /// What is added of a velocity of the field.
+    fn turned(&self) -> impl Fn([f64; 3]) -> [f64; 3] {
+        let (factor, (sin, cos)) = (self.factor, self.rotate.to_radians().sin_cos());
+        move |[u, v, w]| [cos * u + sin * v, cos * v - sin * u, w].map(|x| factor * x)
     }
 }
 
@@ -73,7 +73,7 @@ pub enum OutsideField {
 ///
 /// Times are those of the frames of all fields at which all of them are known. A frame of the first field between two of its own is
 /// their linear mean, so that interpolation in time stays exact. What [`FieldOptions::outside_time`] says of the first field is said
-/// of the sum. The factor is the same for all particles: a run has one field.
+/// of the sum. The factor is the same for all particles: a run has one field. In messages, `field[0]` is the first one.
 ///
 /// ```
 /// use burntrace_core::{
@@ -171,9 +171,8 @@ impl<S: FrameSource> Sum<S> {
     /// [`Error::Sum`] for a factor or an angle that is not finite, a field without velocities, one of positions in degrees beside one of lengths,
     /// and for times or rules of interpolation in time that do not fit those of the fields before.
     pub fn with(mut self, field: Box<dyn Field>, addend: Addend) -> Result<Self> {
-        let fail = |text: String| {
-            Err(Error::Sum(format!("field {} (from 0): {text}", self.others.len() + 1)))
-        };
+        let fail =
+            |text: String| Err(Error::Sum(format!("field[{}]: {text}", self.others.len() + 1)));
         let Addend { factor, rotate, .. } = addend;
         if !(factor.is_finite() && rotate.is_finite()) {
             return fail(format!(
@@ -187,7 +186,7 @@ impl<S: FrameSource> Sum<S> {
             if sampled.radius().is_some() != self.options.radius.is_some() {
                 return fail(
                     "positions are degrees in one of it and the first field, and lengths in the other; give both in the \
-                     same coordinates (`FieldOptions::radius`)"
+                     same coordinates (`radius`)"
                         .into(),
                 );
             }
@@ -272,9 +271,10 @@ impl<S: FrameSource> Sum<S> {
         let (field, addend) = &self.others[i - 1];
         let layer = self.nodes.layer(&**field);
         let found = velocities((&**field, addend), layer, |i| self.nodes.position(i), time)?;
+        let turned = addend.turned();
         let mut outside: Option<(usize, usize)> = None;
         for node in (0..missing.len()).filter(|node| !missing[*node]) {
-            let added = addend.of(found[node % layer]);
+            let added = turned(found[node % layer]);
             if added.iter().all(|x| x.is_finite()) {
                 let before = sum.vector(node);
                 sum.set_vector(node, [0, 1, 2].map(|d| before[d] + added[d]));
@@ -286,9 +286,9 @@ impl<S: FrameSource> Sum<S> {
             Some((first, count)) if addend.outside == OutsideField::Error => {
                 let [x, y, z] = self.nodes.position(first);
                 Err(Error::Sum(format!(
-                    "field {i} (from 0) has no velocity at {count} of {} nodes of the first field, the first at (x, y, z) = \
+                    "field[{i}] has no velocity at {count} of {} nodes of the first field, the first at (x, y, z) = \
                      ({x}, {y}, {z}), which are outside it or in its holes; read a part of the first field only \
-                     (`crop`), or add nothing there (`OutsideField::Zero`, outside = \"zero\")",
+                     (`crop`), or add nothing there (`OutsideField::Zero`)",
                     missing.len()
                 )))
             }

@@ -37,8 +37,7 @@ pub fn common<'a>(
     times.dedup_by(|b, a| (*b - *a).abs() <= SLACK * (range[1] - range[0]));
     match times.len() {
         0 | 1 => Err(Error::Sum(format!(
-            "its fields have no range of time in common: {}; give files of the same time, or `OutsideTime::Hold` \
-             (outside_time = \"hold\")",
+            "its fields have no range of time in common: {}; give files of the same time, or `OutsideTime::Hold`",
             ranges(&all)
         ))),
         _ => Ok(times),
@@ -49,7 +48,7 @@ pub fn common<'a>(
 fn ranges(all: &[(usize, &TimeAxis)]) -> String {
     let range = |(i, axis): &(usize, &TimeAxis)| {
         let [from, to] = axis.ends().map(short);
-        format!("field {i} (from 0) has times from {from} to {to}")
+        format!("field[{i}] has times from {from} to {to}")
     };
     all.iter().map(range).collect::<Vec<_>>().join(", ")
 }
@@ -71,7 +70,7 @@ fn check_rules(
     (i, axis): (usize, &TimeAxis),
     have_same_times: bool,
 ) -> Result<()> {
-    let fail = |text: String| Err(Error::Sum(format!("field {i} (from 0): {text}")));
+    let fail = |text: String| Err(Error::Sum(format!("field[{i}]: {text}")));
     let (of_sum, own) = (first.outside(), axis.outside());
     let fits = match of_sum {
         OutsideTime::Error => own != OutsideTime::Zero,
@@ -80,9 +79,9 @@ fn check_rules(
     };
     if !fits {
         return fail(format!(
-            "its velocity outside its times is {own:?}, and that of the first field, which is that of the sum, {of_sum:?}; \
-             give the first field `Error` (outside_time = \"error\") and the others `Error`, `Hold` or `Periodic`, or all of \
-             them `Hold`, or the same with frames at the same times"
+            "its rule outside its times is {own:?}, and that of field[0], which is that of the sum, {of_sum:?}; give \
+             field[0] the rule Error and the others Error, Hold or Periodic, or all of them Hold, or all of them the same rule \
+             and frames at the same times (`OutsideTime`)"
         ));
     }
     let in_time = axis.clock().in_time;
@@ -90,8 +89,8 @@ fn check_rules(
     match in_time == first.clock().in_time && (is_linear || have_same_times) {
         true => Ok(()),
         false => fail(
-            "velocities of fields with frames at several times are interpolated linearly in time; give in_time = \"linear\" \
-             for all of them"
+            "velocities of fields with frames at several times are interpolated linearly in time; give \
+             all of them `TimeInterpolation::Linear`"
                 .into(),
         ),
     }
@@ -145,17 +144,16 @@ mod tests {
             [(Limited, Zero), (Hold, Limited), (Hold, period), (Zero, Hold), (period, period)]
         {
             let text = refused(&[axis(&[0.0, 2.0], of_sum), axis(&[1.0, 2.0], own)]);
-            assert!(text.contains("field 1 (from 0): its velocity outside its times"), "{text}");
+            assert!(text.contains("field[1]: its rule outside its times"), "{text}");
         }
         let text = refused(&[axis(&[0.0, 2.0], Limited), axis(&[3.0, 4.0], Limited)]);
-        let expected =
-            "no range of time in common: field 0 (from 0) has times from 0 to 2, field 1 (from 0)";
+        let expected = "no range of time in common: field[0] has times from 0 to 2, field[1]";
         assert!(text.contains(expected), "{text}");
         let nearest = |times: &[f64]| {
             TimeAxis::new(times.to_vec(), Limited, TimeInterpolation::Nearest).unwrap()
         };
         let text = refused(&[axis(&[0.0, 2.0], Limited), nearest(&[0.0, 2.0])]);
-        assert!(text.contains("in_time = \"linear\""), "{text}");
+        assert!(text.contains("`TimeInterpolation::Linear`"), "{text}");
         refused(&[nearest(&[0.0, 2.0]), nearest(&[0.0, 1.0])]);
         assert!(common_of(&[nearest(&[0.0, 2.0]), nearest(&[0.0, 2.0])]).is_ok());
     }
