@@ -227,6 +227,36 @@ fn fields_on_a_sphere_are_added_eastward_and_northward() {
 }
 
 #[test]
+fn further_fields_may_be_in_any_turn_of_longitudes() {
+    let lat = even_axis(-60.0, 60.0, 4);
+    let around =
+        |west: f64, cells: usize| [even_axis(west, west + 360.0, cells), lat.clone(), vec![0.0]];
+    let region = [even_axis(300.0, 420.0, 8), lat.clone(), vec![0.0]];
+    let wind = |p: Point, _| [p[0].to_radians().cos(), p[1], 0.0];
+    let options = FieldOptions {
+        precision: Precision::F64,
+        radius: Some(EARTH_RADIUS),
+        ..FieldOptions::default()
+    };
+    for (first, further) in [
+        (around(0.0, 8), around(-165.0, 24)),
+        (around(-165.0, 24), around(15.0, 24)),
+        ([even_axis(-60.0, 45.0, 7), lat.clone(), vec![0.0]], region),
+    ] {
+        let still = Frames::new(first.clone(), Placement::Nodes, &[0.0], |_, _| [0.0; 3]);
+        let wind_frames = Frames::new(further, Placement::Nodes, &[0.0], wind);
+        let sum = Sum::on_grid(still, &options).unwrap();
+        let mut sum = sum.with(on_host(&wind_frames, options), Addend::default()).unwrap();
+        let difference = sum.differences().unwrap()[0];
+        assert!(difference.positions > 20 && difference.outside == 0, "{difference:?}");
+        let field = GridField::load(&mut sum, &Device::flex(), &options).unwrap();
+        let found: Vec<Point> = floats(field.values().unwrap()).as_chunks().0.to_vec();
+        let expected = Frames::new(first, Placement::Nodes, &[0.0], wind);
+        assert_below("turn", distance(&found, expected.values[0].as_chunks().0), 1e-12);
+    }
+}
+
+#[test]
 fn nodes_outside_a_further_field_are_refused_or_add_nothing() {
     let first = Frames::new(axes(), Placement::Nodes, &[0.0], |_, _| [1.0, 0.0, 0.0]);
     let half = Frames::uniform([0.0, 0.0, 0.0], [0.5, 1.0, 0.9], &[0.0], |_| [4.0, 0.0, 0.0]);
@@ -328,6 +358,26 @@ fn streamed_sums_of_streamed_fields_are_bit_identical() {
             assert_eq!(tracks(field(frames, of_further), range), expected, "{range:?}");
         }
     }
+}
+
+#[test]
+fn damaged_sources_are_refused_as_by_a_field() {
+    let options = FieldOptions::default();
+    let empty = Frames { axes: [vec![0.0, 1.0], vec![0.0, 1.0], vec![]], ..other_frames() };
+    assert!(matches!(Sum::on_grid(empty, &options), Err(Error::Empty(_))));
+    let mut short = other_frames();
+    short.values[0].pop();
+    let sum = Sum::on_grid(short, &options).unwrap();
+    let mut sum = sum.with(plain(&other_frames()), Addend::default()).unwrap();
+    let loaded = GridField::load(&mut sum, &Device::flex(), &options);
+    for error in [sum.differences().err(), loaded.err()] {
+        assert!(matches!(error, Some(Error::FrameSize { frame: 0, found: 143, .. })), "{error:?}");
+    }
+    let mut made = mixed(2);
+    made.cells.connectivity[0] = 1000;
+    let mesh = MeshFrames::new(&made, &[0.0], |_, _| [0.0; 3]);
+    let sum = Sum::on_mesh(mesh, &options, CellVelocity::Constant);
+    assert!(matches!(sum, Err(Error::Mesh(_))));
 }
 
 #[test]

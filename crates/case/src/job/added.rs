@@ -1,10 +1,10 @@
 //! Further fields of a case, whose velocities are added to that of the first one at its nodes.
 
 use super::{
-    description::{FieldCounts, FieldDescription, FieldOrigin},
-    field::{self, TracedInput, named},
+    description::{FieldDescription, FieldOrigin},
+    field::{self, named},
     flow, geometry,
-    input::{FieldFiles, FieldInput},
+    input::{FieldFiles, FieldInput, TracedInput},
     interpolation,
     sampled::SharedClock,
 };
@@ -153,16 +153,8 @@ impl Further<'_> {
                 let (input, info) = self.open_files((&own, files.clone()), first, clock)?;
                 (input, field::origin(info, &own))
             }
-            FieldSource::Flow { flow, sample: Some(sample) } => {
-                match flow::open(&own, flow, Some(sample))? {
-                    (TracedInput::Frames(input), origin) => (input, origin),
-                    (TracedInput::Formula(..), origin) => return formula(flow, origin),
-                }
-            }
-            FieldSource::Flow { flow, sample: None } => {
-                let origin = FieldOrigin::Flow { name: flow.to_string(), sampled: false };
-                return formula(flow, origin);
-            }
+            FieldSource::Flow { flow, sample: Some(sample) } => flow::sampled(&own, flow, sample)?,
+            FieldSource::Flow { flow, sample: None } => return formula(flow),
         };
         let series = origin.series();
         let options = field::options(&own, HELD, series);
@@ -170,7 +162,7 @@ impl Further<'_> {
         let loaded = input.load(&Device::flex(), &options);
         let (counts, loaded) = loaded.map_err(|error| named(error, origin.files()))?;
         let is_sea = series.is_some_and(|series| series.reaches_surface);
-        Ok((loaded, is_sea, described(origin, Some(counts))))
+        Ok((loaded, is_sea, FieldDescription { origin, counts: Some(counts) }))
     }
 
     fn open_files(
@@ -198,15 +190,8 @@ impl Further<'_> {
     }
 }
 
-fn described(origin: FieldOrigin, counts: Option<FieldCounts>) -> FieldDescription {
-    FieldDescription { origin, counts }
-}
-
 /// A formula that is evaluated at the nodes of the first field.
-fn formula(
-    given: &file::GivenFlow,
-    origin: FieldOrigin,
-) -> Result<(Box<dyn Field>, bool, FieldDescription)> {
+fn formula(given: &file::GivenFlow) -> Result<(Box<dyn Field>, bool, FieldDescription)> {
     let flow = flow::named(given)?;
     if !flow.formula().is_steady() {
         return Err(Misuse::error(
@@ -216,7 +201,8 @@ fn formula(
     }
     let field = Analytic::new(flow, &Device::flex(), Precision::F64);
     let field = field.with_domain(Domain::unbounded());
-    Ok((Box::new(field), false, described(origin, None)))
+    let origin = FieldOrigin::Flow { name: given.to_string(), sampled: false };
+    Ok((Box::new(field), false, FieldDescription { origin, counts: None }))
 }
 
 impl AddedField {

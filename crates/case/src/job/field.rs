@@ -2,9 +2,9 @@
 
 use super::{
     added::{self, AddedField},
-    description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
+    description::{FieldDescription, FieldOrigin, file_of},
     flow, geometry,
-    input::{FieldFiles, FieldInput},
+    input::{FieldFiles, FieldInput, TracedInput},
     interpolation, memory, motion, patches, reach,
     sampled::{self, SampledField, SampledInput, SharedClock},
 };
@@ -15,8 +15,8 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, PeriodicAxis,
-    Precision, device::OpenDevice, program::ReadTotals,
+    BoundaryCondition, Domain, Field, FieldOptions, Frames, PeriodicAxis, Precision,
+    device::OpenDevice, program::ReadTotals,
 };
 use burntrace_io as io;
 use burntrace_io::{series::Association, tracks::TimeOrigin};
@@ -143,13 +143,6 @@ struct OpenFields {
     sampled: Vec<SampledInput>,
 }
 
-/// The field that is traced.
-pub(super) enum TracedInput {
-    Frames(FieldInput),
-    /// A formula that is evaluated directly.
-    Formula(Flow, Domain),
-}
-
 impl OpenFields {
     /// Opens the fields. With `field.crop = "auto"`, the part of the grid that is read is found first. `measures` whether further
     /// fields are compared with what the nodes of the first one make of them.
@@ -185,46 +178,6 @@ impl OpenFields {
             traced: traced.map(|input| input.size(precision)).unwrap_or_default(),
             components: arrays.map(|array| array.components).sum(),
             sampled: others.map(|input| input.size(precision)).collect(),
-        }
-    }
-}
-
-impl TracedInput {
-    fn frames(&self) -> Option<&FieldInput> {
-        match self {
-            TracedInput::Frames(input) => Some(input),
-            TracedInput::Formula(..) => None,
-        }
-    }
-
-    /// Refuses a formula that the device cannot evaluate, and notes the size of a mesh.
-    fn check(&self, case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<()> {
-        match self {
-            TracedInput::Frames(FieldInput::Mesh(mesh, _)) => {
-                let (cells, points) = (mesh.cells().len(), mesh.points().len());
-                console.say("mesh", &format!("{cells} cells, {points} points"));
-                Ok(())
-            }
-            TracedInput::Frames(_) => Ok(()),
-            TracedInput::Formula(..) => flow::check_functions(device, case.run.precision),
-        }
-    }
-
-    fn load(
-        self,
-        options: &FieldOptions,
-        device: &OpenDevice,
-    ) -> burntrace_core::Result<(Option<FieldCounts>, Box<dyn Field>)> {
-        match self {
-            TracedInput::Frames(input) => {
-                let (counts, field) = input.load(&device.device, options)?;
-                Ok((Some(counts), field))
-            }
-            TracedInput::Formula(flow, domain) => {
-                let field =
-                    Analytic::new(flow, &device.device, options.precision).with_domain(domain);
-                Ok((None, Box::new(field)))
-            }
         }
     }
 }

@@ -1,9 +1,13 @@
 //! The fields of a case that are formulas.
 
-use super::{description::FieldOrigin, domain_within, field::TracedInput, input::FieldInput};
+use super::{
+    description::FieldOrigin,
+    domain_within,
+    input::{FieldInput, TracedInput},
+};
 use crate::file::{Case, GivenFlow, Misuse, OwnFormula, Sample};
 use anyhow::Result;
-use burntrace_core::{Analytic, Domain, Flow, FlowFrames, Formula, Precision, device::OpenDevice};
+use burntrace_core::{Analytic, Domain, Flow, Formula, Precision, device::OpenDevice};
 
 /// Opens the formula of a case, or samples it onto a grid.
 pub(super) fn open(
@@ -11,15 +15,25 @@ pub(super) fn open(
     given: &GivenFlow,
     sample: Option<&Sample>,
 ) -> Result<(TracedInput, FieldOrigin)> {
+    if let Some(sample) = sample {
+        let (input, origin) = sampled(case, given, sample)?;
+        return Ok((TracedInput::Frames(input), origin));
+    }
     let (flow, domain) = flow_of(case, given)?;
-    let origin = FieldOrigin::Flow { name: given.to_string(), sampled: sample.is_some() };
-    let input = match sample {
-        Some(sample) => {
-            TracedInput::Frames(FieldInput::Grid(Box::new(flow_frames(flow, domain, sample)?)))
-        }
-        None => TracedInput::Formula(flow, domain),
-    };
-    Ok((input, origin))
+    let origin = FieldOrigin::Flow { name: given.to_string(), sampled: false };
+    Ok((TracedInput::Formula(flow, domain), origin))
+}
+
+/// Samples a formula onto a grid.
+pub(super) fn sampled(
+    case: &Case,
+    given: &GivenFlow,
+    sample: &Sample,
+) -> Result<(FieldInput, FieldOrigin)> {
+    let (flow, domain) = flow_of(case, given)?;
+    let frames = Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?);
+    let input = FieldInput::Grid(Box::new(frames.map_err(Misuse::of)?));
+    Ok((input, FieldOrigin::Flow { name: given.to_string(), sampled: true }))
 }
 
 /// A flow, and its domain in a case.
@@ -60,10 +74,6 @@ fn own(given: &OwnFormula) -> Result<Formula> {
     let [u, v, w] = [u, v, w].map(ToString::to_string);
     Formula::parse([&u, &v, &w], &constants)
         .map_err(|error| Misuse::error(format!("field.flow: {error}")))
-}
-
-fn flow_frames(flow: Flow, domain: Domain, sample: &Sample) -> Result<FlowFrames> {
-    Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)
 }
 
 /// Refuses formulas in double precision on devices with shaders: Vulkan defines sine and cosine in

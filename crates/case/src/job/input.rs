@@ -3,15 +3,20 @@
 use super::{
     description::{CellCounts, FieldCounts, NodeCount},
     field::named,
+    flow,
     geometry::closed_longitudes,
     interpolation,
 };
-use crate::file::{Interpolation, Misuse};
+use crate::{
+    console::Console,
+    file::{Case, Interpolation, Misuse},
+};
 use burn::tensor::Device;
 use burntrace_core::{
-    Addend, CellVelocity, Difference, Field, FieldArray, FieldOptions, FrameSource, GridField,
-    GridSource, MeshField, MeshSource, PeriodicAxis, PeriodicGrid, PointField, PointSource,
-    Precision, Result, Sum, Weighting, program::FieldSize,
+    Addend, Analytic, CellVelocity, Difference, Domain, Field, FieldArray, FieldOptions, Flow,
+    FrameSource, GridField, GridSource, MeshField, MeshSource, PeriodicAxis, PeriodicGrid,
+    PointField, PointSource, Precision, Result, Sum, Weighting, device::OpenDevice,
+    program::FieldSize,
 };
 use burntrace_io as io;
 use burntrace_io::series::{ArrayEntry, VelocityInfo};
@@ -150,6 +155,58 @@ impl FieldInput {
                 (FieldCounts { nodes, cells: None, bytes }, Box::new(field))
             }
         })
+    }
+}
+
+/// The field that is traced.
+pub enum TracedInput {
+    Frames(FieldInput),
+    /// A formula that is evaluated directly.
+    Formula(Flow, Domain),
+}
+
+impl TracedInput {
+    pub fn frames(&self) -> Option<&FieldInput> {
+        match self {
+            TracedInput::Frames(input) => Some(input),
+            TracedInput::Formula(..) => None,
+        }
+    }
+
+    /// Refuses a formula that the device cannot evaluate, and notes the size of a mesh.
+    pub fn check(
+        &self,
+        case: &Case,
+        device: &OpenDevice,
+        console: &dyn Console,
+    ) -> anyhow::Result<()> {
+        match self {
+            TracedInput::Frames(FieldInput::Mesh(mesh, _)) => {
+                let (cells, points) = (mesh.cells().len(), mesh.points().len());
+                console.say("mesh", &format!("{cells} cells, {points} points"));
+                Ok(())
+            }
+            TracedInput::Frames(_) => Ok(()),
+            TracedInput::Formula(..) => flow::check_functions(device, case.run.precision),
+        }
+    }
+
+    pub fn load(
+        self,
+        options: &FieldOptions,
+        device: &OpenDevice,
+    ) -> Result<(Option<FieldCounts>, Box<dyn Field>)> {
+        match self {
+            TracedInput::Frames(input) => {
+                let (counts, field) = input.load(&device.device, options)?;
+                Ok((Some(counts), field))
+            }
+            TracedInput::Formula(flow, domain) => {
+                let field =
+                    Analytic::new(flow, &device.device, options.precision).with_domain(domain);
+                Ok((None, Box::new(field)))
+            }
+        }
     }
 }
 

@@ -217,7 +217,7 @@ impl GridField {
 sampled_field!(GridField);
 
 /// Checks that axes have nodes and increase.
-fn check_axes(axes: &[Vec<f64>; 3]) -> Result<()> {
+pub(super) fn check_axes(axes: &[Vec<f64>; 3]) -> Result<()> {
     for (d, axis) in axes.iter().enumerate() {
         if axis.is_empty() {
             return Err(Error::Empty("an axis of the grid has no nodes"));

@@ -9,6 +9,7 @@ pub use difference::Difference;
 use super::{
     coast::missing,
     frames::{OutsideTime, TimeAxis},
+    grid::check_axes,
     interface::Field,
     mesh::CellVelocity,
     options::{FieldOptions, NotFinite},
@@ -117,8 +118,10 @@ impl<S: GridSource> Sum<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Sum`] for a source without velocities, and [`Error::Times`] for times that do not increase.
+    /// [`Error::Sum`] for a source without velocities, and as [`GridField::load`](crate::GridField::load) for axes and times that do
+    /// not increase.
     pub fn on_grid(source: S, options: &FieldOptions) -> Result<Self> {
+        check_axes(source.axes())?;
         let nodes = Nodes::Grid(source.axes().clone(), source.placement());
         Sum::new(source, nodes, options)
     }
@@ -129,8 +132,10 @@ impl<S: MeshSource> Sum<S> {
     ///
     /// # Errors
     ///
-    /// As [`on_grid`](Sum::on_grid).
+    /// As [`on_grid`](Sum::on_grid), and [`Error::Mesh`] for cells that are not valid.
     pub fn on_mesh(source: S, options: &FieldOptions, in_cells: CellVelocity) -> Result<Self> {
+        // Checks the cells.
+        source.cells().flat_axis(source.points())?;
         let (points, cells) = (source.points().to_vec(), source.cells().clone());
         let nodes = Nodes::mesh((points, cells), source.placement(), in_cells);
         Sum::new(source, nodes, options)

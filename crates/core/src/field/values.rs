@@ -69,8 +69,11 @@ impl Sampled {
         let beside = (&values.device(), values.dtype());
         let values = Tensor::cat(vec![values, Tensor::zeros([frames, 1, 3], beside)], 1);
         let mut places = vec![count; self.layout.given];
+        let is_added = self.layout.globe.as_ref().map(|globe| globe.is_added());
         for (place, source) in order.order().iter().enumerate() {
-            places[*source] = place;
+            if !is_added.as_ref().is_some_and(|is_added| is_added(place)) {
+                places[*source] = place;
+            }
         }
         Ok(values.select(1, evaluate::indices(&places, beside.0)))
     }

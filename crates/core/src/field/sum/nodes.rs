@@ -7,6 +7,8 @@ use crate::{
     field::{
         domain::bounding_box,
         evaluate,
+        globe::CIRCLE,
+        sampled::Sampled,
         values::{HostFrames, Placed},
     },
     mesh::Cells,
@@ -182,6 +184,12 @@ impl Nodes {
     }
 }
 
+/// A longitude in the turn that begins at another one.
+pub fn in_turn(longitude: f64, west: f64) -> f64 {
+    // Rounding does not begin the next turn.
+    longitude - CIRCLE * ((longitude - west) / CIRCLE + 1e-12).floor()
+}
+
 /// Number of positions at which a field is evaluated at once, to keep temporary arrays small.
 const CHUNK: usize = 1 << 18;
 
@@ -196,6 +204,7 @@ pub fn velocities(
     position: impl Fn(usize) -> [f64; 3],
     time: f64,
 ) -> Result<Vec<[f64; 3]>> {
+    let turn = field.sampled().and_then(Sampled::radius).map(|_| field.domain().low[0]);
     let top = if addend.extends_up { field.domain().high[2] } else { f64::INFINITY };
     // Times of other fields may differ by rounding.
     let time = field.times().map_or(time, |[first, last]| time.clamp(first, last));
@@ -203,7 +212,10 @@ pub fn velocities(
     let mut all = Vec::with_capacity(count);
     for start in (0..count).step_by(CHUNK) {
         let range = start..count.min(start + CHUNK);
-        let positions = range.clone().map(&position).flat_map(|[x, y, z]| [x, y, z.min(top)]);
+        let positions = range
+            .clone()
+            .map(&position)
+            .flat_map(|[x, y, z]| [turn.map_or(x, |west| in_turn(x, west)), y, z.min(top)]);
         let data = precision.data(positions.collect::<Vec<_>>(), [range.len(), 3]);
         let positions = Tensor::<2>::from_data(data, (&device, precision.dtype()));
         let Some(velocity) = field.sample(positions, time)?.velocity else {

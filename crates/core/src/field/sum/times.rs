@@ -19,7 +19,7 @@ pub fn common<'a>(
     let all: Vec<(usize, &TimeAxis)> = all.filter(|(_, axis)| !axis.is_steady()).collect();
     let Some((_, one)) = all.first() else { return Ok(first.times().to_vec()) };
     let have_same_times = all.iter().all(|(_, axis)| axis.times() == one.times());
-    for (i, axis) in &all {
+    for (i, axis) in all.iter().filter(|(i, _)| *i > 0) {
         check_rules(first, (*i, axis), have_same_times)?;
     }
     if have_same_times {
