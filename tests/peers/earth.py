@@ -1,8 +1,10 @@
-"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE`, `earth.py globe FILE`, `earth.py currents FILE` and `earth.py compare FILE CSV`.
+"""An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE`, `earth.py globe FILE`, `earth.py currents FILE`,
+`earth.py wind FILE` and `earth.py compare FILE CSV [WIND]`.
 
 A region of 1/6 degree with an island, from 0 to 20 days. Compares up to 20 active particles with RK4 steps of 10 minutes in double
 precision, of components along the axes, and prints the largest distance in metres. The globe turns by 60 m/s at the equator. Currents are those of all
-longitudes and northern latitudes, every 2 degrees and 8 m, with land and upwelling, in 5 days.
+longitudes and northern latitudes, every 2 degrees and 8 m, with land and upwelling, in 5 days. The wind is over that ocean, every half
+degree and 6 hours, with longitudes in another turn; 0.03 of it, 20 degrees to the right, is added in the comparison.
 """
 
 import sys
@@ -90,8 +92,47 @@ def currents(path):
     data.close()
 
 
-def compare(path, table):
+def wind(path):
+    data = netCDF4.Dataset(path, "w")
+    axes = {
+        "time": (6.0 * np.arange(4 * DAYS + 2), {"units": "hours since 2023-12-31 21:00"}),
+        "latitude": (34 + 0.5 * np.arange(25), {"units": "degrees_north"}),
+        "longitude": (-11 + 0.5 * np.arange(35), {"units": "degrees_east"}),
+    }
+    for name, (values, attributes) in axes.items():
+        data.createDimension(name, len(values))
+        variable = data.createVariable(name, "f8", (name,))
+        variable[:] = values
+        variable.setncatts(attributes)
+    t, y, x = np.meshgrid(*[of[0] for of in axes.values()], indexing="ij")
+    for name, standard, velocity in [
+        ("u10", "eastward_wind", 5 * np.sin(0.4 * x + 0.05 * t) * np.cos(0.3 * y)),
+        ("v10", "northward_wind", 5 * np.cos(0.5 * y - 0.04 * t)),
+    ]:
+        variable = data.createVariable(name, "f8", tuple(axes))
+        variable.setncatts({"units": "m s-1", "standard_name": standard})
+        variable[:] = velocity
+    data.close()
+
+
+def windage(path):
     data = netCDF4.Dataset(path)
+    u, v = data["u10"][:].filled(), data["v10"][:].filled()
+
+    def velocity(t, p):
+        a, b, c = (t / 3600 + 3) / 6, (p[1] - 34) * 2, ((p[0] + 180) % 360 - 180 + 11) * 2
+        k, j, i = int(a), int(b), int(c)
+        weights = np.multiply.outer(np.outer([1 - a + k, a - k], [1 - b + j, b - j]), [1 - c + i, c - i])
+        east, north = [np.sum(of[k : k + 2, j : j + 2, i : i + 2] * weights) for of in (u, v)]
+        turned = (east + 1j * north) * np.exp(-1j * np.radians(20))
+        return 0.03 * turned.real, 0.03 * turned.imag
+
+    return velocity
+
+
+def compare(path, table, wind=None):
+    data = netCDF4.Dataset(path)
+    added = windage(wind) if wind else lambda t, p: (0.0, 0.0)
     lon, lat = np.unwrap(data["longitude"][:].filled(), period=360), data["latitude"][:].filled()
     u, v = [data[name][:, 0].filled(np.nan) for name in ("uo", "vo")]
 
@@ -106,7 +147,7 @@ def compare(path, table):
             low = frame[j, i] * (1 - a) + frame[j, i + 1] * a
             return low * (1 - b) + (frame[j + 1, i] * (1 - a) + frame[j + 1, i + 1] * a) * b
 
-        east, north = [at(of[k]) * (1 - w) + at(of[k + 1]) * w for of in (u, v)]
+        east, north = [at(of[k]) * (1 - w) + at(of[k + 1]) * w + more for of, more in zip((u, v), added(t, p))]
         return np.degrees([east / (RADIUS * np.cos(np.radians(p[1]))), north / RADIUS])
 
     rows = np.genfromtxt(table, delimiter=",", names=True, dtype=None, encoding="utf8")
@@ -125,8 +166,9 @@ def compare(path, table):
             k4 = velocity(t + STEP, p + STEP * k3)
             p = p + STEP / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         away = np.radians(p - [end["x"], end["y"]]) * [np.cos(np.radians(end["y"])), 1.0]
+        assert np.isfinite(away).all(), f"{end} is beside land"
         worst = max(worst, RADIUS * np.hypot(*away))
     print(worst)
 
 
-{"write": write, "globe": globe, "currents": currents, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+{"write": write, "globe": globe, "currents": currents, "wind": wind, "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -6,7 +6,7 @@ pub fn chain(error: &anyhow::Error) -> String {
 }
 
 /// What errors of the library advise, and what the same is called in a case file.
-const CASE_WORDS: [(&str, &str); 18] = [
+const CASE_WORDS: [(&str, &str); 22] = [
     ("open it with `Frames::Streamed`", "use `run.strategy = \"in-memory\"`"),
     ("open it with `Frames::All`", "use `run.strategy = \"streamed-frames\"`"),
     ("(`Frames::Streamed`)", "(`run.strategy = \"streamed-frames\"`)"),
@@ -25,6 +25,10 @@ const CASE_WORDS: [(&str, &str); 18] = [
         "`OutsideTime::Hold`, `Zero` or `Periodic`",
         "`field.outside_time = \"hold\"`, `\"zero\"` or `\"periodic\"`",
     ),
+    ("`OutsideTime::Hold`", "`outside_time = \"hold\"`"),
+    ("(`OutsideTime`)", "(`outside_time`)"),
+    ("`TimeInterpolation::Linear`", "`in_time = \"linear\"`"),
+    ("`OutsideField::Zero`", "`outside = \"zero\"`"),
     ("the axes to close (`PeriodicAxis::Closed`)", "`field.periodic_axes`"),
     ("confirm with `period`", "confirm with `domain.low` and `domain.high`"),
     ("give the period if", "give `field.period` if"),

@@ -1,7 +1,7 @@
 //! `burntrace info` of a run: the state of its folder, and the commands that evaluate it.
 
 use crate::{
-    file::{self, Case, FieldSource, Misuse, Repeat, SeedShape, Seeds},
+    file::{self, Case, Field, FieldSource, Misuse, Repeat, SeedShape, Seeds},
     folder::Folder,
     folder::RunFiles,
     format::{Lines, time_range},
@@ -127,7 +127,7 @@ impl RunInfo {
         let mut lines = Lines::default();
         lines.add("run", format!("{}, {}", self.folder.root.display(), self.state_text()));
         if let Some(case) = &self.files.case {
-            lines.add("field", field(case));
+            lines.add("field", fields(case));
             lines.add("seeds", seeds(&case.seeds));
             if !case.source.is_empty() {
                 let capacity: f64 = case.source.iter().map(|source| source.capacity() as f64).sum();
@@ -265,8 +265,18 @@ fn counts(tracks: &Tracks) -> burntrace::io::Result<Counts> {
     Ok(Counts { slots, ended_before })
 }
 
-fn field(case: &Case) -> String {
-    match &case.field.source {
+/// The fields of a case, with what is made of further ones.
+fn fields(case: &Case) -> String {
+    let text = |field: &Field| {
+        let factor = field.factor.map_or(String::new(), |factor| format!("{factor} times "));
+        let turned = field.rotate.map(|angle| format!(", turned by {angle} degrees to the right"));
+        format!("{factor}{}{}", self::field(field), turned.unwrap_or_default())
+    };
+    case.field.all().map(text).collect::<Vec<_>>().join(" + ")
+}
+
+fn field(field: &Field) -> String {
+    match &field.source {
         FieldSource::Flow { flow, sample } => match sample {
             Some(sample) => {
                 let [nx, ny, nz] = sample.nodes;
@@ -283,7 +293,7 @@ fn field(case: &Case) -> String {
                     _ => format!("{} files", paths.len()),
                 },
             };
-            format!("{files}, interpolation = {:?}", file::name_of(&case.field.interpolation))
+            format!("{files}, interpolation = {:?}", file::name_of(&field.interpolation))
         }
     }
 }

@@ -105,7 +105,7 @@ table! {
         Land, NotOnGrid: "coasts run midway between the nodes of a grid", "use `NotFinite::Outside`";
         Sphere, Obstacles: "bodies are shapes in a flat space", "omit them, or project the field before";
         Sphere, LevelDrift: "its direction in space changes along a path",
-            "give a drift upwards only, or add it to the velocities of the files";
+            "give a drift upwards only, or add a further field with `Sum` (`[[field]]`)";
         Sphere, TensorSteps: "they are straight in longitude and latitude", "use the fused engine";
     }
 }

@@ -75,6 +75,10 @@ pub enum Error {
     #[error("the field on a sphere is not valid: {0}")]
     Sphere(String),
 
+    /// A sum of fields is not valid.
+    #[error("the sum of fields is not valid: {0}")]
+    Sum(String),
+
     /// Scattered points or their weighting are not valid.
     #[error("the points of the field are not valid: {0}")]
     Points(String),

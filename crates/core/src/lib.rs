@@ -42,10 +42,10 @@ pub use error::{Error, Result};
 pub use execution::{Adjoint, Execution};
 pub use field::sphere;
 pub use field::{
-    Analytic, CellVelocity, Diffused, Domain, EARTH_RADIUS, Expression, Field, FieldArray, FieldFn,
-    FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames, GridField, GridSource,
-    MeshField, MeshSource, Mixing, NotFinite, OutsideTime, PeriodicAxis, PeriodicGrid, PointField,
-    PointSource, Samples, Slip, SourceError,
+    Addend, Analytic, CellVelocity, Difference, Diffused, Domain, EARTH_RADIUS, Expression, Field,
+    FieldArray, FieldFn, FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames,
+    GridField, GridSource, MeshField, MeshSource, Mixing, NotFinite, OutsideField, OutsideTime,
+    PeriodicAxis, PeriodicGrid, PointField, PointSource, Samples, Slip, SourceError, Sum,
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;

@@ -294,7 +294,7 @@ fn faces_need_cells_with_vertical_sides() {
     };
     assert!(message(&leaning).contains("the sides of cell 0 are not vertical"));
     let upright = Lattice::new([2, 2, 1], |[i, j, _]| [0.0, i as f64, j as f64]);
-    assert!(message(&upright).contains("cell 0 is a Quad, and values are on faces"));
+    assert!(message(&upright).contains("cells are in a plane x = const, and values are on faces"));
 }
 
 /// The cells of a lattice that are sea, and the number of the connected sea of each.

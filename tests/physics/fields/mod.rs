@@ -11,3 +11,4 @@ mod own_fields;
 mod points;
 mod probe;
 mod sphere;
+mod sums;

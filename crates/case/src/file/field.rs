@@ -2,10 +2,12 @@
 
 use super::keys::{Keys, Section, keys_of_part};
 use super::{KeyError, flow::GivenFlow, kinds, schema, value::Reader};
-use burntrace_core::{CellVelocity, NotFinite, OutsideTime, Slip, TimeInterpolation, names};
+use burntrace_core::{
+    CellVelocity, NotFinite, OutsideField, OutsideTime, Slip, TimeInterpolation, names,
+};
 use burntrace_io as io;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use toml::Value;
 
 /// A velocity field.
@@ -43,6 +45,17 @@ pub struct Field {
     pub land_value: Option<f64>,
     /// Radius of the earth in metres, for files in degrees; default: 6371008.8.
     pub radius: Option<f64>,
+    /// Of a further field: the factor of its velocity, the same for all particles; default: 1.
+    pub factor: Option<f64>,
+    /// Of a further field: the angle in degrees by which its velocity is turned to the right (clockwise seen from above), negative
+    /// to the left; default: 0.
+    pub rotate: Option<f64>,
+    /// Of a further field: its velocity at nodes of the first one that are outside it; default: `"error"`.
+    pub outside: Option<OutsideField>,
+    /// Further fields, the velocities of which are added to that of the first one at its nodes.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub added: Vec<Field>,
 }
 
 /// The part of a grid that is read.
@@ -176,7 +189,18 @@ section!(Field {
     slip: option("slip"),
     land_value: option("land_value"),
     radius: option("radius"),
-});
+    factor: option("factor"),
+    rotate: option("rotate"),
+    outside: option("outside"),
+} added: Vec::new());
+
+/// Writes a single field as `[field]`, and several as `[[field]]`.
+pub fn write<S: Serializer>(field: &Field, serializer: S) -> Result<S::Ok, S::Error> {
+    match field.added[..] {
+        [] => field.serialize(serializer),
+        _ => field.all().collect::<Vec<_>>().serialize(serializer),
+    }
+}
 
 impl Field {
     /// A field with the defaults of all other keys.
@@ -193,7 +217,28 @@ impl Field {
             slip: None,
             land_value: None,
             radius: None,
+            factor: None,
+            rotate: None,
+            outside: None,
+            added: Vec::new(),
         }
+    }
+
+    /// The first of several fields, with the others.
+    pub(super) fn joined(mut fields: Vec<Field>) -> Result<Self, KeyError> {
+        match fields.is_empty() {
+            true => Err(KeyError::missing("field", "give [field] with `files` or `flow`")),
+            false => {
+                let mut first = fields.remove(0);
+                first.added = fields;
+                Ok(first)
+            }
+        }
+    }
+
+    /// The field and the further ones.
+    pub fn all(&self) -> impl Iterator<Item = &Field> {
+        std::iter::once(self).chain(&self.added)
     }
 
     /// How files are read.

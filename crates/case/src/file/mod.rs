@@ -62,7 +62,9 @@ pub const POINTS_TEMPLATE: &str = include_str!("template_points.toml");
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 #[schemars(deny_unknown_fields, extend("required" = ["field"]))]
 pub struct Case {
-    /// The velocity field.
+    /// The velocity field, and further ones whose velocities are added.
+    #[serde(serialize_with = "field::write")]
+    #[schemars(schema_with = "schema::one_or_several::<Field>")]
     pub field: Field,
     /// The domain box; default: the bounds of the field.
     pub domain: Domain,
@@ -111,7 +113,7 @@ fn is_default<T: Default + PartialEq>(section: &T) -> bool {
 }
 
 section!(Case {
-    field: section("field"),
+    field: list("field").and_then(Field::joined),
     domain: or_default("domain"),
     boundary: or_default("boundary"),
     patch: list("patch"),
@@ -134,8 +136,12 @@ impl Case {
 
     /// The same case, with relative file names resolved in a folder.
     pub fn within(mut self, folder: &FilePath) -> Self {
-        if let FieldSource::Files { files } = &mut self.field.source {
-            *files = files.clone().within(folder);
+        let Field { source, added, .. } = &mut self.field;
+        let others = added.iter_mut().map(|field| &mut field.source);
+        for source in std::iter::once(source).chain(others) {
+            if let FieldSource::Files { files } = source {
+                *files = files.clone().within(folder);
+            }
         }
         for given in &mut self.obstacle {
             if let ObstacleShape::Surface { path, .. } = &mut given.shape {
@@ -160,9 +166,11 @@ impl Case {
     }
 
     fn other_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        let of_mask = self.field.options.mask.iter_mut().filter_map(|mask| match mask {
-            LandMask::Other(MaskFile { files, .. }) => Some(files),
-            LandMask::Own(_) => None,
+        let Field { options, added, .. } = &mut self.field;
+        let options = std::iter::once(options).chain(added.iter_mut().map(|of| &mut of.options));
+        let of_mask = options.filter_map(|options| match &mut options.mask {
+            Some(LandMask::Other(MaskFile { files, .. })) => Some(files),
+            Some(LandMask::Own(_)) | None => None,
         });
         let of_seeds = self.seeds.iter_mut().filter_map(|seeds| match &mut seeds.shape {
             SeedShape::File { path } => Some(path),

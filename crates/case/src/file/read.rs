@@ -163,13 +163,24 @@ impl TimesOfField {
     }
 }
 
-/// Drops keys of the other source of a field than the given one. Returns a note for each that is not `false`.
+/// Drops keys of the other source of fields than the given one. Returns a note for each that is not `false`.
 fn drop_unused(case: &mut Table, [given, other]: [&str; 2], keys: &[&str]) -> Vec<String> {
-    let field = case.get_mut("field").and_then(toml::Value::as_table_mut);
-    let Some(field) = field.filter(|field| field.contains_key(given)) else { return Vec::new() };
-    let mut drop = |key: &&&str| field.remove(**key).is_some_and(|value| value != false.into());
-    let note = |key| format!("`field.{key}` has no effect: it belongs to `field.{other}`");
-    keys.iter().filter(|key| drop(key)).map(note).collect()
+    let fields: Vec<(String, &mut toml::Value)> = match case.get_mut("field") {
+        Some(toml::Value::Array(fields)) => {
+            fields.iter_mut().enumerate().map(|(i, field)| (format!("field[{i}]"), field)).collect()
+        }
+        field => field.map(|field| ("field".into(), field)).into_iter().collect(),
+    };
+    let mut notes = Vec::new();
+    for (name, field) in fields {
+        let Some(field) = field.as_table_mut().filter(|field| field.contains_key(given)) else {
+            continue;
+        };
+        let mut drop = |key: &&&str| field.remove(**key).is_some_and(|value| value != false.into());
+        let note = |key| format!("`{name}.{key}` has no effect: it belongs to `{name}.{other}`");
+        notes.extend(keys.iter().filter(|key| drop(key)).map(note));
+    }
+    notes
 }
 
 /// The position of an error, as a prefix: the option of the command line, or the line of the file.

@@ -1,11 +1,12 @@
 //! The fields of a case, from files or from a formula.
 
 use super::{
-    description::{FieldCounts, FieldDescription, FieldOrigin, file_of},
+    added::{self, AddedField},
+    description::{FieldDescription, FieldOrigin, file_of},
     flow, geometry,
-    input::{FieldFiles, FieldInput},
+    input::{FieldFiles, FieldInput, TracedInput},
     interpolation, memory, motion, patches, reach,
-    sampled::{self, SampledField, SampledInput},
+    sampled::{self, SampledField, SampledInput, SharedClock},
 };
 use crate::{
     console::Console,
@@ -14,8 +15,8 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Analytic, BoundaryCondition, Domain, Field, FieldOptions, Flow, Frames, PeriodicAxis,
-    Precision, device::OpenDevice, program::ReadTotals,
+    BoundaryCondition, Domain, Field, FieldOptions, Frames, PeriodicAxis, Precision,
+    device::OpenDevice, program::ReadTotals,
 };
 use burntrace_io as io;
 use burntrace_io::{series::Association, tracks::TimeOrigin};
@@ -35,6 +36,8 @@ pub struct LoadedField {
     pub read_seconds: f64,
     /// Seconds spent arranging the fields and copying them to the device.
     pub upload_seconds: f64,
+    /// Further fields, which are added to the first one.
+    pub added: Vec<AddedField>,
     /// Other fields, which are sampled along the tracks.
     pub sampled: Vec<SampledField>,
     sizes: memory::FieldSizes,
@@ -75,6 +78,12 @@ impl LoadedField {
         }
     }
 
+    /// The files of the field, and of those that are added.
+    pub fn all_series(&self) -> impl Iterator<Item = &io::SeriesInfo> {
+        let added = self.added.iter().map(|added| &added.description);
+        std::iter::once(&self.description).chain(added).filter_map(FieldDescription::series)
+    }
+
     /// Whether another case with the same field and device would hold the same part and the same frames in memory.
     pub fn suits(&self, case: &Case, device: &OpenDevice) -> bool {
         case.field.crop != Some(GivenCrop::Auto)
@@ -94,6 +103,7 @@ impl LoadedField {
             json: self.json.clone(),
             read_seconds: 0.0,
             upload_seconds: start.elapsed().as_secs_f64(),
+            added: self.added.clone(),
             sampled,
             sizes: self.sizes.clone(),
             frames: self.frames,
@@ -129,19 +139,14 @@ impl LoadedField {
 struct OpenFields {
     traced: TracedInput,
     origin: FieldOrigin,
+    added: Vec<AddedField>,
     sampled: Vec<SampledInput>,
 }
 
-/// The field that is traced.
-pub(super) enum TracedInput {
-    Frames(FieldInput),
-    /// A formula that is evaluated directly.
-    Formula(Flow, Domain),
-}
-
 impl OpenFields {
-    /// Opens the fields. With `field.crop = "auto"`, the part of the grid that is read is found first.
-    fn open(case: &Case, console: &dyn Console) -> Result<Self> {
+    /// Opens the fields. With `field.crop = "auto"`, the part of the grid that is read is found first. `measures` whether further
+    /// fields are compared with what the nodes of the first one make of them.
+    fn open(case: &Case, console: &dyn Console, measures: bool) -> Result<Self> {
         interpolation::check(case)?;
         check_keys(case)?;
         let found = reach::find(case)?;
@@ -157,8 +162,11 @@ impl OpenFields {
             FieldSource::Flow { flow, sample } => flow::open(case, flow, sample.as_ref())?,
         };
         geometry::check_longitude(case, origin.series())?;
-        let sampled = sampled::open(case, (traced.frames(), origin.series()))?;
-        Ok(OpenFields { traced, origin, sampled })
+        let mut clock = SharedClock::default();
+        origin.series().map_or(Ok(()), |series| clock.add(series))?;
+        let (traced, added) = added::add(case, (traced, &origin), &mut clock, measures)?;
+        let sampled = sampled::open(case, (traced.frames(), origin.series()), clock)?;
+        Ok(OpenFields { traced, origin, added, sampled })
     }
 
     fn sizes(&self, case: &Case) -> memory::FieldSizes {
@@ -174,50 +182,10 @@ impl OpenFields {
     }
 }
 
-impl TracedInput {
-    fn frames(&self) -> Option<&FieldInput> {
-        match self {
-            TracedInput::Frames(input) => Some(input),
-            TracedInput::Formula(..) => None,
-        }
-    }
-
-    /// Refuses a formula that the device cannot evaluate, and notes the size of a mesh.
-    fn check(&self, case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<()> {
-        match self {
-            TracedInput::Frames(FieldInput::Mesh(mesh, _)) => {
-                let (cells, points) = (mesh.cells().len(), mesh.points().len());
-                console.say("mesh", &format!("{cells} cells, {points} points"));
-                Ok(())
-            }
-            TracedInput::Frames(_) => Ok(()),
-            TracedInput::Formula(..) => flow::check_functions(device, case.run.precision),
-        }
-    }
-
-    fn load(
-        self,
-        options: &FieldOptions,
-        device: &OpenDevice,
-    ) -> burntrace_core::Result<(Option<FieldCounts>, Box<dyn Field>)> {
-        match self {
-            TracedInput::Frames(input) => {
-                let (counts, field) = input.load(&device.device, options)?;
-                Ok((Some(counts), field))
-            }
-            TracedInput::Formula(flow, domain) => {
-                let field =
-                    Analytic::new(flow, &device.device, options.precision).with_domain(domain);
-                Ok((None, Box::new(field)))
-            }
-        }
-    }
-}
-
 /// The sizes of the fields of a case, without loading their frames. Relative file names are resolved in
 /// `base`.
 pub fn sizes(case: &Case, console: &dyn Console) -> Result<memory::FieldSizes> {
-    Ok(OpenFields::open(case, console)?.sizes(case))
+    Ok(OpenFields::open(case, console, false)?.sizes(case))
 }
 
 /// Loads the fields of a case onto a device.
@@ -229,11 +197,11 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
         )));
     }
     let (start, before) = (Instant::now(), ReadTotals::now());
-    let fields = OpenFields::open(case, console)?;
+    let fields = OpenFields::open(case, console, true)?;
     let sizes = fields.sizes(case);
     let frames = memory::frames(case, &sizes, device)?;
     let open_seconds = start.elapsed().as_secs_f64();
-    let OpenFields { traced, origin, sampled } = fields;
+    let OpenFields { traced, origin, added, sampled } = fields;
     traced.check(case, device, console)?;
     let options_of = |frames| options(case, frames, origin.series());
     let loaded = traced.load(&options_of(frames.traced), device);
@@ -249,13 +217,17 @@ pub fn field(case: &Case, device: &OpenDevice, console: &dyn Console) -> Result<
         console.say("", &format!("read in {read_seconds:.3} s, arranged in {upload_seconds:.3} s"));
     }
     let description = FieldDescription { origin, counts };
-    let json = description.json()?;
+    let mut json = description.json()?;
+    if !added.is_empty() {
+        json["added"] = added.iter().map(|added| added.json.clone()).collect();
+    }
     Ok(LoadedField {
         field,
         description,
         json,
         read_seconds,
         upload_seconds,
+        added,
         sampled,
         sizes,
         frames,
@@ -300,7 +272,7 @@ pub fn mesh(case: &Case) -> Result<Option<io::MeshSeries>> {
 }
 
 /// Refuses keys that the interpolation cannot use.
-fn check_keys(case: &Case) -> Result<()> {
+pub(super) fn check_keys(case: &Case) -> Result<()> {
     let field = &case.field;
     let is_part = field.crop.is_some() || field.options.every.is_some();
     let of_grids = [
@@ -352,7 +324,7 @@ pub(super) fn periodic_axes(
 }
 
 /// The files of a field and how they are used.
-fn origin(info: io::SeriesInfo, case: &Case) -> FieldOrigin {
+pub(super) fn origin(info: io::SeriesInfo, case: &Case) -> FieldOrigin {
     let in_cells = |velocity: &io::series::VelocityInfo| velocity.association == Association::Cell;
     let cell_velocity = match case.field.interpolation {
         Interpolation::Mesh { cell_velocity, .. }
@@ -376,7 +348,11 @@ pub(super) fn series_options(case: &Case) -> io::SeriesOptions {
     }
 }
 
-fn options(case: &Case, frames: Frames, series: Option<&io::SeriesInfo>) -> FieldOptions {
+pub(super) fn options(
+    case: &Case,
+    frames: Frames,
+    series: Option<&io::SeriesInfo>,
+) -> FieldOptions {
     let field = &case.field;
     FieldOptions {
         precision: case.run.precision,

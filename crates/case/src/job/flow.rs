@@ -1,9 +1,13 @@
 //! The fields of a case that are formulas.
 
-use super::{description::FieldOrigin, domain_within, field::TracedInput, input::FieldInput};
+use super::{
+    description::FieldOrigin,
+    domain_within,
+    input::{FieldInput, TracedInput},
+};
 use crate::file::{Case, GivenFlow, Misuse, OwnFormula, Sample};
 use anyhow::Result;
-use burntrace_core::{Analytic, Domain, Flow, FlowFrames, Formula, Precision, device::OpenDevice};
+use burntrace_core::{Analytic, Domain, Flow, Formula, Precision, device::OpenDevice};
 
 /// Opens the formula of a case, or samples it onto a grid.
 pub(super) fn open(
@@ -11,39 +15,54 @@ pub(super) fn open(
     given: &GivenFlow,
     sample: Option<&Sample>,
 ) -> Result<(TracedInput, FieldOrigin)> {
+    if let Some(sample) = sample {
+        let (input, origin) = sampled(case, given, sample)?;
+        return Ok((TracedInput::Frames(input), origin));
+    }
     let (flow, domain) = flow_of(case, given)?;
-    let origin = FieldOrigin::Flow { name: given.to_string(), sampled: sample.is_some() };
-    let input = match sample {
-        Some(sample) => {
-            TracedInput::Frames(FieldInput::Grid(Box::new(flow_frames(flow, domain, sample)?)))
-        }
-        None => TracedInput::Formula(flow, domain),
-    };
-    Ok((input, origin))
+    let origin = FieldOrigin::Flow { name: given.to_string(), sampled: false };
+    Ok((TracedInput::Formula(flow, domain), origin))
+}
+
+/// Samples a formula onto a grid.
+pub(super) fn sampled(
+    case: &Case,
+    given: &GivenFlow,
+    sample: &Sample,
+) -> Result<(FieldInput, FieldOrigin)> {
+    let (flow, domain) = flow_of(case, given)?;
+    let frames = Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?);
+    let input = FieldInput::Grid(Box::new(frames.map_err(Misuse::of)?));
+    Ok((input, FieldOrigin::Flow { name: given.to_string(), sampled: true }))
 }
 
 /// A flow, and its domain in a case.
 fn flow_of(case: &Case, given: &GivenFlow) -> Result<(Flow, Domain)> {
-    let flow = match given {
+    if matches!(given, GivenFlow::Formula(_))
+        && (case.domain.low.is_none() || case.domain.high.is_none())
+    {
+        return Err(Misuse::error(
+            "`field.flow` is a formula, which has no domain of its own; give [domain] with low and high, for \
+             example low = [-1, -1, 0] and high = [1, 1, 0] (equal numbers on an axis without motion)",
+        ));
+    }
+    let flow = named(given)?;
+    let domain = domain_within(case, flow.domain())?;
+    Ok((flow, domain))
+}
+
+/// The flow of a name or of formulas.
+pub(super) fn named(given: &GivenFlow) -> Result<Flow> {
+    match given {
         GivenFlow::Named(name) => Flow::named(name).ok_or_else(|| {
             Misuse::error(format!(
                 "`field.flow` is {name:?}, which is not a built-in flow; give one of {}, or formulas, such as {{ u \
                  = \"-y\", v = \"x\" }}",
                 Flow::NAMES.join(", ")
             ))
-        })?,
-        GivenFlow::Formula(formula) => {
-            if case.domain.low.is_none() || case.domain.high.is_none() {
-                return Err(Misuse::error(
-                    "`field.flow` is a formula, which has no domain of its own; give [domain] with low and high, for \
-                     example low = [-1, -1, 0] and high = [1, 1, 0] (equal numbers on an axis without motion)",
-                ));
-            }
-            Flow::Formula(own(formula)?)
-        }
-    };
-    let domain = domain_within(case, flow.domain())?;
-    Ok((flow, domain))
+        }),
+        GivenFlow::Formula(formula) => own(formula).map(Flow::Formula),
+    }
 }
 
 fn own(given: &OwnFormula) -> Result<Formula> {
@@ -55,10 +74,6 @@ fn own(given: &OwnFormula) -> Result<Formula> {
     let [u, v, w] = [u, v, w].map(ToString::to_string);
     Formula::parse([&u, &v, &w], &constants)
         .map_err(|error| Misuse::error(format!("field.flow: {error}")))
-}
-
-fn flow_frames(flow: Flow, domain: Domain, sample: &Sample) -> Result<FlowFrames> {
-    Analytic::sample(flow, domain, sample.nodes, frame_times(sample)?).map_err(Misuse::of)
 }
 
 /// Refuses formulas in double precision on devices with shaders: Vulkan defines sine and cosine in

@@ -128,15 +128,16 @@ pub(super) fn closed_longitudes(geometry: Geometry) -> Option<PeriodicAxis> {
     (geometry.global() == Some(Closure::Omitted)).then_some(closed)
 }
 
-/// Refuses files of sampled arrays in other coordinates than those of the positions, `traced`.
+/// Refuses files of sampled arrays or of further fields in other coordinates than those of the positions, `traced`. `key` leads
+/// to the files in the case.
 pub(super) fn check_sampled(
     traced: Option<&io::SeriesInfo>,
-    sampled: &io::SeriesInfo,
+    (key, sampled): (&str, &io::SeriesInfo),
 ) -> Result<()> {
     let of_traced = traced.map(|series| series.geometry).unwrap_or_default();
     let fail = |reason: String| {
         let file = sampled.files.first().map(|path| path.display().to_string()).unwrap_or_default();
-        Err(Misuse::error(format!("save.fields: {file}: {reason}")))
+        Err(Misuse::error(format!("{key}: {file}: {reason}")))
     };
     if of_traced.is_in_degrees() != sampled.geometry.is_in_degrees() {
         let name =
@@ -254,7 +255,8 @@ mod tests {
         let omitted = global(Closure::Omitted);
         let check = |traced: [f64; 2], sampled: [f64; 2]| {
             let [traced, sampled] = [traced, sampled].map(|of| series(omitted, of));
-            check_sampled(Some(&traced), &sampled).map_err(|error| error.to_string())
+            check_sampled(Some(&traced), ("save.fields", &sampled))
+                .map_err(|error| error.to_string())
         };
         for (traced, sampled) in [
             ([0.0, 359.0], [0.5, 359.5]),
@@ -268,10 +270,11 @@ mod tests {
             assert!(check(traced, sampled).unwrap_err().contains("write both in one range"));
         }
         let flat = series(Geometry::Flat, [0.0, 359.0]);
-        assert!(check_sampled(Some(&flat), &flat).is_ok() && check_sampled(None, &flat).is_ok());
+        let check = |traced, sampled| check_sampled(traced, ("save.fields", sampled));
+        assert!(check(Some(&flat), &flat).is_ok() && check(None, &flat).is_ok());
         let degrees = series(omitted, [0.0, 359.0]);
         for traced in [Some(&flat), None] {
-            let message = check_sampled(traced, &degrees).unwrap_err().to_string();
+            let message = check(traced, &degrees).unwrap_err().to_string();
             assert!(
                 message.contains("its positions are degrees, and those of the velocity lengths")
             );

@@ -3,14 +3,19 @@
 use super::{
     description::{CellCounts, FieldCounts, NodeCount},
     field::named,
+    flow,
     geometry::closed_longitudes,
     interpolation,
 };
-use crate::file::{Interpolation, Misuse};
+use crate::{
+    console::Console,
+    file::{Case, Interpolation, Misuse},
+};
 use burn::tensor::Device;
 use burntrace_core::{
-    CellVelocity, Field, FieldArray, FieldOptions, GridField, GridSource, MeshField, MeshSource,
-    PeriodicAxis, PeriodicGrid, PointField, PointSource, Precision, Result, Weighting,
+    Addend, Analytic, CellVelocity, Difference, Domain, Field, FieldArray, FieldOptions, Flow,
+    FrameSource, GridField, GridSource, MeshField, MeshSource, PeriodicAxis, PeriodicGrid,
+    PointField, PointSource, Precision, Result, Sum, Weighting, device::OpenDevice,
     program::FieldSize,
 };
 use burntrace_io as io;
@@ -99,6 +104,32 @@ impl FieldInput {
         }
     }
 
+    /// The sum of the field, which is loaded with these options, and others. With `measures`, what the interpolation between the
+    /// nodes of the field changes of each of them.
+    pub fn plus(
+        self,
+        others: Vec<(Box<dyn Field>, Addend)>,
+        options: &FieldOptions,
+        measures: bool,
+    ) -> Result<(Self, Vec<Difference>)> {
+        Ok(match self {
+            FieldInput::Grid(source) => {
+                let (sum, found) = plus(Sum::on_grid(source, options)?, others, measures)?;
+                (FieldInput::Grid(Box::new(sum)), found)
+            }
+            FieldInput::Mesh(source, in_cells) => {
+                let sum = Sum::on_mesh(source, options, in_cells)?;
+                let (sum, found) = plus(sum, others, measures)?;
+                (FieldInput::Mesh(Box::new(sum), in_cells), found)
+            }
+            FieldInput::Points(source, weighting) => {
+                let sum = Sum::on_points(source, options, weighting)?;
+                let (sum, found) = plus(sum, others, measures)?;
+                (FieldInput::Points(Box::new(sum), weighting), found)
+            }
+        })
+    }
+
     /// Loads the field onto a device.
     pub fn load(
         self,
@@ -125,4 +156,68 @@ impl FieldInput {
             }
         })
     }
+}
+
+/// The field that is traced.
+pub enum TracedInput {
+    Frames(FieldInput),
+    /// A formula that is evaluated directly.
+    Formula(Flow, Domain),
+}
+
+impl TracedInput {
+    pub fn frames(&self) -> Option<&FieldInput> {
+        match self {
+            TracedInput::Frames(input) => Some(input),
+            TracedInput::Formula(..) => None,
+        }
+    }
+
+    /// Refuses a formula that the device cannot evaluate, and notes the size of a mesh.
+    pub fn check(
+        &self,
+        case: &Case,
+        device: &OpenDevice,
+        console: &dyn Console,
+    ) -> anyhow::Result<()> {
+        match self {
+            TracedInput::Frames(FieldInput::Mesh(mesh, _)) => {
+                let (cells, points) = (mesh.cells().len(), mesh.points().len());
+                console.say("mesh", &format!("{cells} cells, {points} points"));
+                Ok(())
+            }
+            TracedInput::Frames(_) => Ok(()),
+            TracedInput::Formula(..) => flow::check_functions(device, case.run.precision),
+        }
+    }
+
+    pub fn load(
+        self,
+        options: &FieldOptions,
+        device: &OpenDevice,
+    ) -> Result<(Option<FieldCounts>, Box<dyn Field>)> {
+        match self {
+            TracedInput::Frames(input) => {
+                let (counts, field) = input.load(&device.device, options)?;
+                Ok((Some(counts), field))
+            }
+            TracedInput::Formula(flow, domain) => {
+                let field =
+                    Analytic::new(flow, &device.device, options.precision).with_domain(domain);
+                Ok((None, Box::new(field)))
+            }
+        }
+    }
+}
+
+/// A sum with further fields; see [`FieldInput::plus`].
+fn plus<S: FrameSource>(
+    sum: Sum<S>,
+    others: Vec<(Box<dyn Field>, Addend)>,
+    measures: bool,
+) -> Result<(Sum<S>, Vec<Difference>)> {
+    let add = |sum: Sum<S>, (field, addend)| sum.with(field, addend);
+    let mut sum = others.into_iter().try_fold(sum, add)?;
+    let found = if measures { sum.differences()? } else { Vec::new() };
+    Ok((sum, found))
 }

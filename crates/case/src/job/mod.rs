@@ -1,5 +1,6 @@
 //! The fields, the seeds and the tracer of a case.
 
+mod added;
 mod description;
 mod field;
 mod flow;
@@ -39,6 +40,7 @@ use std::collections::HashSet;
 
 /// Refuses sections that exclude each other, or that need another one.
 pub fn check(case: &Case) -> Result<()> {
+    added::check(case)?;
     inflow::check(case)?;
     seeds::check(case)?;
     sampled::check(case)?;
@@ -67,25 +69,15 @@ fn domain_within(case: &Case, field: Domain) -> Result<Domain> {
 /// Warnings about a loaded field: keys without effect, what is converted, and a domain beyond the field.
 pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
-    let given = &case.field.options;
-    if let Some(series) = loaded.description.series()
-        && let Some(from) = &series.times_from
-    {
-        let keys = [
-            ("file_dt", given.file_dt.is_some(), matches!(from, io::TimesFrom::FileNumbers(_))),
-            ("times", given.times.is_some(), matches!(from, io::TimesFrom::Case)),
-            ("same_times", given.same_times.is_some(), !matches!(from, io::TimesFrom::Case)),
-        ];
-        let unused = keys.iter().filter(|(_, is_given, is_used)| *is_given && !is_used);
-        warnings.extend(unused.map(|(key, ..)| {
-            format!(
-                "`field.{key}` has no effect: times are from {from} (`field.ignore_file_times` ignores \
-                 times in files)"
-            )
-        }));
+    let series = loaded.description.series();
+    warnings.extend(series.into_iter().flat_map(|of| unused_times("field", &case.field, of)));
+    for (field, added) in case.field.added.iter().zip(&loaded.added) {
+        let series = added.description.series();
+        warnings.extend(series.into_iter().flat_map(|of| unused_times(&added.key, field, of)));
+    }
+    if let Some(series) = series.filter(|series| series.times_from.is_some()) {
         warnings.extend(unit_warnings(&case.units, series));
     }
-    let series = loaded.description.series();
     warnings.extend(about_files(loaded, false));
     let overlapping = series.and_then(|series| Some(series.mesh.as_ref()?.overlapping));
     if let Some(count) = overlapping.filter(|count| *count > 0) {
@@ -106,18 +98,45 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     Ok(warnings)
 }
 
+/// Warnings about keys for the times of files that their times do not need. `name` is the key of the field.
+fn unused_times(name: &str, field: &file::Field, series: &io::SeriesInfo) -> Vec<String> {
+    let (given, Some(from)) = (&field.options, &series.times_from) else { return Vec::new() };
+    let keys = [
+        ("file_dt", given.file_dt.is_some(), matches!(from, io::TimesFrom::FileNumbers(_))),
+        ("times", given.times.is_some(), matches!(from, io::TimesFrom::Case)),
+        ("same_times", given.same_times.is_some(), !matches!(from, io::TimesFrom::Case)),
+    ];
+    let unused = keys.iter().filter(|(_, is_given, is_used)| *is_given && !is_used);
+    let text = |key| {
+        format!(
+            "`{name}.{key}` has no effect: times are from {from} (`{name}.ignore_file_times` ignores times in \
+             files)"
+        )
+    };
+    unused.map(|(key, ..)| text(key)).collect()
+}
+
 /// What of the files is converted by their own attributes, or else what is assumed or not used.
 pub fn about_files(loaded: &LoadedField, is_conversion: bool) -> Vec<String> {
-    let own = loaded.description.series().map(|series| (&series.notes, &series.conversions));
-    let others = loaded.sampled.iter().map(|other| (&other.notes, &other.conversions));
+    let of = |series: &'_ io::SeriesInfo| (series.notes.clone(), series.conversions.clone());
+    let own = loaded.description.series().map(|series| ("field.files", of(series)));
+    let added = loaded.added.iter().map(|added| {
+        let (mut notes, mut conversions) = added.description.series().map(of).unwrap_or_default();
+        [&mut notes, &mut conversions].into_iter().for_each(|all| all.push(added.note.clone()));
+        (&*added.key, (notes, conversions))
+    });
+    let others = loaded.sampled.iter();
+    let others =
+        others.map(|other| ("save.fields", (other.notes.clone(), other.conversions.clone())));
     let mut known = HashSet::new();
-    let all = own.map(|of| ("field.files", of)).into_iter();
-    all.chain(others.map(|of| ("save.fields", of)))
+    own.into_iter()
+        .chain(added)
+        .chain(others)
         .flat_map(|(key, (notes, conversions))| {
-            let is_it = |note: &&String| conversions.contains(note) == is_conversion;
-            notes.iter().filter(is_it).map(move |note| (key, note))
+            let is_it = move |note: &String| conversions.contains(note) == is_conversion;
+            notes.into_iter().filter(is_it).map(move |note| (key, note))
         })
-        .filter(|(key, note)| known.insert(*note) || *key == "field.files")
+        .filter(|(key, note)| known.insert(note.clone()) || *key != "save.fields")
         .map(|(key, note)| format!("{key}: {note}"))
         .collect()
 }

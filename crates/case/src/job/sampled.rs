@@ -87,6 +87,7 @@ pub fn own(case: &Case, velocity: &VelocityInfo, arrays: &[ArrayEntry]) -> Vec<N
 pub fn open(
     case: &Case,
     (traced, series): (Option<&FieldInput>, Option<&io::SeriesInfo>),
+    mut clock: SharedClock,
 ) -> Result<Vec<SampledInput>> {
     let own = traced.map_or(&[][..], FieldInput::arrays);
     let is_own = |request: &&SampledArray| {
@@ -109,15 +110,13 @@ pub fn open(
         }
     }
     let closed = closed_axes(case, (traced, series))?;
-    let mut clock = SharedClock::default();
-    series.map_or(Ok(()), |series| clock.add(series))?;
     groups.into_iter().map(|group| group.open(case, (series, closed), &mut clock)).collect()
 }
 
 /// The date of time 0, which all files of a case share.
 #[derive(Default)]
-struct SharedClock {
-    clock: Option<Clock>,
+pub struct SharedClock {
+    pub clock: Option<Clock>,
     /// The first file of a source with times from a date, and of one with other times.
     dated: Option<PathBuf>,
     undated: Option<PathBuf>,
@@ -125,7 +124,7 @@ struct SharedClock {
 
 impl SharedClock {
     /// Adds the times of a source. Those of a single frame without a date do not matter.
-    fn add(&mut self, series: &io::SeriesInfo) -> Result<()> {
+    pub fn add(&mut self, series: &io::SeriesInfo) -> Result<()> {
         let first = series.files.first().cloned();
         match &series.clock {
             Some(clock) => {
@@ -193,7 +192,7 @@ impl Group {
         };
         let (input, info) =
             files.open(|_, _| Vec::new(), |grid| Ok(missing_layers(grid, closed)))?;
-        geometry::check_sampled(traced, &info)?;
+        geometry::check_sampled(traced, ("save.fields", &info))?;
         clock.add(&info)?;
         let names = self.arrays.into_iter().map(|array| array.name).collect();
         let io::SeriesInfo { files, notes, conversions, .. } = info;

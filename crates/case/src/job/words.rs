@@ -4,8 +4,21 @@ use crate::format::{count, six_digits};
 use serde_json::Value;
 use std::path::Path;
 
-/// The field of a run in words: where it is from, its size, and its times.
+/// The field of a run in words: where it is from, its size, and its times; and those that are added.
 pub fn in_words(field: &Value) -> Option<String> {
+    let first = one_in_words(field)?;
+    let added = field["added"].as_array().into_iter().flatten().filter_map(|added| {
+        let number = |key: &str| added[key].as_f64().unwrap_or_default();
+        let turned = match number("rotate") {
+            0.0 => String::new(),
+            angle => format!(", turned by {} degrees to the right", six_digits(angle)),
+        };
+        Some(format!(" + {} times {}{turned}", six_digits(number("factor")), one_in_words(added)?))
+    });
+    Some(first + &added.collect::<String>())
+}
+
+fn one_in_words(field: &Value) -> Option<String> {
     let sampled = match &field["nodes"] {
         Value::Array(nodes) if nodes.len() == 3 => {
             let nodes: Vec<String> = nodes.iter().map(Value::to_string).collect();
@@ -99,6 +112,13 @@ mod tests {
             in_words(&files).unwrap().starts_with("`u.vtu` (")
                 && in_words(&files).unwrap().ends_with("steady")
         );
+        files["added"] = json!([
+            { "flow": "abc", "nodes": null, "sampled": false, "factor": 0.03, "rotate": 0.0 },
+            { "flow": "shear", "nodes": null, "sampled": false, "factor": 1.0, "rotate": -15.0 },
+        ]);
+        let added = "steady + 0.03 times the formula `abc`, evaluated at each position + 1 times the formula `shear`, \
+                     evaluated at each position, turned by -15 degrees to the right";
+        assert!(in_words(&files).unwrap().ends_with(added));
         assert_eq!(in_words(&Value::Null), None);
     }
 }

@@ -31,6 +31,14 @@ fn change(section: &str, before: &Table, now: &Table) -> Option<String> {
                 change(&format!("{name}."), before, now)
             }
             (before, now) if before == now => None,
+            (Some(Value::Array(before)), Some(Value::Array(now)))
+                if before.len() == now.len() && before.iter().chain(now).all(Value::is_table) =>
+            {
+                let mut pairs = before.iter().zip(now).enumerate();
+                pairs.find_map(|(i, (before, now))| {
+                    change(&format!("{name}[{i}]."), before.as_table()?, now.as_table()?)
+                })
+            }
             (before, now) => {
                 let [before, now] = [before, now].map(|value| match value {
                     Some(value) => value.to_string(),
@@ -53,6 +61,9 @@ mod tests {
         assert_eq!(change("", &before, &before), None);
         let now = table("[trace]\ndt = 0.25\n[save]\nevery = 2\n");
         assert_eq!(change("", &before, &now).unwrap(), "trace.dt is 0.25 and was 0.5");
+        let [first, second] = ["0.02", "0.03"]
+            .map(|factor| table(&format!("[[field]]\n[[field]]\nfactor = {factor}\n")));
+        assert_eq!(change("", &first, &second).unwrap(), "field[1].factor is 0.03 and was 0.02");
         let now = table("[trace]\ndt = 0.5\n[save]\n");
         assert_eq!(change("", &before, &now).unwrap(), "save.every is absent and was 2");
         let now = table("[trace]\ndt = 0.5\n[save]\nevery = 2\n[walk]\nseed = 1\n");

@@ -46,12 +46,12 @@ impl Fingerprint {
     /// `base`.
     pub fn of(case: &Case, loaded: &LoadedField, seeds: &Seeds) -> Result<Self> {
         let series = loaded.description.series();
-        let of_field = series.map_or(&[][..], |series| &series.files).iter().cloned();
-        let of_parts = series.map_or(&[][..], |series| &series.parts).iter().cloned();
+        let files = loaded.all_series().flat_map(|series| series.files.iter().cloned());
+        let parts = loaded.all_series().flat_map(|series| series.parts.iter().cloned());
         let of_arrays = loaded.sampled.iter().flat_map(|sampled| &sampled.files).cloned();
         let others = case.clone().other_files();
         let mut known = HashSet::new();
-        let of_fields = of_field.chain(of_parts).chain(of_arrays);
+        let of_fields = files.chain(parts).chain(of_arrays);
         let mut paths: Vec<PathBuf> = of_fields.chain(others).flat_map(files_of).collect();
         paths.retain(|path| known.insert(path.clone()));
         let blocks = (ALL_BLOCKS / paths.len().max(1) as u64).clamp(2, BLOCKS);

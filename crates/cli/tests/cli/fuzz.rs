@@ -183,6 +183,14 @@ fn files() -> Vec<String> {
             "files = \"K.vti\", interpolation = \"inverse-distance\", neighbours = 4, power = 2.0",
             inside,
         ),
+        // A section that is given twice replaces the first one.
+        files(
+            "files = \"K.vti\"",
+            &format!(
+                "{inside}\nfield = [{{ files = \"K.vti\", velocity = \"U\" }}, {{ files = \"u_2.vti\", velocity = \
+                 \"velocity\", factor = 0.5, rotate = 15.0, outside = \"zero\" }}]"
+            ),
+        ),
     ]
 }
 

@@ -40,6 +40,7 @@ mod sea;
 mod seeds;
 mod sources;
 mod strategies;
+mod sums;
 mod sweep;
 mod unfinished;
 mod workflows;

@@ -22,6 +22,23 @@ pub(crate) struct Coast {
     is_land: OnceLock<Vec<bool>>,
 }
 
+/// Whether each velocity is missing, hidden, or `land_value` in its components, of which a vertical one may be 0.
+pub(super) fn missing(
+    velocity: &Floats,
+    hidden: Option<&[bool]>,
+    land_value: Option<f64>,
+) -> Vec<bool> {
+    let is_missing = |i: usize| {
+        let [u, v, w] = velocity.vector(i);
+        let is_land = |x: f64| u == x && v == x && (w == x || w == 0.0);
+        let has_value = [u, v, w].iter().all(|x| x.is_finite());
+        !has_value
+            || land_value.is_some_and(is_land)
+            || hidden.is_some_and(|hidden| hidden.get(i) == Some(&true))
+    };
+    (0..velocity.len() / 3).map(is_missing).collect()
+}
+
 /// The frame to which velocities belong, and the position of each value.
 pub(super) type Place<'a> = (usize, &'a dyn Fn(usize) -> [f64; 3]);
 
@@ -42,16 +59,7 @@ impl Coast {
         mut velocity: Floats,
         hidden: Option<&[bool]>,
     ) -> Result<Floats> {
-        let number = |i: usize| velocity.get(i);
-        let is_missing = |i: usize| {
-            let [u, v, w] = [3 * i, 3 * i + 1, 3 * i + 2].map(number);
-            let is_land = |x: f64| u == x && v == x && (w == x || w == 0.0);
-            let has_value = [u, v, w].iter().all(|x| x.is_finite());
-            !has_value
-                || self.land_value.is_some_and(is_land)
-                || hidden.is_some_and(|hidden| hidden.get(i) == Some(&true))
-        };
-        let missing: Vec<bool> = (0..velocity.len() / 3).map(is_missing).collect();
+        let missing = missing(&velocity, hidden, self.land_value);
         let is_land = self.is_land.get_or_init(|| missing.clone());
         let changes = || (0..missing.len()).filter(|i| missing[*i] != is_land[*i]);
         if let Some(first) = changes().next() {

@@ -1,8 +1,9 @@
 //! Velocities on the faces of cells (Arakawa's C-grid), as kernels read them; see [`MeshShape`](burntrace_kernels::MeshShape).
 
+use super::domain::AXES;
 use crate::{
     Error, Result,
-    mesh::{Location, Mesh},
+    mesh::{Cells, Location, Mesh},
 };
 use burntrace_kernels::CellKind;
 
@@ -50,6 +51,50 @@ impl Faces {
     }
 }
 
+/// Where the numbers of each node of a mesh are, if velocities are on faces.
+pub(super) struct FacePlaces {
+    /// The middles of the faces r = 0 and s = 0 of the cell that begins with the node, and that of its bottom; NaN if there is none.
+    pub middles: Vec<[[f64; 3]; 3]>,
+    /// The horizontal directions of the velocities through both faces.
+    pub normals: Vec<[[f64; 2]; 2]>,
+}
+
+impl FacePlaces {
+    /// Those of hexahedra or quadrilaterals.
+    pub fn new(points: &[[f64; 3]], cells: &Cells, is_on_sphere: bool) -> Self {
+        let middles = vec![[[f64::NAN; 3]; 3]; points.len()];
+        let mut places = FacePlaces { middles, normals: vec![[[0.0; 2]; 2]; points.len()] };
+        for cell in 0..cells.len() {
+            let nodes = cells.nodes(cell);
+            let mean = |of: &[usize]| {
+                let sum = |d: usize| of.iter().map(|k| points[nodes[*k] as usize][d]).sum::<f64>();
+                [0, 1, 2].map(|d| sum(d) / of.len() as f64)
+            };
+            // Two layers of nodes, or one.
+            let layers = nodes.len() / 4;
+            for (axis, edges) in [EDGES_R, EDGES_S].into_iter().enumerate() {
+                for [first, last] in edges {
+                    let corners = [first, last, first + 4, last + 4];
+                    let middle = mean(&corners[..2 * layers]);
+                    let [from, to] = [first, last].map(|k| points[nodes[k] as usize]);
+                    let scale = if is_on_sphere { middle[1].to_radians().cos() } else { 1.0 };
+                    let (x, y) = (scale * (to[0] - from[0]), to[1] - from[1]);
+                    let length = x.hypot(y);
+                    let normal = if axis == 0 { [y, -x] } else { [-y, x] };
+                    let node = nodes[first] as usize;
+                    places.middles[node][axis] = middle;
+                    places.normals[node][axis] = normal.map(|component| component / length);
+                }
+            }
+            for layer in 0..layers {
+                let corners = [0, 1, 2, 3].map(|k| 4 * layer + k);
+                places.middles[nodes[4 * layer] as usize][2] = mean(&corners);
+            }
+        }
+        places
+    }
+}
+
 /// The length of an edge in the unit of fluxes: that of coordinates, or on a sphere the radius times a degree. There it is the
 /// length at the latitude of the edge's middle.
 fn length(a: [f64; 3], b: [f64; 3], radius: Option<f64>) -> f64 {
@@ -59,18 +104,27 @@ fn length(a: [f64; 3], b: [f64; 3], radius: Option<f64>) -> f64 {
     (scale * x).hypot(y)
 }
 
+/// Refuses cells of other types than hexahedra and quadrilaterals.
+pub(super) fn check_kind(cell: usize, kind: CellKind) -> Result<()> {
+    match kind {
+        CellKind::Hexahedron | CellKind::Quad => Ok(()),
+        _ => Err(Error::Mesh(format!(
+            "cell {cell} is a {kind:?}, and values are on faces; give hexahedra, or quadrilaterals in a plane z = const"
+        ))),
+    }
+}
+
 fn check(mesh: &Mesh, cell: usize) -> Result<()> {
+    check_kind(cell, mesh.cells().kinds[cell])?;
     let fail = |text: String| Err(Error::Mesh(text));
-    let kind = mesh.cells().kinds[cell];
     let is_flat = match mesh.flat_axis() {
-        None if kind == CellKind::Hexahedron => false,
-        Some(2) if kind == CellKind::Quad => true,
-        _ => {
+        Some(axis) if axis != 2 => {
             return fail(format!(
-                "cell {cell} is a {kind:?}, and values are on faces; give hexahedra, or quadrilaterals in a plane \
-                 z = const"
+                "cells are in a plane {} = const, and values are on faces; give a plane z = const",
+                AXES[axis]
             ));
         }
+        flat => flat.is_some(),
     };
     let nodes = mesh.cells().nodes(cell);
     let point = |k: usize| mesh.point(nodes[k] as usize);

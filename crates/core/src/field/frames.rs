@@ -106,6 +106,16 @@ impl TimeAxis {
         &self.clock
     }
 
+    /// The times of the frames.
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// The velocity outside these times.
+    pub fn outside(&self) -> OutsideTime {
+        self.outside
+    }
+
     /// First and last time at which the field is known; `None` if there is no limit.
     pub fn range(&self) -> Option<[f64; 2]> {
         (self.outside == OutsideTime::Error && self.times.len() > 1).then(|| self.ends())

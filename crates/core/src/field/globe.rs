@@ -166,6 +166,13 @@ impl Globe {
         (0..self.axes[1].len()).filter(is_added)
     }
 
+    /// Whether values are on rows at poles that are added.
+    pub fn is_added(&self) -> impl Fn(usize) -> bool + use<> {
+        let (nx, ny) = (self.axes[0].len(), self.axes[1].len());
+        let added: Vec<usize> = self.added_rows().collect();
+        move |value| added.contains(&(value / nx % ny))
+    }
+
     /// Number of different longitudes.
     fn distinct(&self) -> usize {
         self.axes[0].len() - usize::from(self.is_closed)

@@ -242,3 +242,9 @@ impl<S: GridSource + ?Sized> GridSource for Box<S> {
         (**self).placement()
     }
 }
+
+impl<S: PointSource + ?Sized> PointSource for Box<S> {
+    fn positions(&self) -> &[[f64; 3]] {
+        (**self).positions()
+    }
+}

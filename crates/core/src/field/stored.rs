@@ -29,6 +29,14 @@ impl Stored {
         }
     }
 
+    /// Whether a value is one that is added to those of the source, if some are.
+    pub fn is_added(&self) -> Option<impl Fn(usize) -> bool + use<>> {
+        match self {
+            Stored::Grid(globe) => Some(globe.is_added()),
+            _ => None,
+        }
+    }
+
     /// Finishes the rows of a frame.
     pub fn finish(&self, rows: &mut Floats, start: usize) {
         let Stored::Grid(globe) = self else { return };

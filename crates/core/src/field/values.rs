@@ -69,8 +69,11 @@ impl Sampled {
         let beside = (&values.device(), values.dtype());
         let values = Tensor::cat(vec![values, Tensor::zeros([frames, 1, 3], beside)], 1);
         let mut places = vec![count; self.layout.given];
+        let is_added = self.layout.stored.as_ref().and_then(|stored| stored.is_added());
         for (place, source) in order.order().iter().enumerate() {
-            places[*source] = place;
+            if !is_added.as_ref().is_some_and(|is_added| is_added(place)) {
+                places[*source] = place;
+            }
         }
         Ok(values.select(1, evaluate::indices(&places, beside.0)))
     }
@@ -108,9 +111,9 @@ impl Sampled {
 }
 
 /// Frames on the host.
-struct HostFrames {
-    times: Vec<f64>,
-    velocity: Vec<Floats>,
+pub(super) struct HostFrames {
+    pub times: Vec<f64>,
+    pub velocity: Vec<Floats>,
 }
 
 impl HostFrames {
@@ -148,9 +151,9 @@ impl HostFrames {
 }
 
 /// Frames on the host, with the places of their values.
-struct Placed<P> {
-    frames: HostFrames,
-    places: P,
+pub(super) struct Placed<P> {
+    pub frames: HostFrames,
+    pub places: P,
 }
 
 type GridPlaces = ([Vec<f64>; 3], Placement);

@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 66] = [
+const VALID: [&str; 68] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -42,6 +42,8 @@ const VALID: [&str; 66] = [
     "field={ files = \"a.vti\", times = { start = 0, step = \"1 h\" } }",
     "field={ files = \"../../tests/data/cf/nc4.nc\", frames = { start = \"2000-01-01T06:00\", stop = \"2000-01-02\" } }",
     "field.ignore_file_times=true",
+    "field=[{ flow = \"abc\" }]",
+    "field=[{ files = \"a.nc\" }, { files = \"b.nc\", factor = 0.03, rotate = -15, outside = \"zero\" }]",
     "inlet={ kind = \"face\", face = \"x-low\" }",
     "inlet={ kind = \"polygon\", corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0]], pattern = \"flux\" }",
     "inlet={ kind = \"patch\", patch = \"a\", pattern = \"gaussian\", deviation = 0.1 }",
@@ -87,7 +89,7 @@ const VALID: [&str; 66] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 51] = [
+const INVALID: [&str; 53] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.coast=outlet",
@@ -96,6 +98,8 @@ const INVALID: [&str; 51] = [
     "boundary.x=[\"exit\"]",
     "domain.low=[0, 0]",
     "field={}",
+    "field=[{ flow = \"abc\" }, { factor = 2.0 }]",
+    "field=[{ flow = \"abc\" }, { flow = \"abc\", outside = \"hold\" }]",
     "field.files=a.vti",
     "field={ files = \"a.vti\", crop = \"all\" }",
     "field.flow={ u = 1 }",
