@@ -17,6 +17,7 @@ mod netcdf;
 mod open;
 mod packing;
 mod part;
+mod projection;
 mod store;
 mod strided;
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub use error::{Error, Result};
 pub use grid::{CfFrame, CfGrid, Request};
 pub use netcdf::cache_bytes;
 pub use open::{is_cf, open};
+pub use projection::Projection;
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable};
 pub use time::{Clock, DatedTimes, TimeAxis, Times};
 pub use turn::Turn;
