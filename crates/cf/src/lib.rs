@@ -26,6 +26,7 @@ mod tests;
 mod time;
 mod turn;
 mod units;
+mod unstructured;
 mod values;
 pub mod zarr;
 
@@ -40,4 +41,5 @@ pub use projection::Projection;
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable};
 pub use time::{Clock, DatedTimes, TimeAxis, Times};
 pub use turn::Turn;
+pub use unstructured::is_unstructured;
 pub use values::Values;

@@ -10,6 +10,7 @@ mod attributes;
 mod axes;
 mod damaged;
 mod degrees;
+mod unstructured;
 
 const NODES: [usize; 3] = [5, 4, 3];
 const TIMES: usize = 3;

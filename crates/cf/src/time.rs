@@ -4,8 +4,9 @@ use crate::axis::UnitCheck;
 use crate::calendar::{Calendar, Reference};
 use crate::layout::Layout;
 use crate::packing::Packing;
-use crate::store::{Store, Variable};
+use crate::store::{ScalarType, Store, Variable};
 use crate::units::Quantity;
+use crate::values::Values;
 use crate::{Error, Result};
 
 /// The dimension of time.
@@ -104,6 +105,34 @@ impl TimeAxis {
     }
 }
 
+/// Whole days and milliseconds of the day, as FVCOM writes them beside times in single precision.
+const DAYS_AND_MILLISECONDS: [&str; 2] = ["Itime", "Itime2"];
+const MILLISECONDS_OF_A_DAY: f64 = 86_400_000.0;
+
+/// The times of FVCOM as whole numbers; `None` if there are none on the dimension.
+fn whole_times(store: &dyn Store, coordinate: &Variable) -> Result<Option<Times>> {
+    let [Some(days), Some(milliseconds)] = DAYS_AND_MILLISECONDS.map(|name| store.find(name))
+    else {
+        return Ok(None);
+    };
+    let units = [days, milliseconds].map(|of| of.text("units").unwrap_or_default());
+    let are_known = units[0].starts_with("days since") && units[1].starts_with("msec since 00:00");
+    let are_of_times = [days, milliseconds].iter().all(|of| of.dimensions == coordinate.dimensions);
+    if !are_known || !are_of_times {
+        return Ok(None);
+    }
+    let fail = |reason: String| Error::variable(store.path(), &days.name, reason);
+    let reference = Reference::parse(units[0], days.text("calendar")).map_err(fail)?;
+    let [days, milliseconds] =
+        [days, milliseconds].map(|of| store.read_all(of).map(Values::into_f64));
+    let pairs = days?.into_iter().zip(milliseconds?);
+    let values = pairs.map(|(day, of_day)| day + of_day / MILLISECONDS_OF_A_DAY).collect();
+    Ok(Some(Times::Dated(DatedTimes { reference, values })))
+}
+
+/// Seconds between times in single precision of which a note tells.
+const MAX_ROUNDING: f64 = 1.0;
+
 fn read_times(store: &dyn Store, coordinate: &Variable, units: &mut UnitCheck) -> Result<Times> {
     let fail = |reason: String| Error::variable(store.path(), &coordinate.name, reason);
     let text = coordinate.text("units").unwrap_or_default();
@@ -112,6 +141,12 @@ fn read_times(store: &dyn Store, coordinate: &Variable, units: &mut UnitCheck) -
         true => None,
         false => units.unit(store, coordinate, Quantity::Time)?,
     };
+    let is_single = coordinate.scalar == Some(ScalarType::F32);
+    if let Some(times) = whole_times(store, coordinate)?.filter(|_| is_dated && is_single) {
+        let names = DAYS_AND_MILLISECONDS.map(|name| format!("`{name}`")).join(" and ");
+        units.convert(format!("times are those of {names}, and not of `{}`", coordinate.name));
+        return Ok(times);
+    }
     let packing = Packing::of(store, coordinate).map_err(fail)?;
     let values = packing.decode(store.read_all(coordinate)?, unit).map_err(fail)?.values.into_f64();
     if let Some(index) = values.iter().position(|time| !time.is_finite()) {
@@ -122,5 +157,16 @@ fn read_times(store: &dyn Store, coordinate: &Variable, units: &mut UnitCheck) -
     }
     let reference = Reference::parse(text, coordinate.text("calendar")).map_err(fail)?;
     units.note_time(coordinate, text, &reference);
+    let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs() as f32));
+    let next =
+        DatedTimes { reference: reference.clone(), values: vec![f64::from(largest.next_up())] };
+    let clock = Clock { reference: reference.clone(), start: f64::from(largest) };
+    let step = next.seconds_from(&clock).ok().and_then(|seconds| seconds.first().copied());
+    if let Some(step) = step.filter(|step| is_single && *step > MAX_ROUNDING) {
+        units.notes.push(format!(
+            "`{}` is in single precision: its times are multiples of {step:.1} s",
+            coordinate.name
+        ));
+    }
     Ok(Times::Dated(DatedTimes { reference, values }))
 }
