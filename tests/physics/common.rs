@@ -143,7 +143,7 @@ impl Frames {
         mut velocity: impl FnMut([f64; 3], f64) -> [f64; 3],
     ) -> Self {
         let positions = match placement {
-            Placement::Nodes => axes.clone(),
+            Placement::Nodes | Placement::Faces => axes.clone(),
             Placement::Cells => axes.each_ref().map(|axis| centres(axis)),
         };
         let [xs, ys, zs] = positions;

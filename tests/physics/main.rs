@@ -8,6 +8,7 @@ mod requirements;
 
 mod cloud;
 mod common;
+mod lattice;
 mod meshes;
 mod oracle;
 mod recorded;

@@ -3,8 +3,9 @@
 use crate::axis::UnitCheck;
 use crate::directions::{DOWNWARD, points};
 use crate::grid::CfFrame;
+use crate::layout::time_of;
 use crate::packing::{Decoded, Packing};
-use crate::store::{Span, Store, Variable};
+use crate::store::{Dimension, Span, Store, Variable};
 use crate::time::TimeAxis;
 use crate::units::Quantity;
 use crate::values::Values;
@@ -68,6 +69,8 @@ pub struct CfMesh {
     /// Faces of the boundary by their name, such as `coast`: the points of each, and [`NONE`] after the last of fewer
     /// than four.
     pub boundary: Vec<(String, Vec<[u32; 4]>)>,
+    /// The variables of positions, which all files must have with the same values.
+    pub positions: Vec<String>,
     /// The times; `None` if the variables do not depend on time.
     pub time: Option<TimeAxis>,
     pub(crate) velocity: [Option<Gather>; 3],
@@ -101,6 +104,11 @@ pub(crate) enum Weights {
     Mean { count: usize, index: Vec<u32>, weights: Vec<f32> },
 }
 
+impl Weights {
+    /// No values.
+    pub const NOTHING: Weights = Weights::One { index: Vec::new(), sign: 1.0 };
+}
+
 impl CfMesh {
     /// Number of values of a variable: of points or cells.
     pub fn values(&self) -> usize {
@@ -123,6 +131,45 @@ impl CfMesh {
     /// Those of the notes that say how the file is read by its own attributes.
     pub fn conversions(&self) -> &[String] {
         &self.units.conversions
+    }
+
+    /// Whether another file has the variables of the mesh, and the same positions, levels and masks.
+    ///
+    /// # Errors
+    ///
+    /// If a variable is missing or has another shape, or cannot be read.
+    pub fn is_of(&self, first: &dyn Store, other: &dyn Store) -> Result<bool> {
+        let parts = self.velocity.iter().flatten().chain(&self.diffusivity).chain(&self.arrays);
+        for part in parts {
+            let [own, others] = [found(first, &part.variable)?, found(other, &part.variable)?];
+            let sizes = own.dimensions.iter().zip(&others.dimensions).enumerate();
+            let is_same =
+                |(d, (a, b)): (usize, (&Dimension, &Dimension))| Some(d) == part.time || a == b;
+            if own.dimensions.len() != others.dimensions.len() || !sizes.into_iter().all(is_same) {
+                return Ok(false);
+            }
+        }
+        for name in &self.positions {
+            let (Some(own), Some(others)) = (first.find(name), other.find(name)) else { continue };
+            if first.read_all(own)?.into_f64() != other.read_all(others)?.into_f64() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The times of another file of the mesh; `None` if its variables do not depend on time.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub fn times_of(&self, other: &dyn Store) -> Result<Option<TimeAxis>> {
+        let Some(part) = self.velocity.iter().flatten().chain(&self.arrays).next() else {
+            return Ok(None);
+        };
+        let variable = found(other, &part.variable)?;
+        let (_, layout) = time_of(other, variable);
+        TimeAxis::read(other, variable, &layout, &mut UnitCheck::default())
     }
 
     /// Moves the longitudes by whole turns.

@@ -20,7 +20,8 @@ impl FieldShape {
     pub fn radius(&self) -> Option<f64> {
         match self {
             FieldShape::Grid(grid) => grid.radius,
-            _ => None,
+            FieldShape::Mesh(mesh) => mesh.radius,
+            FieldShape::Points(_) | FieldShape::Formula(_) => None,
         }
     }
 

@@ -16,6 +16,9 @@ pub enum Placement {
     Nodes,
     /// In cells: constant within a cell.
     Cells,
+    /// On the faces of hexahedra with vertical sides, or on the sides of quadrilaterals (Arakawa's C-grid), as
+    /// numbers of the nodes: see [`MeshShape`](crate::MeshShape).
+    Faces,
 }
 
 /// Shape of a grid: the metadata that a kernel needs beside the tensors.
@@ -48,7 +51,7 @@ impl GridShape {
     /// Values along each axis: nodes, or cells (one on a flat axis).
     pub fn values(&self) -> [usize; 3] {
         match self.placement {
-            Placement::Nodes => self.nodes,
+            Placement::Nodes | Placement::Faces => self.nodes,
             Placement::Cells => self.nodes.map(|n| (n - 1).max(1)),
         }
     }

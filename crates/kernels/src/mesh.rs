@@ -58,6 +58,14 @@ impl FaceTags {
 /// the cell that are shorter than a bin of the locator along each axis may leave the mesh and end in it; then
 /// with the offsets of the locator's bins, including the end of the last, and the entries: cell
 /// numbers, increasing in each bin.
+///
+/// With [`Placement::Faces`], a node has the flux through the face between it and the node after it along s, in the direction
+/// of r; that through the face between it and the node after it along r, in the direction of s; and the vertical velocity at
+/// the bottom of the cell that starts with it. So of a cell's values, node 0 has the first three, node 1 the flux
+/// through the face r = 1, node 3 that through s = 1, and node 4 the vertical velocity at the top. A flux is a velocity times a
+/// length; in the cell the velocity is `((1 - r) U0 + r U1) dx/dr + ((1 - s) V0 + s V1) dx/ds` over the determinant of both
+/// derivatives of the horizontal position x (Delandmeter and van Sebille 2019, Geoscientific Model Development 12:3571). On
+/// a sphere, fluxes are in units of the radius times a degree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshShape {
     /// Cells of the mesh.
@@ -74,6 +82,8 @@ pub struct MeshShape {
     pub values: usize,
     /// Where velocities are stored.
     pub placement: Placement,
+    /// Radius of the sphere that it is on; see [`GridShape::radius`](crate::GridShape::radius).
+    pub radius: Option<f64>,
     /// Total length of the cells' node lists; 0 for simplices.
     pub connectivity: usize,
     /// Total length of the cells' neighbour lists; 0 for simplices.

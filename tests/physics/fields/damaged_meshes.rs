@@ -148,7 +148,7 @@ fn damage_cells(kind: usize, dice: &mut Dice, made: &mut Made) {
 fn frames(dice: &mut Dice, made: &Made) -> MeshFrames {
     let placement = dice.pick(&[Placement::Nodes, Placement::Nodes, Placement::Cells]);
     let count = match placement {
-        Placement::Nodes => made.points.len(),
+        Placement::Nodes | Placement::Faces => made.points.len(),
         Placement::Cells => made.cells.len(),
     };
     let times = dice.pick(&[&[0.0][..], &[0.0, 0.3, 1.0]]).to_vec();

@@ -2,6 +2,7 @@
 
 use crate::{
     common::*,
+    lattice::Lattice,
     meshes::{Made, mixed},
 };
 use burn::tensor::{Device, Tensor, TensorData};
@@ -60,6 +61,19 @@ pub fn kinds() -> Vec<(&'static str, usize, Box<Make>)> {
         };
         (count, Box::new(make))
     };
+    let lattice = Lattice::new([5, 4, 3], |[i, j, k]| {
+        let (x, y) = (0.5 * i as f64, j as f64 / 3.0);
+        [
+            x + 0.1 * (7.0 * y).sin() * x * (2.0 - x),
+            y + 0.1 * (3.0 * x).sin() * y * (1.0 - y),
+            0.5 * k as f64,
+        ]
+    });
+    let count_on_faces = lattice.points.len();
+    let faces = move |values| -> Box<dyn Field> {
+        let (mesh, times) = ((lattice.points.clone(), lattice.cells.clone()), TIMES.to_vec());
+        Box::new(MeshField::from_tensor(mesh, times, Placement::Faces, values, &options).unwrap())
+    };
     let (hexahedra, general) = mesh(mixed(3));
     let (points_of_tetrahedra, simplices) = mesh(Made::new(3, 0.1, |_| CellKind::Tetra));
     vec![
@@ -69,6 +83,7 @@ pub fn kinds() -> Vec<(&'static str, usize, Box<Make>)> {
         ("inverse distance", 40, points(Weighting::InverseDistance { neighbours: 5, power: 3.0 })),
         ("cells of several types", hexahedra, general),
         ("tetrahedra", points_of_tetrahedra, simplices),
+        ("faces of cells", count_on_faces, Box::new(faces)),
     ]
 }
 

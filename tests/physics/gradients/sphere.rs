@@ -4,10 +4,10 @@ use super::{
     adjoint::{self, Make, Set, TIMES, tensor, values_of, weighted},
     flow_map,
 };
-use crate::common::*;
+use crate::{common::*, lattice::Lattice};
 use burntrace::{
-    BoundaryCondition, Face, FieldOptions, GridField, NotFinite, Placement, RandomWalk, SaveAt,
-    Scheme, Seeds, Slip, Tolerance, Tracer,
+    BoundaryCondition, Face, FieldOptions, GridField, MeshField, NotFinite, Placement, RandomWalk,
+    SaveAt, Scheme, Seeds, Slip, Tolerance, Tracer,
 };
 
 /// Small, so that steps turn far.
@@ -36,6 +36,20 @@ fn part() -> (usize, Box<Make>) {
 fn globe() -> (usize, Box<Make>) {
     let axes = [even_axis(0.0, 360.0, 8), even_axis(-75.0, 75.0, 6), even_axis(0.0, 1.0, 2)];
     kind(axes, options())
+}
+
+/// The part as a mesh whose axes are turned from the parallels, with velocities at nodes or on faces.
+fn mesh(placement: Placement) -> (usize, Box<Make>) {
+    let lattice = Lattice::new([5, 5, 3], |[i, j, k]| {
+        let (x, y) = (0.25 * i as f64, 0.25 * j as f64);
+        [-5.0 + 65.0 * x + 10.0 * y * x, 38.0 + 44.0 * y - 6.0 * x * y, 0.5 * k as f64]
+    });
+    let count = lattice.points.len();
+    let make = move |values| -> Box<dyn burntrace::Field> {
+        let (mesh, times) = ((lattice.points.clone(), lattice.cells.clone()), TIMES.to_vec());
+        Box::new(MeshField::from_tensor(mesh, times, placement, values, &options()).unwrap())
+    };
+    (count, Box::new(make))
 }
 
 fn seeds(low: [f64; 3], high: [f64; 3]) -> Seeds {
@@ -91,6 +105,17 @@ fn gradients_on_a_sphere_match_central_differences_and_each_other_for_all_scheme
         adjoint::check(&what, make, *count, &inside(), set);
         flow_map::check(&what, make, *count, &inside(), set);
         check_seeds(&what, &part(), &inside(), set);
+    }
+}
+
+#[test]
+fn gradients_in_meshes_on_a_sphere_match_central_differences_and_each_other() {
+    for (what, placement) in [("nodes", Placement::Nodes), ("faces", Placement::Faces)] {
+        let (count, make) = &mesh(placement);
+        let set: &Set = &|tracer| tracer.mesh_wall(BoundaryCondition::Slide);
+        adjoint::check(what, make, *count, &inside(), set);
+        flow_map::check(what, make, *count, &inside(), set);
+        check_seeds(what, &mesh(placement), &inside(), set);
     }
 }
 

@@ -153,7 +153,9 @@ impl Coast {
         let of_value = |value: usize| is_land[order.map_or(value, |order| order[value])];
         let is_land: Vec<bool> = (0..shape.values_per_frame()).map(of_value).collect();
         let walls = axes.each_ref().map(|axis| match shape.placement {
-            Placement::Nodes => axis.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect(),
+            Placement::Nodes | Placement::Faces => {
+                axis.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect()
+            }
             Placement::Cells => axis[1..axis.len().max(2) - 1].to_vec(),
         });
         Some(Land::new(&walls, &is_land))

@@ -2,7 +2,7 @@
 
 use super::lanes::LANES;
 use crate::{Error, Result};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use burntrace_kernels::Placement;
 
 /// The mean radius of the earth in metres (Moritz 2000, Geodetic Reference System 1980).
@@ -30,6 +30,44 @@ pub fn scales(radius: f64, [_, lat, height]: [f64; 3]) -> [f64; 3] {
     [degree * lat.to_radians().cos(), degree, 1.0]
 }
 
+/// Refuses a radius that is not positive.
+pub(super) fn check_radius(radius: f64) -> Result<()> {
+    match radius.is_finite() && radius > 0.0 {
+        true => Ok(()),
+        false => Err(Error::Sphere(format!(
+            "its radius is {radius}; give metres, such as {EARTH_RADIUS}"
+        ))),
+    }
+}
+
+/// Refuses latitudes beyond the poles.
+pub(super) fn check_latitudes([south, north]: [f64; 2]) -> Result<()> {
+    match south.min(-north) < -90.0 - SLACK {
+        false => Ok(()),
+        true => Err(Error::Sphere(format!(
+            "latitudes are from {south} to {north}; give -90 to 90 degrees"
+        ))),
+    }
+}
+
+/// Sine and cosine of an angle in degrees.
+pub(super) type Turn = [f64; 2];
+
+/// Of an angle in degrees.
+pub(super) fn turn(degrees: f64) -> Turn {
+    degrees.to_radians().sin_cos().into()
+}
+
+/// A velocity towards the east, the north and upwards at a longitude and a latitude, as a vector in space and the part
+/// upwards.
+pub(super) fn vector_and_height([lon, lat]: [Turn; 2], [east, north, up]: [f64; 3]) -> [f64; 4] {
+    let ([sin_lon, cos_lon], [sin_lat, cos_lat]) = (lon, lat);
+    // Along the meridian, away from the axis.
+    let away = -sin_lat * north;
+    let [x, y] = [away * cos_lon - east * sin_lon, away * sin_lon + east * cos_lon];
+    [x, y, cos_lat * north, up]
+}
+
 /// Part of a degree that is rounding.
 const SLACK: f64 = 1e-6;
 
@@ -41,8 +79,8 @@ pub(crate) struct Globe {
     /// The row of the source of each latitude.
     rows: Vec<usize>,
     /// Sines and cosines of the longitudes, and of the latitudes of the source.
-    lon: Vec<[f64; 2]>,
-    lat: Vec<[f64; 2]>,
+    lon: Vec<Turn>,
+    lat: Vec<Turn>,
     /// Whether the last longitude is the first one again.
     pub is_closed: bool,
 }
@@ -54,23 +92,19 @@ impl Globe {
     /// positive.
     pub fn new(radius: f64, axes: &[Vec<f64>; 3], placement: Placement) -> Result<Self> {
         let fail = |text: String| Err(Error::Sphere(text));
-        if !(radius.is_finite() && radius > 0.0) {
-            return fail(format!("its radius is {radius}; give metres, such as {EARTH_RADIUS}"));
-        }
+        check_radius(radius)?;
         if placement == Placement::Cells {
             return fail("velocities are in cells; give them at the nodes".into());
         }
         let [([west, .., east], [south, .., north])] = [(&axes[0][..], &axes[1][..])] else {
             return fail("a grid has at least two longitudes and two latitudes".into());
         };
-        if south.min(-north) < -90.0 - SLACK {
-            return fail(format!("latitudes are from {south} to {north}; give -90 to 90 degrees"));
-        }
+        check_latitudes([*south, *north])?;
         if east - west > CIRCLE + SLACK {
             return fail(format!("longitudes are from {west} to {east}; give 360 degrees at most"));
         }
         let is_closed = east - west >= CIRCLE - SLACK;
-        let turns = |axis: &[f64]| axis.iter().map(|x| x.to_radians().sin_cos().into()).collect();
+        let turns = |axis: &[f64]| axis.iter().copied().map(turn).collect();
         let [lon, lat, z] = axes;
         let mut globe = Globe {
             axes: [even(lon), even(lat), z.clone()],
@@ -116,48 +150,10 @@ impl Globe {
         Some((0..nx * ny * nz).map(index).collect())
     }
 
-    /// A velocity towards the east, the north, and upwards at a value, as a vector in space and the part upwards.
-    pub fn in_space(&self, value: usize, [east, north, up]: [f64; 3]) -> [f64; 4] {
+    /// The longitude and the latitude of a value.
+    pub fn place(&self, value: usize) -> [Turn; 2] {
         let (nx, ny) = (self.axes[0].len(), self.axes[1].len());
-        let ([sin_lon, cos_lon], [sin_lat, cos_lat]) =
-            (self.lon[value % nx], self.lat[self.rows[value / nx % ny]]);
-        // Along the meridian, away from the axis.
-        let away = -sin_lat * north;
-        let [x, y] = [away * cos_lon - east * sin_lon, away * sin_lon + east * cos_lon];
-        [x, y, cos_lat * north, up]
-    }
-
-    /// The directions of the components of velocities at all values, beside a tensor: vectors in space and the part upwards,
-    /// each `[1, values, 4]`.
-    fn directions(&self, beside: &Tensor<3>) -> [Tensor<3>; 3] {
-        let count = beside.dims()[1];
-        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|unit| {
-            let rows = (0..count).flat_map(|value| self.in_space(value, unit)).collect::<Vec<_>>();
-            let rows = TensorData::new(rows, [1, count, LANES]);
-            Tensor::from_data(rows, (&beside.device(), beside.dtype()))
-        })
-    }
-
-    /// Velocities `[frames, values, 3]` as vectors in space and the part upwards `[frames, values, 4]`, as
-    /// [`in_space`](Globe::in_space) and [`join_poles`](Globe::join_poles) turn them.
-    pub fn turned(&self, values: Tensor<3>) -> Tensor<3> {
-        let component = |d: usize| values.clone().narrow(2, d, 1);
-        let [east, north, up] = self.directions(&values);
-        let rows = component(0) * east + component(1) * north + component(2) * up;
-        let ([nx, ny, nz], frames) = (self.axes.each_ref().map(Vec::len), values.dims()[0]);
-        let mut rows = rows.reshape([frames * nz, ny, nx, LANES]);
-        for j in self.added_rows() {
-            let row = rows.clone().narrow(1, j, 1);
-            let mean = row.clone().narrow(2, 0, self.distinct()).mean_dim(2).expand(row.dims());
-            rows = rows.slice_assign([0..frames * nz, j..j + 1, 0..nx, 0..LANES], mean);
-        }
-        rows.reshape([frames, nx * ny * nz, LANES])
-    }
-
-    /// Velocities towards the east, the north and upwards `[frames, values, 3]`, from what [`turned`](Globe::turned) gives.
-    pub fn along_axes(&self, rows: Tensor<3>) -> Tensor<3> {
-        let components = self.directions(&rows).map(|axis| (rows.clone() * axis).sum_dim(2));
-        Tensor::cat(components.to_vec(), 2)
+        [self.lon[value % nx], self.lat[self.rows[value / nx % ny]]]
     }
 
     /// The latitudes of the rows at poles that are added.
@@ -173,6 +169,18 @@ impl Globe {
     /// Number of different longitudes.
     fn distinct(&self) -> usize {
         self.axes[0].len() - usize::from(self.is_closed)
+    }
+
+    /// As [`join_poles`](Globe::join_poles), of frames of rows `[frames, values, 4]`.
+    pub fn join_poles_of(&self, rows: Tensor<3>) -> Tensor<3> {
+        let ([nx, ny, nz], [frames, values, _]) = (self.axes.each_ref().map(Vec::len), rows.dims());
+        let mut rows = rows.reshape([frames * nz, ny, nx, LANES]);
+        for j in self.added_rows() {
+            let row = rows.clone().narrow(1, j, 1);
+            let mean = row.clone().narrow(2, 0, self.distinct()).mean_dim(2).expand(row.dims());
+            rows = rows.slice_assign([0..frames * nz, j..j + 1, 0..nx, 0..LANES], mean);
+        }
+        rows.reshape([frames, values, LANES])
     }
 
     /// Gives all values of an added row the mean of the row beside it, as they are at one point.

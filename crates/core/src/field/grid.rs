@@ -10,6 +10,7 @@ use super::{
     sampled::Sampled,
     sampled_field::sampled_field,
     source::GridSource,
+    stored::Stored,
 };
 use crate::{Error, Result};
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
@@ -67,6 +68,10 @@ impl GridField {
         options: &FieldOptions,
     ) -> Result<Self> {
         check_axes(&axes)?;
+        if placement == Placement::Faces {
+            let reason = "velocities on faces are those of a mesh (`MeshField`); give them at the nodes of a grid, or in its cells";
+            return Err(Error::Mesh(reason.into()));
+        }
         let has_velocity = input.lanes()?.has_velocity;
         let radius = options.radius.filter(|_| has_velocity);
         let globe = radius.map(|radius| Globe::new(radius, &axes, placement)).transpose()?;
@@ -95,7 +100,7 @@ impl GridField {
             name: grid_name(&shape),
             other_bytes: (shape.nodes.iter().sum::<usize>() * options.precision.bytes()) as u64,
             position: Arc::new(move |value| value_position(value, &shape, &axes)),
-            globe: globe.map(Arc::new),
+            stored: globe.map(|globe| Arc::new(Stored::Grid(globe))),
             coast: coast.clone(),
         };
         let Loaded { velocity, stream, traits, layout } =

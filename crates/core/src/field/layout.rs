@@ -4,10 +4,10 @@ use super::{
     arrays::FieldArray,
     coast::Coast,
     frames::TimeAxis,
-    globe::Globe,
     lanes::{ArrayLanes, LANES},
     options::NotFinite,
     source::{FrameData, FrameSource},
+    stored::Stored,
     totals::ReadTotals,
 };
 use crate::{Error, Floats, Precision, Result};
@@ -45,8 +45,8 @@ pub(crate) struct ValueLayout {
     pub flat: [bool; 3],
     /// Whether a frame is made of its source's values and nothing else, without averages.
     pub is_plain: bool,
-    /// The sphere that the field is on.
-    pub globe: Option<Arc<Globe>>,
+    /// How velocities are stored, if not as the source gives them.
+    pub stored: Option<Arc<Stored>>,
     /// The land, if values that are not finite are land.
     pub coast: Option<Arc<Coast>>,
 }
@@ -59,7 +59,7 @@ impl ValueLayout {
             order: None,
             flat: [false; 3],
             is_plain: false,
-            globe: None,
+            stored: None,
             coast: None,
         }
     }
@@ -86,8 +86,8 @@ pub(super) struct Layout {
     /// Bytes of coordinates and index tables.
     pub other_bytes: u64,
     pub position: Positions,
-    /// The sphere that the field is on.
-    pub globe: Option<Arc<Globe>>,
+    /// How velocities are stored, if not as the source gives them.
+    pub stored: Option<Arc<Stored>>,
     /// The land, if values that are not finite are land.
     pub coast: Option<Arc<Coast>>,
 }
@@ -110,7 +110,7 @@ impl Layout {
             order: self.order.clone(),
             flat: self.flat,
             is_plain: !self.averaged,
-            globe: self.globe.clone(),
+            stored: self.stored.clone(),
             coast: self.coast.clone(),
         }
     }
@@ -156,9 +156,11 @@ impl Layout {
                     .into(),
             ));
         }
-        if self.globe.is_some() && diffusivity.is_some() {
+        if self.stored.is_some() && diffusivity.is_some() {
             return Err(Error::Sphere(
-                "diffusivities of files have no place beside velocities upwards; give a constant one".into(),
+                "diffusivities of files have no place beside velocities on a sphere or on faces of cells; give a \
+                 constant one"
+                    .into(),
             ));
         }
         let is_hidden =
@@ -170,14 +172,8 @@ impl Layout {
             }
             let is_hole = |i: usize| is_hidden(i) || not_finite == NotFinite::Outside;
             let bad = self.put_velocity(&velocity, is_hole, all);
-            match (&self.globe, &mut *all) {
-                (Some(globe), Floats::F32(all)) => {
-                    globe.join_poles(all[start..].as_chunks_mut().0, |x| x as f32);
-                }
-                (Some(globe), Floats::F64(all)) => {
-                    globe.join_poles(all[start..].as_chunks_mut().0, |x| x);
-                }
-                (None, _) => {}
+            if let Some(stored) = &self.stored {
+                stored.finish(all, start);
             }
             if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
                 let position = (self.position)(first);
@@ -325,8 +321,8 @@ impl Layout {
             if v.iter().all(|u| u.is_finite()) {
                 let kept = |d: usize| if self.flat[d] { 0.0 } else { v[d] };
                 let kept = [kept(0), kept(1), kept(2)];
-                row = match &self.globe {
-                    Some(globe) => globe.in_space(value, kept).map(&cast),
+                row = match &self.stored {
+                    Some(stored) => stored.row(value, kept).map(&cast),
                     None => [cast(kept[0]), cast(kept[1]), cast(kept[2]), T::default()],
                 };
             } else if is_hole(i) {
@@ -363,7 +359,7 @@ pub(super) fn check_ends(time: &TimeAxis, meet: bool) -> Result<()> {
 pub(super) fn grid_name(shape: &GridShape) -> String {
     let [nx, ny, nz] = shape.values();
     let what = match shape.placement {
-        Placement::Nodes => "nodes",
+        Placement::Nodes | Placement::Faces => "nodes",
         Placement::Cells => "cells",
     };
     format!("{nx} x {ny} x {nz} {what}")

@@ -5,7 +5,9 @@ mod weights;
 
 use super::{
     domain::{Domain, bounding_box},
+    faces::Faces,
     frames::TimeAxis,
+    globe::{check_latitudes, check_radius, turn},
     interface::Internals,
     lanes::ArrayLanes,
     layout::{Layout, Ordered},
@@ -14,9 +16,10 @@ use super::{
     sampled::Sampled,
     sampled_field::sampled_field,
     source::MeshSource,
+    stored::Stored,
 };
 use crate::{
-    Precision, Result,
+    Error, Precision, Result,
     mesh::{Mesh, Origins, records},
 };
 use averaged::Averaged;
@@ -25,7 +28,7 @@ use burntrace_kernels::{FieldShape, FieldTensors, Placement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weights::CellWeights;
+use weights::{CellWeights, NODES};
 
 /// Interpolation of velocities that are given in the cells of a mesh. Velocities at the points are
 /// always interpolated by the shape functions of the cells (VTK's).
@@ -47,6 +50,11 @@ pub enum CellVelocity {
 /// move along the axis normal to it. There is no field outside the mesh: particles leave it, or [`Tracer::mesh_wall`](crate::Tracer::mesh_wall) keeps them
 /// inside. A stage of a step outside the mesh uses the velocity at the last position inside, on the
 /// straight line from the start of the step.
+///
+/// With [`FieldOptions::radius`] the mesh is on a sphere: coordinates are longitudes and latitudes in degrees and heights in
+/// metres, and velocities are eastward, northward and upward in m/s. Cells are straight in longitude and latitude: a cell
+/// across a meridian at which longitudes jump, or around a pole, is not possible. With [`Placement::Faces`] the mesh is a
+/// C-grid of an ocean model.
 ///
 /// The tensor engine locates cells on the host in f64. Its gradients follow from the shape
 /// functions; velocities that are constant in each cell have zero gradients.
@@ -100,16 +108,27 @@ impl MeshField {
         let source = given.source();
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
         let lanes = ArrayLanes::checked(source)?;
-        let (mesh, origins) = Mesh::in_order(source.points(), source.cells(), options.precision)?;
+        let radius = options.radius.filter(|_| lanes.has_velocity);
+        if let Some(radius) = radius {
+            check_degrees(radius, source.points())?;
+        }
+        let coordinates = (options.precision, radius.is_some());
+        let (mesh, origins) = Mesh::ordered(source.points(), source.cells(), coordinates)?;
         let mesh = match source.boundary() {
             Some(boundary) => mesh.with_boundary(boundary)?,
             None => mesh,
         };
         let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
         let placement = if averages { Placement::Nodes } else { source.placement() };
-        let records = mesh.records(placement, options.precision);
+        let records = mesh.records_on(radius, placement, options.precision);
+        let stored = stored(&mesh, placement, radius)?;
+        if placement == Placement::Faces && !lanes.arrays().is_empty() {
+            return Err(Error::Arrays(
+                "velocities are on the faces of cells, where no arrays are; omit them".into(),
+            ));
+        }
         let (count, what) = match source.placement() {
-            Placement::Nodes => (source.points().len(), "points"),
+            Placement::Nodes | Placement::Faces => (source.points().len(), "points"),
             Placement::Cells => (source.cells().len(), "cells"),
         };
         let (mesh, origins) = (Arc::new(mesh), Arc::new(origins));
@@ -118,7 +137,7 @@ impl MeshField {
             shape: FieldShape::Mesh(records.shape),
             given: if averages { mesh.points().len() } else { count },
             averaged: averages,
-            globe: None,
+            stored: stored.map(Arc::new),
             coast: None,
             order: (!averages).then(|| Arc::new(order.clone()) as Arc<dyn Ordered>),
             flat: [0, 1, 2].map(|d| mesh.flat_axis() == Some(d)),
@@ -198,12 +217,17 @@ impl MeshField {
 
     /// Weights for positions `[n, 3]`, computed on the host.
     fn locate_all(&self, position: Tensor<2>) -> CellWeights {
-        CellWeights::new(&self.mesh, self.placement, position)
+        let is_on_sphere = self.sampled.radius().is_some();
+        CellWeights::new(&self.mesh, (self.placement, is_on_sphere), position)
     }
 
     /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
     fn read(&self, values: Tensor<2>, weights: &CellWeights) -> Tensor<2> {
         let [n, k] = weights.weights.dims();
+        if let Some(by_number) = &weights.by_number {
+            let numbers = values.select(0, weights.values.clone()).reshape([n, NODES * 4, 1]);
+            return (numbers * by_number.clone()).sum_dim(1).reshape([n, 4]);
+        }
         let velocity = values.select(0, weights.values.clone()).reshape([n, k, 4]);
         let weighed = velocity * weights.weights.clone().reshape([n, k, 1]);
         weighed.sum_dim(1).reshape([n, 4])
@@ -260,13 +284,42 @@ struct ValueOrder {
 impl Ordered for ValueOrder {
     fn order(&self) -> &[usize] {
         match self.placement {
-            Placement::Nodes => &self.origins.points,
+            Placement::Nodes | Placement::Faces => &self.origins.points,
             Placement::Cells => &self.origins.cells,
         }
     }
 }
 
 sampled_field!(MeshField, MeshField::of_mesh);
+
+/// Refuses a radius that is not positive, and points that are no longitudes and latitudes.
+fn check_degrees(radius: f64, points: &[[f64; 3]]) -> Result<()> {
+    check_radius(radius)?;
+    let latitudes = points.iter().map(|point| point[1]);
+    check_latitudes(latitudes.fold([0.0, 0.0], |[low, high], y| [y.min(low), y.max(high)]))
+}
+
+/// How velocities on a mesh are stored, if not as the source gives them.
+fn stored(mesh: &Mesh, placement: Placement, radius: Option<f64>) -> Result<Option<Stored>> {
+    let places = |positions: &mut dyn Iterator<Item = [f64; 3]>| {
+        Stored::Places(positions.map(|[lon, lat, _]| [turn(lon), turn(lat)]).collect())
+    };
+    Ok(match (placement, radius) {
+        (Placement::Faces, _) => Some(Stored::Faces(Faces::new(mesh, radius)?)),
+        (_, None) => None,
+        (Placement::Nodes, Some(_)) => Some(places(&mut mesh.points())),
+        (Placement::Cells, Some(_)) => {
+            Some(places(&mut (0..mesh.cells().len()).map(|cell| centre(mesh, cell))))
+        }
+    })
+}
+
+/// The mean of a cell's nodes.
+fn centre(mesh: &Mesh, cell: usize) -> [f64; 3] {
+    let nodes = mesh.cells().nodes(cell);
+    let points = nodes.iter().map(|node| mesh.point(*node as usize));
+    points.fold([0.0; 3], |sum, p| [0, 1, 2].map(|d| sum[d] + p[d] / nodes.len() as f64))
+}
 
 /// The bounding box of a mesh; flat in two dimensions.
 fn domain(mesh: &Mesh) -> Result<Domain> {
@@ -283,7 +336,7 @@ fn value_position(mesh: &Mesh, placement: Placement, value: Option<usize>) -> [f
         return [f64::NAN; 3];
     };
     match placement {
-        Placement::Nodes => mesh.point(value),
+        Placement::Nodes | Placement::Faces => mesh.point(value),
         Placement::Cells => mesh.point(mesh.cells().nodes(value)[0] as usize),
     }
 }

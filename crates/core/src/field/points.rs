@@ -95,7 +95,7 @@ impl PointField {
             shape: FieldShape::Points(shape),
             given: positions.len(),
             averaged: false,
-            globe: None,
+            stored: None,
             coast: None,
             order: Some(Arc::new(lattice.order)),
             flat: [0, 1, 2].map(|d| shape.is_flat(d)),

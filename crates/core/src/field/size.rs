@@ -62,7 +62,7 @@ impl FieldSize {
     pub fn mesh(source: &dyn MeshSource, precision: Precision) -> Self {
         let (points, cells): (_, &mesh::Cells) = (source.points().len(), source.cells());
         let values = match source.placement() {
-            Placement::Nodes => points,
+            Placement::Nodes | Placement::Faces => points,
             Placement::Cells => cells.len(),
         };
         let records = CELL_RECORD * precision.bytes() + 25 * size_of::<i32>();

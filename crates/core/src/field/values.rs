@@ -24,7 +24,7 @@ impl Sampled {
         self.check_values(&values)?;
         let [frames, given, _] = values.dims();
         let beside = (&values.device(), values.dtype());
-        let ValueLayout { order, flat, globe, coast, .. } = &self.layout;
+        let ValueLayout { order, flat, stored, coast, .. } = &self.layout;
         let values = match coast {
             Some(coast) => coast.filled_tensor(values),
             None => values,
@@ -38,8 +38,8 @@ impl Sampled {
             values = values * Tensor::<3>::from_data([[kept]], beside);
         }
         let count = order.as_ref().map_or(given, |order| order.order().len());
-        let rows = match globe {
-            Some(globe) => globe.turned(values),
+        let rows = match stored {
+            Some(stored) => stored.rows(values),
             None => {
                 let padding = Tensor::zeros([frames, count, 1], beside);
                 Tensor::cat(vec![values, padding], 2)
@@ -60,8 +60,8 @@ impl Sampled {
         let count = self.tensors.rows_per_frame();
         let rows = self.tensors.velocity.clone().narrow(0, 0, frames * count);
         let rows = rows.reshape([frames, count, LANES]);
-        let values = match &self.layout.globe {
-            Some(globe) => globe.along_axes(rows),
+        let values = match &self.layout.stored {
+            Some(stored) => stored.velocities(rows),
             None => rows.narrow(2, 0, 3),
         };
         let Some(order) = &self.layout.order else { return Ok(values) };

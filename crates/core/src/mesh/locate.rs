@@ -78,16 +78,25 @@ impl Mesh {
     /// component along the flat axis is zero.
     pub fn weight_gradients(&self, location: &Location) -> [[f64; 3]; MAX_CELL_NODES] {
         let mut gradients = [[0.0; 3]; MAX_CELL_NODES];
-        let map = self.shape(location.cell).and_then(|shape| shape.gradients(location.coordinates));
-        if let Some(map) = map {
-            let of_kind = self.cells.kinds[location.cell].gradients(location.coordinates);
-            for (gradient, by_coordinates) in gradients.iter_mut().zip(of_kind) {
-                for d in self.axes() {
-                    gradient[d] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
-                }
+        let map = self.coordinate_gradients(location);
+        let of_kind = self.cells.kinds[location.cell].gradients(location.coordinates);
+        for (gradient, by_coordinates) in gradients.iter_mut().zip(of_kind) {
+            for d in self.axes() {
+                gradient[d] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
             }
         }
         gradients
+    }
+
+    /// Gradients of the coordinates at a location in this mesh, a row for each; zeros if the cell has no extent there.
+    pub(crate) fn coordinate_gradients(&self, location: &Location) -> [[f64; 3]; 3] {
+        let map = self.shape(location.cell).and_then(|shape| shape.gradients(location.coordinates));
+        map.unwrap_or_default()
+    }
+
+    /// The position of a location, measured from the origin.
+    pub(crate) fn position(&self, location: &Location) -> [f64; 3] {
+        self.shape(location.cell).map_or([f64::NAN; 3], |shape| shape.point(location.coordinates))
     }
 
     fn search(

@@ -33,12 +33,23 @@ impl Mesh {
         cells: &Cells,
         precision: Precision,
     ) -> Result<(Mesh, Origins)> {
+        Mesh::ordered(points, cells, (precision, false))
+    }
+
+    /// As [`in_order`](Mesh::in_order), of points whose coordinates are longitudes and latitudes in degrees and heights if
+    /// `is_in_degrees`: they are measured from 0, and no distance on the curve counts.
+    pub(crate) fn ordered(
+        points: &[[f64; 3]],
+        cells: &Cells,
+        (precision, is_in_degrees): (Precision, bool),
+    ) -> Result<(Mesh, Origins)> {
         cells.check(points.len())?;
         check_used(points, cells)?;
-        let order = along_curve(points, cells);
+        let order = along_curve(points, cells, is_in_degrees);
         let (used, sorted) = renumbered(points.len(), cells, &order);
         let coordinates: Vec<[f64; 3]> = used.iter().map(|point| points[*point]).collect();
-        let mesh = Mesh::build(&coordinates, sorted, precision)?;
+        let origin = is_in_degrees.then_some([0.0; 3]);
+        let mesh = Mesh::build(&coordinates, sorted, precision, origin)?;
         let of_points = mesh.first().iter().map(|point| used[*point as usize]).collect();
         Ok((mesh, Origins { points: of_points, cells: order }))
     }
@@ -56,7 +67,7 @@ fn check_used(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
 }
 
 /// The cells in the order of their centres along the curve.
-fn along_curve(points: &[[f64; 3]], cells: &Cells) -> Vec<usize> {
+fn along_curve(points: &[[f64; 3]], cells: &Cells, is_in_degrees: bool) -> Vec<usize> {
     let centre = |cell: usize| {
         let nodes = cells.nodes(cell);
         let sum = |d: usize| nodes.iter().map(|node| points[*node as usize][d]).sum::<f64>();
@@ -65,11 +76,15 @@ fn along_curve(points: &[[f64; 3]], cells: &Cells) -> Vec<usize> {
     let centres: Vec<[f64; 3]> = (0..cells.len()).map(centre).collect();
     let bounds = Bounds::of(centres.iter().copied());
     // Cubes, not boxes of the mesh's shape, so that distances count equally along every axis.
-    let size = bounds.size().max(f64::MIN_POSITIVE);
+    let size = |d: usize| match is_in_degrees {
+        true => bounds.high[d] - bounds.low[d],
+        false => bounds.size(),
+    };
+    let size = [0, 1, 2].map(|d| size(d).max(f64::MIN_POSITIVE));
     let keys = centres.iter().map(|centre| {
         // NaN becomes 0.
         let last = f64::from((1_u32 << BITS) - 1);
-        curve([0, 1, 2].map(|d| ((centre[d] - bounds.low[d]) / size * last) as u64))
+        curve([0, 1, 2].map(|d| ((centre[d] - bounds.low[d]) / size[d] * last) as u64))
     });
     let mut order: Vec<(u64, u32)> = keys.zip(0..).collect();
     order.sort_unstable();

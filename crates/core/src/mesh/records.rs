@@ -25,9 +25,19 @@ const OF_COORDINATES: f64 = 64.0;
 const MAX_BORDER: f64 = 0.1;
 
 impl Mesh {
-    /// The arrays for kernels in a precision, for a field with velocities at nodes or in cells.
+    /// The arrays for kernels in a precision, for a field with velocities at a placement.
     pub(crate) fn records(&self, placement: Placement, precision: Precision) -> Records {
-        let is_simple = |kind: &CellKind| kind.is_affine();
+        self.records_on(None, placement, precision)
+    }
+
+    /// As [`records`](Mesh::records), of a mesh on a sphere with a radius. Kernels for simplices are those of flat spaces.
+    pub(crate) fn records_on(
+        &self,
+        radius: Option<f64>,
+        placement: Placement,
+        precision: Precision,
+    ) -> Records {
+        let is_simple = |kind: &CellKind| radius.is_none() && kind.is_affine();
         let form = match self.cells().kinds.iter().all(is_simple) {
             true => MeshForm::Simplices,
             false => MeshForm::General,
@@ -42,10 +52,11 @@ impl Mesh {
             dimension: self.dimension(),
             cells: self.cells().len(),
             values: match placement {
-                Placement::Nodes => self.points.len(),
+                Placement::Nodes | Placement::Faces => self.points.len(),
                 Placement::Cells => self.cells().len(),
             },
             placement,
+            radius,
             connectivity: count(self.cells().connectivity.len()),
             neighbours: count(self.all_neighbours().len()),
             near_reentrant: near_reentrant.len(),
@@ -114,10 +125,11 @@ impl Mesh {
                 column[face] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
             }
         }
-        let steepest = (0..=self.dimension())
-            .map(|k| columns.iter().map(|column| column[k].abs()).sum())
+        let errors = errors(nodes);
+        let slack = (0..=self.dimension())
+            .map(|k| columns.iter().zip(errors).map(|(column, e)| e * column[k].abs()).sum())
             .fold(0.0, f64::max);
-        let border = border(nodes, steepest, OF_WEIGHTS, precision);
+        let border = border(slack, OF_WEIGHTS, precision);
         record(nodes[opposite[0]], border, columns)
     }
 
@@ -165,16 +177,17 @@ impl Mesh {
             let offsets = nodes.iter().zip(weights).map(|(node, w)| w * (node[d] - nodes[0][d]));
             nodes[0][d] + offsets.sum::<f64>()
         });
-        let steepest = self.steepest(cell, nodes, &map);
-        let border = border(nodes, steepest, OF_COORDINATES, precision);
+        let slack = self.slack(cell, nodes, &map);
+        let border = border(slack, OF_COORDINATES, precision);
         let column = |d: usize| [map[0][d], map[1][d], map[2][d], 0.0];
         let record = record(origin, border, [column(0), column(1), column(2)]);
         let terms = terms(kind, nodes, origin, &map);
         (record, if is_linear(kind, &terms, precision) { Vec::new() } else { terms })
     }
 
-    /// Maximum gradient of a side, evaluated at the centre and the corners of a cell.
-    fn steepest(&self, cell: usize, nodes: &[[f64; 3]], at_centre: &shape::Matrix) -> f64 {
+    /// Maximum error of the coordinate of a side by the [`errors`] of positions, at the centre and the corners of a cell.
+    fn slack(&self, cell: usize, nodes: &[[f64; 3]], at_centre: &shape::Matrix) -> f64 {
+        let errors = errors(nodes);
         let kind = self.cells().kinds[cell];
         let table = kind.table();
         let corners = table.nodes[..table.corners].iter();
@@ -184,7 +197,7 @@ impl Mesh {
                 let along = |d: usize| {
                     (0..3).map(|k| f64::from(side.plane[k + 1]) * map[k][d]).sum::<f64>()
                 };
-                (0..3).map(|d| along(d).abs()).sum::<f64>()
+                (0..3).map(|d| errors[d] * along(d).abs()).sum::<f64>()
             })
         });
         gradients.fold(0.0, f64::max)
@@ -220,12 +233,19 @@ fn opposite(kind: CellKind) -> [usize; 4] {
     nodes
 }
 
+/// Errors of positions in a cell along each axis, in units of rounding.
+fn errors(nodes: &[[f64; 3]]) -> [f64; 3] {
+    [0, 1, 2].map(|d| {
+        let largest = |of: fn(f64, f64) -> f64| {
+            nodes.iter().fold(0.0, |a: f64, node| a.max(of(node[d], nodes[0][d])))
+        };
+        OF_POSITIONS * largest(|x, _| x.abs())
+            + OF_DISTANCES * largest(|x, first| (x - first).abs())
+    })
+}
+
 /// Distance from a face within which a position counts as on it, in parametric coordinates.
-fn border(nodes: &[[f64; 3]], steepest: f64, min: f64, precision: Precision) -> f64 {
-    let magnitude = nodes.iter().flatten().fold(0.0, |a: f64, x| a.max(x.abs()));
-    let distances = nodes.iter().flat_map(|node| (0..3).map(|d| (node[d] - nodes[0][d]).abs()));
-    let size = distances.fold(0.0, f64::max);
-    let slack = (OF_POSITIONS * magnitude + OF_DISTANCES * size) * steepest;
+fn border(slack: f64, min: f64, precision: Precision) -> f64 {
     ((min + slack) * precision.epsilon()).min(MAX_BORDER)
 }
 

@@ -69,19 +69,21 @@ impl Mesh {
     /// two-dimensional cells are not in one plane x, y or z = const. Degenerate cells are not an
     /// error: they are [counted](Mesh::counts).
     pub fn new(points: &[[f64; 3]], cells: Cells) -> Result<Self> {
-        Mesh::build(points, cells, Precision::F64)
+        Mesh::build(points, cells, Precision::F64, None)
     }
 
-    /// Creates a mesh for positions that are rounded to a precision.
+    /// Creates a mesh for positions that are rounded to a precision, with an origin of its own or a given one.
     pub(super) fn build(
         points: &[[f64; 3]],
         mut cells: Cells,
         precision: Precision,
+        origin: Option<[f64; 3]>,
     ) -> Result<Self> {
         check_points(points)?;
         let flat = cells.flat_axis(points)?;
         let dimension = if flat.is_some() { 2 } else { 3 };
-        let origin = bounding_box(points.iter().copied())?.origin();
+        let own = bounding_box(points.iter().copied())?.origin();
+        let origin = origin.unwrap_or(own);
         let points = &measured_from(origin, points)[..];
         let tolerance = tolerance(points, &cells);
         let merged = merge(points, tolerance);

@@ -1,6 +1,9 @@
 //! How displacements change positions: in a flat space, and on a sphere.
 
+mod flow;
 mod series;
+
+pub(crate) use flow::Flow;
 
 use super::{
     Real,

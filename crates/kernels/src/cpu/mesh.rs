@@ -21,7 +21,7 @@ pub(super) use simplices::Simplices;
 use super::{
     Real,
     frame_pair::FramePair,
-    lanes::{Four, Lanes, Portable, four, three},
+    lanes::{Four, Lanes, Portable, Vector, four, three},
     shares::Shares,
 };
 use crate::{
@@ -106,6 +106,33 @@ pub(super) trait CellGeometry<F: Real>: Sync {
         at: L::Four,
         pair: &FramePair<F>,
     ) -> [L::Four; 3];
+
+    /// The velocity at coordinates in a cell, from fluxes through its faces; no simplices have any.
+    fn flow<L: Lanes<F>>(
+        &self,
+        _values: &[[F; 4]],
+        _cell: usize,
+        _at: L::Four,
+        _pair: &FramePair<F>,
+    ) -> [F; 3] {
+        [F::zero(); 3]
+    }
+
+    /// Its derivatives along x, y and z.
+    fn flow_slopes<L: Lanes<F>>(
+        &self,
+        _values: &[[F; 4]],
+        _cell: usize,
+        _at: L::Four,
+        _pair: &FramePair<F>,
+    ) -> [L::Four; 3] {
+        [L::Four::splat(F::zero()); 3]
+    }
+
+    /// The nodes of a cell with a part in it.
+    fn flow_shares<L: Lanes<F>>(&self, _cell: usize, _at: L::Four, shares: &mut Shares<F>) {
+        shares.count = 0;
+    }
 
     /// The nodes of a cell, and their weights at coordinates in it.
     fn shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>);

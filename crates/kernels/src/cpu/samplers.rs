@@ -2,7 +2,7 @@
 
 use super::{
     Real,
-    chart::Sphere,
+    chart::{Flat, Sphere},
     field::FieldArrays,
     formula::FormulaSampler,
     grid::{Cells, GridSampler, Nodes},
@@ -34,10 +34,13 @@ impl<F: Real> FieldArrays<'_, F> {
         let frames = frames * self.groups;
         match self.shape {
             FieldShape::Grid(grid) => match grid.placement {
-                Placement::Nodes if grid.radius.is_some() => {
+                // No grid has values on faces.
+                Placement::Nodes | Placement::Faces if grid.radius.is_some() => {
                     work.run(GridSampler::<F, Nodes, Sphere>::new(self, grid, frames))
                 }
-                Placement::Nodes => work.run(GridSampler::<F, Nodes>::new(self, grid, frames)),
+                Placement::Nodes | Placement::Faces => {
+                    work.run(GridSampler::<F, Nodes>::new(self, grid, frames))
+                }
                 Placement::Cells => work.run(GridSampler::<F, Cells>::new(self, grid, frames)),
             },
             FieldShape::Points(points) => match points.weighting {
@@ -49,15 +52,25 @@ impl<F: Real> FieldArrays<'_, F> {
             FieldShape::Mesh(mesh) => match mesh.form {
                 MeshForm::Simplices => {
                     let cells = Simplices::new(self, mesh);
-                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                    work.run(MeshSampler::<F, _, Flat>::new(self, mesh, frames, cells))
                 }
                 MeshForm::General if Bricks::<F>::include(mesh.kinds) => {
                     let cells = General::<F, Bricks<F>>::new(self, mesh);
-                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                    match mesh.radius {
+                        None => work.run(MeshSampler::<F, _, Flat>::new(self, mesh, frames, cells)),
+                        Some(_) => {
+                            work.run(MeshSampler::<F, _, Sphere>::new(self, mesh, frames, cells))
+                        }
+                    }
                 }
                 MeshForm::General => {
                     let cells = General::<F, AnyTypes<F>>::new(self, mesh);
-                    work.run(MeshSampler::new(self, mesh, frames, cells))
+                    match mesh.radius {
+                        None => work.run(MeshSampler::<F, _, Flat>::new(self, mesh, frames, cells)),
+                        Some(_) => {
+                            work.run(MeshSampler::<F, _, Sphere>::new(self, mesh, frames, cells))
+                        }
+                    }
                 }
             },
             FieldShape::Formula(formula) => work.run(FormulaSampler::new(self, *formula)),

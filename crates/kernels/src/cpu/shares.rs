@@ -16,12 +16,23 @@ pub(crate) struct Shares<F> {
     pub count: usize,
     pub values: [usize; MAX_SHARES],
     pub weights: [F; MAX_SHARES],
+    /// Instead of the weights, if the values are fluxes through faces.
+    pub faces: Option<FaceShares<F>>,
+}
+
+/// The values of four nodes of a cell of which a velocity is a sum.
+#[derive(Clone, Copy)]
+pub(crate) struct FaceShares<F> {
+    /// The velocity by each flux, and by the vertical velocity.
+    pub by_flux: [[F; 4]; 3],
+    /// The weights of the three numbers of each node.
+    pub weights: [[F; 3]; 4],
 }
 
 impl<F: Real> Shares<F> {
     pub fn none() -> Self {
         let (values, weights) = ([0; MAX_SHARES], [F::zero(); MAX_SHARES]);
-        Shares { cell: None, count: 0, values, weights }
+        Shares { cell: None, count: 0, values, weights, faces: None }
     }
 
     /// A sample that is one value.
@@ -29,6 +40,16 @@ impl<F: Real> Shares<F> {
     pub fn only(&mut self, value: usize) {
         (self.cell, self.count) = (Some(value), 1);
         (self.values[0], self.weights[0]) = (value, F::one());
+    }
+
+    /// The sample of a cell as a sum of the numbers of four of its nodes.
+    #[inline(always)]
+    pub fn of_faces(&mut self, cell: usize, nodes: [i32; 4], faces: FaceShares<F>) {
+        (self.cell, self.count, self.faces) = (Some(cell), nodes.len(), Some(faces));
+        // By index: an iterator call might not be inlined.
+        for k in 0..nodes.len() {
+            self.values[k] = nodes[k] as usize;
+        }
     }
 
     /// The sample of a cell, as the weighted sum of the values at its nodes.

@@ -22,6 +22,7 @@ use crate::physics::{
     cells::device::{BORDER, OUTSIDE, hop, walk_from},
     prelude::device::rounding,
     region::device::{CellHint, is_between, known},
+    sphere::device::in_space,
     tables::{
         BINS_AT, CELLS, ENTRIES_AT, NEAR_REENTRANT_AT, NEIGHBOURS_AT, NODES, ORIGIN, PER_LENGTH,
         STRIDES,
@@ -101,6 +102,13 @@ pub(super) fn sample<F: Float>(
             value = blend::<F>(launch, cell, pair);
         } else if comptime!(mesh.is_simple()) {
             value = simplices::mean::<F>(launch, cell, at, pair);
+        } else if comptime!(mesh.is_on_faces()) {
+            let flow = general::flow::<F>(launch, cell, at, pair, mesh);
+            value = flow;
+            if comptime!(launch.features.sphere) {
+                value = in_space::<F>(position, flow);
+                value.insert(3usize, flow.extract(2usize));
+            }
         } else {
             value = general::mean::<F>(launch, cell, at, pair);
         }

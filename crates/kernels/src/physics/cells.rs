@@ -197,6 +197,34 @@ pub(crate) mod cells {
         sum * Vec3::<F>::new(inverse.per_determinant)
     }
 
+    /// The values of a cell on whose faces a field is given: at r = 0 and 1, s = 0 and 1, and the bottom and the top.
+    pub(crate) struct FaceValues<F: Float> {
+        pub low: Vec3<F>,
+        pub high: Vec3<F>,
+    }
+
+    /// The velocity at a point of such a cell, from its derivatives there and the columns of its linear map for x and y; see
+    /// [`MeshShape`](crate::MeshShape).
+    #[inline(always)]
+    pub(crate) fn flow_through<F: Float>(
+        values: &FaceValues<F>,
+        at: Vec3<F>,
+        by_r: Vec3<F>,
+        by_s: Vec3<F>,
+        x: Vec3<F>,
+        y: Vec3<F>,
+    ) -> Vec3<F> {
+        let flux = values.low + at * (values.high - values.low);
+        let along = Vec3::<F>::new(flux.extract(0usize)) * by_r
+            + Vec3::<F>::new(flux.extract(1usize)) * by_s;
+        let (r, s) = (along.extract(0usize), along.extract(1usize));
+        let determinant = by_r.extract(0usize) * by_s.extract(1usize)
+            - by_r.extract(1usize) * by_s.extract(0usize);
+        let u = y.extract(1usize) * r - y.extract(0usize) * s;
+        let v = x.extract(0usize) * s - x.extract(1usize) * r;
+        vec3::<F>(u / determinant, v / determinant, flux.extract(2usize))
+    }
+
     /// Newton's method for the parametric coordinates of a position.
     pub(crate) struct Newton<F: Float> {
         /// Its linear coordinates, and the tolerance of the cell.

@@ -20,6 +20,7 @@ pub(crate) mod mesh_path {
         cursor::both::{Cursor, along, cover, removed},
         faces::both::{Passage, face_normal, on_face},
         region::both::{CellHint, is_between, shortest_part},
+        sphere::both::at_right_angle,
         tables::{
             PATCH_BOXES_AT, PATCH_COLUMNS, PATCH_LISTS_AT, PATCH_TAGS, PATCHES, PATCHES_AT, WALL,
         },
@@ -246,8 +247,12 @@ pub(crate) mod mesh_path {
             cursor.next = position - slip;
             rest += slip;
             covered += lateness::<F>(position, to - from, normal);
-            let normal_part = dot::<F>(rest, normal) / dot::<F>(normal, normal);
-            rest -= removed::<F>(normal, normal_part, turn);
+            let mut away = normal;
+            if comptime!(launch.features.sphere) {
+                away = at_right_angle::<F>(launch, position, normal);
+            }
+            let normal_part = dot::<F>(rest, normal) / dot::<F>(normal, away);
+            rest -= removed::<F>(away, normal_part, turn);
         } else {
             rest = Vec3::<F>::new(F::new(0.0_f32));
         }

@@ -72,6 +72,39 @@ pub(crate) mod sphere {
         }
     }
 
+    /// A velocity towards the east and, times the cosine of the latitude, the north, at a position, as a vector in space.
+    #[inline(always)]
+    pub(crate) fn in_space<F: Float>(position: Vec3<F>, flow: Vec3<F>) -> Vec3<F> {
+        let lon = turn::<F>(position.extract(0usize));
+        let lat = turn::<F>(position.extract(1usize));
+        let east = flow.extract(0usize);
+        let north = flow.extract(1usize) / lat.cos;
+        let away = -lat.sin * north;
+        vec3::<F>(
+            away * lon.cos - east * lon.sin,
+            away * lon.sin + east * lon.cos,
+            flow.extract(1usize),
+        )
+    }
+
+    /// The normal of a surface in space, from its gradient by longitude, latitude and height at a position: a change of position
+    /// at a right angle to the surface, of any length.
+    #[inline(always)]
+    pub(crate) fn at_right_angle<F: Float>(
+        launch: &Launch<F>,
+        position: Vec3<F>,
+        gradient: Vec3<F>,
+    ) -> Vec3<F> {
+        let lat = turn::<F>(position.extract(1usize));
+        let radius = launch.float(RADIUS) + position.extract(2usize);
+        let degree = radius * constant::<F>(std::f64::consts::PI / 180.0);
+        vec3::<F>(
+            gradient.extract(0usize) / (lat.cos * lat.cos),
+            gradient.extract(1usize),
+            gradient.extract(2usize) * degree * degree,
+        )
+    }
+
     /// The square root of 1 + `x`, less 1, for a small `x`: its series.
     #[inline(always)]
     fn excess<F: Float>(x: F) -> F {
@@ -87,14 +120,14 @@ pub(crate) mod sphere {
     }
 
     /// The sine and the cosine of an angle.
-    struct Turn<F: Float> {
-        sin: F,
-        cos: F,
+    pub(crate) struct Turn<F: Float> {
+        pub sin: F,
+        pub cos: F,
     }
 
     /// The sine and the cosine of an angle in degrees, by their series within an eighth of a turn.
     #[inline(always)]
-    fn turn<F: Float>(degrees: F) -> Turn<F> {
+    pub(crate) fn turn<F: Float>(degrees: F) -> Turn<F> {
         let quarters = (degrees / F::new(90.0_f32) + F::new(0.5_f32)).floor();
         let x =
             (degrees - quarters * F::new(90.0_f32)) * constant::<F>(std::f64::consts::PI / 180.0);

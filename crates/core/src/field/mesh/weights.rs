@@ -1,7 +1,10 @@
 //! Interpolation weights of positions in a mesh, computed on the host: the reference for the fused
 //! operation, and the path of gradients.
 
-use crate::mesh::{Location, Mesh};
+use crate::{
+    field::faces::parts,
+    mesh::{Location, Mesh},
+};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{MAX_CELL_NODES, Placement};
 
@@ -9,7 +12,13 @@ use burntrace_kernels::{MAX_CELL_NODES, Placement};
 pub(super) struct CellWeights {
     pub values: Tensor<1, Int>,
     pub weights: Tensor<2>,
+    /// Instead of the weights, the parts of the numbers of [`NODES`] nodes in the velocity `[n, numbers, 4]`, if values are on
+    /// faces.
+    pub by_number: Option<Tensor<3>>,
 }
+
+/// Number of nodes with a part in a velocity if values are on faces.
+pub(super) const NODES: usize = 6;
 
 /// Values, weights and weight gradients of one position.
 struct Row {
@@ -46,7 +55,11 @@ impl Row {
 
 impl CellWeights {
     /// Weights for positions `[n, 3]`, measured from the mesh's origin; zero outside the mesh.
-    pub fn new(mesh: &Mesh, placement: Placement, position: Tensor<2>) -> Self {
+    pub fn new(mesh: &Mesh, of_field: (Placement, bool), position: Tensor<2>) -> Self {
+        let (placement, is_on_sphere) = of_field;
+        if placement == Placement::Faces {
+            return CellWeights::of_faces(mesh, is_on_sphere, position);
+        }
         let positions = to_host(&position);
         let mut last = 0;
         let rows: Vec<Row> = positions
@@ -59,25 +72,67 @@ impl CellWeights {
                 };
                 last = location.cell;
                 match placement {
-                    Placement::Nodes => Row::at_nodes(mesh, &location),
                     Placement::Cells => Row::in_cell(&location),
+                    Placement::Nodes | Placement::Faces => Row::at_nodes(mesh, &location),
                 }
             })
             .collect();
         let width = match placement {
-            Placement::Nodes => mesh.widest(),
             Placement::Cells => 1,
+            Placement::Nodes | Placement::Faces => mesh.widest(),
         };
         CellWeights {
             values: values(&rows, width, &position),
             weights: weights(&rows, width, position),
+            by_number: None,
+        }
+    }
+
+    /// Of values on faces.
+    fn of_faces(mesh: &Mesh, is_on_sphere: bool, position: Tensor<2>) -> Self {
+        let mut last = 0;
+        let (mut values, mut numbers) = (Vec::new(), [const { Vec::new() }; 4]);
+        for position in to_host(&position) {
+            let location = mesh.walk_from_origin(last, position);
+            last = location.map_or(last, |location| location.cell);
+            let parts = location.map(|location| parts(mesh, &location, is_on_sphere));
+            for k in 0..NODES {
+                let part = parts.map(|parts| parts[k]);
+                values.push(part.map_or(0, |part| part.node as i32));
+                for number in 0..4 {
+                    let by = part.filter(|part| part.number == number).map(|part| part.by);
+                    for (jet, numbers) in numbers.iter_mut().enumerate() {
+                        numbers
+                            .extend(by.map_or([0.0; 4], |by| by.map(|component| component[jet])));
+                    }
+                }
+            }
+        }
+        let [n, _] = position.dims();
+        let constant = |numbers: Vec<f64>| {
+            let data = TensorData::new(numbers, [n, 4 * NODES, 4]);
+            Tensor::<3>::from_data(data, (&position.device(), position.dtype()))
+        };
+        let [value, slopes @ ..] = numbers.map(constant);
+        let offset = position.clone() - position.clone().detach();
+        let along = |d: usize| offset.clone().narrow(1, d, 1).reshape([n, 1, 1]);
+        let terms = slopes.into_iter().enumerate().map(|(d, slopes)| slopes * along(d));
+        CellWeights {
+            values: indices(values, &position),
+            weights: offset.clone().narrow(1, 0, 1),
+            by_number: Some(terms.fold(value, |sum, term| sum + term)),
         }
     }
 }
 
 fn values(rows: &[Row], width: usize, position: &Tensor<2>) -> Tensor<1, Int> {
-    let values: Vec<i32> = rows.iter().flat_map(|row| &row.values[..width]).copied().collect();
-    let data = TensorData::new(values, [rows.len() * width]);
+    indices(rows.iter().flat_map(|row| &row.values[..width]).copied().collect(), position)
+}
+
+/// Indices on the device of positions.
+fn indices(values: Vec<i32>, position: &Tensor<2>) -> Tensor<1, Int> {
+    let count = values.len();
+    let data = TensorData::new(values, [count]);
     let device = position.device();
     let device = if device.is_autodiff() { device.inner() } else { device };
     Tensor::from_data(data, (&device, DType::I32))

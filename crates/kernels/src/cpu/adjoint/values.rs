@@ -10,7 +10,7 @@ use crate::{
         frame_pair::{FramePair, frame_pair},
         lanes::{Eight, Four, Lanes, Vector},
         segment::SegmentContext,
-        shares::{MAX_SHARES, Shares},
+        shares::{FaceShares, MAX_SHARES, Shares},
     },
     physics::tables::FRAME_SIZE,
 };
@@ -62,6 +62,9 @@ impl<F: Real> Pending<F> {
             (self.cell, self.frames, self.count) = (shares.cell, frames, shares.count);
             self.values[..shares.count].copy_from_slice(&shares.values[..shares.count]);
         }
+        if let Some(faces) = &shares.faces {
+            return self.add_faces(faces, pair, gradient.array());
+        }
         // The partner of a last odd value.
         shares.weights[shares.count] = F::zero();
         // The fourth component is that of a height on a sphere, and 0 in a flat space.
@@ -79,6 +82,21 @@ impl<F: Real> Pending<F> {
             let weights = L::Eight::new(&[a, a, a, a, b, b, b, b]);
             first[k] = by_first.fma(weights, L::Eight::new(&first[k])).array();
             second[k] = by_second.fma(weights, L::Eight::new(&second[k])).array();
+        }
+    }
+
+    /// Adds the gradient by a sample of fluxes through faces.
+    #[inline(never)]
+    fn add_faces(&mut self, faces: &FaceShares<F>, pair: &FramePair<F>, gradient: [F; 4]) {
+        let along = |v: [F; 4]| (0..4).fold(F::zero(), |sum, d| sum + v[d] * gradient[d]);
+        let by_flux = faces.by_flux.map(along);
+        let weights = [pair.first_weight, pair.second_weight];
+        for (sums, in_time) in self.sums.iter_mut().zip(weights) {
+            for (sum, weights) in sums.iter_mut().zip(&faces.weights) {
+                for d in 0..3 {
+                    sum[d] += by_flux[d] * weights[d] * in_time;
+                }
+            }
         }
     }
 

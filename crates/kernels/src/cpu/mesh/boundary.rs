@@ -200,7 +200,7 @@ impl<F: Real, S: CellGeometry<F>> Mesh<'_, F, S> {
     }
 }
 
-impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
+impl<F: Real, S: CellGeometry<F>, C> MeshSampler<'_, F, S, C> {
     /// The cell of a sample that no walk reached, and its coordinates there. For a sample outside
     /// the mesh, both belong to the last point in the mesh on the straight path from the start of
     /// the step.

@@ -6,6 +6,7 @@
 //! size and shape of the cell.
 
 mod bricks;
+mod faces;
 mod kinds;
 
 use super::{CellGeometry, CellQuery};
@@ -20,7 +21,8 @@ use crate::{
     },
     physics::{
         cells::host::{
-            Jet, Margin, Newton, containment, gradient_of, improve, nearest_side, newton, to_linear,
+            Jet, Margin, Newton, OUTSIDE, containment, gradient_of, improve, nearest_side, newton,
+            to_linear,
         },
         prelude::host::Vec3,
         vector::host::dot,
@@ -116,6 +118,28 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
         newton
     }
 
+    /// Derivatives along x, y and z at coordinates in a cell, from those with respect to r, s and t.
+    #[inline(always)]
+    fn along_axes<L: Lanes<F>>(
+        &self,
+        cell: usize,
+        at: Vec3<F>,
+        [r, s, t]: &[[F; 4]; 3],
+    ) -> [L::Four; 3] {
+        let jet = (self.heads[cell][3] != 0).then(|| self.jet::<L>(cell, at));
+        let [_, x, y, z] = &self.records[cell];
+        let columns = [x, y, z].map(|column| Vec3(three(*column)));
+        let mut slopes = [[F::zero(); 4]; 3];
+        for c in 0..4 {
+            let gradient = Vec3([r[c], s[c], t[c]]);
+            let linear = jet.as_ref().map_or(gradient, |jet| to_linear(gradient, jet));
+            for d in 0..3 {
+                slopes[d][c] = dot(linear, columns[d]);
+            }
+        }
+        slopes.map(L::Four::new)
+    }
+
     /// A position relative to a cell of any type.
     #[inline(always)]
     fn query_any<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
@@ -146,11 +170,26 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         cells: &[usize; G],
         positions: &[L::Four; G],
     ) -> [CellQuery<L::Four>; G] {
-        if T::ARE_BRICKS {
-            self.query_bricks::<L, G>(cells, positions)
-        } else {
-            self.query_each::<L, G>(cells, positions)
+        if !T::ARE_BRICKS {
+            return self.query_each::<L, G>(cells, positions);
         }
+        if const { G <= 4 } {
+            return self.query_bricks::<L, G>(cells, positions);
+        }
+        let mut queries = [CellQuery { at: positions[0], containment: OUTSIDE, face: 0 }; G];
+        // By index: an iterator call might not be inlined.
+        for first in (0..G).step_by(4) {
+            // The last ones are repeated if there are fewer than four.
+            let (mut few, mut at) = ([cells[first]; 4], [positions[first]; 4]);
+            for k in 0..4.min(G - first) {
+                (few[k], at[k]) = (cells[first + k], positions[first + k]);
+            }
+            let found = self.query_bricks::<L, 4>(&few, &at);
+            for k in 0..4.min(G - first) {
+                queries[first + k] = found[k];
+            }
+        }
+        queries
     }
 
     #[inline(always)]
@@ -192,18 +231,35 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         let r = mean_of::<F, L>(values, nodes, &weights[0], pair).array();
         let s = mean_of::<F, L>(values, nodes, &weights[1], pair).array();
         let t = mean_of::<F, L>(values, nodes, &weights[2], pair).array();
-        let jet = (self.heads[cell][3] != 0).then(|| self.jet::<L>(cell, Vec3(at)));
-        let [_, x, y, z] = &self.records[cell];
-        let columns = [x, y, z].map(|column| Vec3(three(*column)));
-        let mut slopes = [[F::zero(); 4]; 3];
-        for c in 0..3 {
-            let gradient = Vec3([r[c], s[c], t[c]]);
-            let linear = jet.as_ref().map_or(gradient, |jet| to_linear(gradient, jet));
-            for d in 0..3 {
-                slopes[d][c] = dot(linear, columns[d]);
-            }
-        }
-        slopes.map(L::Four::new)
+        self.along_axes::<L>(cell, Vec3(at), &[r, s, t])
+    }
+
+    #[inline(always)]
+    fn flow<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        cell: usize,
+        at: L::Four,
+        pair: &FramePair<F>,
+    ) -> [F; 3] {
+        self.flow_in::<L>(values, cell, at, pair)
+    }
+
+    #[inline(always)]
+    fn flow_slopes<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        cell: usize,
+        at: L::Four,
+        pair: &FramePair<F>,
+    ) -> [L::Four; 3] {
+        let rates = self.flow_rates::<L>(values, cell, at, pair);
+        self.along_axes::<L>(cell, Vec3(three(at.array())), &rates)
+    }
+
+    #[inline(always)]
+    fn flow_shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>) {
+        self.share_flow::<L>(cell, at, shares);
     }
 
     #[inline(always)]

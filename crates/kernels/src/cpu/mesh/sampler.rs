@@ -5,6 +5,7 @@ use crate::{
     MeshShape, Placement,
     cpu::{
         Real,
+        chart::{Flat, Flow},
         field::FieldArrays,
         frame_pair::{FramePair, blend},
         lanes::{Four, Lanes, Vector, three},
@@ -17,12 +18,14 @@ use crate::{
         region::host::{CellHint, known},
     },
 };
+use std::marker::PhantomData;
 
 /// Velocity sampler on a mesh.
-pub(in crate::cpu) struct MeshSampler<'a, F, S> {
+pub(in crate::cpu) struct MeshSampler<'a, F, S, C = Flat> {
     pub(super) mesh: Mesh<'a, F, S>,
     values: &'a [[F; 4]],
     placement: Placement,
+    chart: PhantomData<fn() -> C>,
 }
 
 /// The last known cells of a particle, and its coordinates at the end of its last step, where the next one starts.
@@ -65,7 +68,7 @@ impl<F: Real> Default for MeshHint<F> {
     }
 }
 
-impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
+impl<'a, F: Real, S: CellGeometry<F>, C> MeshSampler<'a, F, S, C> {
     /// # Panics
     ///
     /// If the arrays do not have the shape's size.
@@ -76,11 +79,12 @@ impl<'a, F: Real, S: CellGeometry<F>> MeshSampler<'a, F, S> {
             "wrong number of velocities for the mesh"
         );
         let mesh = Mesh::new(field.index, shape, geometry);
-        MeshSampler { mesh, values: field.velocity, placement: shape.placement }
+        let (values, placement) = (field.velocity, shape.placement);
+        MeshSampler { mesh, values, placement, chart: PhantomData }
     }
 }
 
-impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
+impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
     /// The cell of a sample, or 0, and its coordinates there.
     #[inline(always)]
     fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>) -> (i32, L::Four) {
@@ -168,9 +172,14 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
             || !self.mesh.may_leave([start.from.0, three(p.array())], [start.base, cell])
     }
 
-    /// The velocity in a cell, or 0 outside.
+    /// The velocity at a position in a cell, or 0 outside.
     #[inline(always)]
-    fn velocity<L: Lanes<F>>(&self, cell: i32, at: L::Four, pair: &FramePair<F>) -> L::Four {
+    fn velocity<L: Lanes<F>>(
+        &self,
+        p: L::Four,
+        (cell, at): (i32, L::Four),
+        pair: &FramePair<F>,
+    ) -> L::Four {
         if cell == 0 {
             return L::Four::splat(F::zero());
         }
@@ -178,13 +187,17 @@ impl<F: Real, S: CellGeometry<F>> MeshSampler<'_, F, S> {
         match self.placement {
             Placement::Nodes => self.mesh.geometry.mean::<L>(self.values, cell, at, pair),
             Placement::Cells => blend::<F, L>(self.values, cell, pair),
+            Placement::Faces => {
+                let flow = self.mesh.geometry.flow::<L>(self.values, cell, at, pair);
+                L::Four::new(C::of_flow(three(p.array()), flow))
+            }
         }
     }
 }
 
-impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
+impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Sampler<F> for MeshSampler<'_, F, S, C> {
     type Hint = MeshHint<F>;
-    type Chart = crate::cpu::chart::Flat;
+    type Chart = C;
     const ENDS: bool = true;
 
     #[inline(always)]
@@ -194,8 +207,8 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
         pair: &FramePair<F>,
         hint: &mut MeshHint<F>,
     ) -> L::Four {
-        let (cell, at) = self.locate_sample::<L>(p, hint);
-        self.velocity::<L>(cell, at, pair)
+        let located = self.locate_sample::<L>(p, hint);
+        self.velocity::<L>(p, located, pair)
     }
 
     const TOGETHER: bool = S::TOGETHER;
@@ -211,8 +224,7 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
         let located = self.locate_samples::<L, G>(positions, hints);
         let mut samples = *positions;
         for g in 0..G {
-            let (cell, at) = located[g];
-            samples[g] = self.velocity::<L>(cell, at, pair);
+            samples[g] = self.velocity::<L>(positions[g], located[g], pair);
         }
         samples
     }
@@ -272,7 +284,7 @@ impl<F: Real, S: CellGeometry<F>> Sampler<F> for MeshSampler<'_, F, S> {
     }
 }
 
-impl<F: Real, S: CellGeometry<F>> Differentiable<F> for MeshSampler<'_, F, S> {
+impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<'_, F, S, C> {
     #[inline(always)]
     fn slopes<L: Lanes<F>>(
         &self,
@@ -292,6 +304,13 @@ impl<F: Real, S: CellGeometry<F>> Differentiable<F> for MeshSampler<'_, F, S> {
                 geometry.slopes::<L>(self.values, cell, at, pair),
             ),
             Placement::Cells => (blend::<F, L>(self.values, cell, pair), [zero; 3]),
+            Placement::Faces => {
+                let flow = geometry.flow::<L>(self.values, cell, at, pair);
+                let slopes = geometry.flow_slopes::<L>(self.values, cell, at, pair);
+                let slopes = slopes.map(|slope| three(slope.array()));
+                let (flow, slopes) = C::of_slopes(three(p.array()), flow, slopes);
+                (L::Four::new(flow), slopes.map(L::Four::new))
+            }
         }
     }
 
@@ -306,6 +325,13 @@ impl<F: Real, S: CellGeometry<F>> Differentiable<F> for MeshSampler<'_, F, S> {
         match self.placement {
             Placement::Nodes => self.mesh.geometry.shares::<L>(cell, at, shares),
             Placement::Cells => shares.only(cell),
+            Placement::Faces => {
+                self.mesh.geometry.flow_shares::<L>(cell, at, shares);
+                if let Some(faces) = &mut shares.faces {
+                    faces.by_flux =
+                        faces.by_flux.map(|flow| C::of_flow(three(p.array()), three(flow)));
+                }
+            }
         }
     }
 }

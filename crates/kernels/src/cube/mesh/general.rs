@@ -17,7 +17,8 @@ use crate::MAX_CELL_NODES;
 use crate::cube::launch::Launch;
 use crate::physics::{
     cells::device::{
-        Jet, Newton, containment, gradient_of, improve, nearest_side, newton, to_linear,
+        FaceValues, Jet, Newton, containment, flow_through, gradient_of, improve, nearest_side,
+        newton, to_linear,
     },
     prelude::device::is_of,
     tables::NODES_AT,
@@ -181,6 +182,39 @@ pub(super) fn mean<F: Float>(
         }
     }
     sum
+}
+
+/// The velocity at coordinates in a cell, from fluxes through its faces; see `cpu/mesh/general/faces.rs`.
+#[cube]
+pub(super) fn flow<F: Float>(
+    launch: &Launch<F>,
+    cell: usize,
+    at: Vec4<F>,
+    pair: &FramePair<F>,
+    #[comptime] mesh: MeshKind,
+) -> Vec4<F> {
+    let nodes = (launch.int(NODES_AT) + launch.index[4 * cell + 1]) as usize;
+    let low = blend::<F>(launch, launch.index[nodes] as usize, pair);
+    let along_r = blend::<F>(launch, launch.index[nodes + 1] as usize, pair);
+    let along_s = blend::<F>(launch, launch.index[nodes + 3] as usize, pair);
+    let mut top = low.extract(2usize);
+    if comptime!(!mesh.is_flat()) {
+        let along_t = blend::<F>(launch, launch.index[nodes + 4] as usize, pair);
+        top = along_t.extract(2usize);
+    }
+    let high = vec4::<F>(along_r.extract(0usize), along_s.extract(1usize), top);
+    let (zero, one) = (F::new(0.0_f32), F::new(1.0_f32));
+    let mut by_r = vec4::<F>(one, zero, zero);
+    let mut by_s = vec4::<F>(zero, one, zero);
+    let head = head::<F>(launch, cell);
+    if head.terms > 0 {
+        let jet = jet::<F>(launch, &head, at, mesh);
+        by_r = jet.by_r;
+        by_s = jet.by_s;
+    }
+    let values = FaceValues::<F> { low, high };
+    let (x, y) = (launch.records[4 * cell + 1], launch.records[4 * cell + 2]);
+    flow_through::<F>(&values, at, by_r, by_s, x, y)
 }
 
 /// The weight of a node, from the terms of its cell type.

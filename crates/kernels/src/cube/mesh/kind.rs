@@ -34,6 +34,10 @@ impl MeshKind {
         self.placement == Placement::Cells
     }
 
+    pub fn is_on_faces(self) -> bool {
+        self.placement == Placement::Faces
+    }
+
     pub fn is_flat(self) -> bool {
         self.dimension == 2
     }
