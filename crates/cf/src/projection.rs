@@ -298,11 +298,8 @@ fn first_numbers(
     names: &[&str],
 ) -> std::result::Result<Option<[f64; 2]>, String> {
     for name in names {
-        match mapping.typed_numbers(name)? {
-            Some((_, [first, rest @ ..])) => {
-                return Ok(Some([*first, *rest.first().unwrap_or(first)]));
-            }
-            Some((_, [])) | None => {}
+        if let Some((_, [first, rest @ ..])) = mapping.typed_numbers(name)? {
+            return Ok(Some([*first, *rest.first().unwrap_or(first)]));
         }
     }
     Ok(None)

@@ -12,6 +12,9 @@ mod damaged;
 mod degrees;
 mod unstructured;
 
+#[path = "../../../tests/support/requirements.rs"]
+pub(crate) mod requirements;
+
 const NODES: [usize; 3] = [5, 4, 3];
 const TIMES: usize = 3;
 const X: [f64; 5] = [0.0, 0.5, 1.0, 1.5, 2.0];

@@ -1,12 +1,10 @@
 //! Packed and missing values as netCDF4-python reads them, of generated files.
 
+use super::requirements;
 use crate::packing::Packing;
 use crate::{Attribute, ScalarType, Span, Store, Values, Variable, open};
 use std::path::Path;
 use std::process::Command;
-
-#[path = "../../../../tests/support/requirements.rs"]
-mod requirements;
 
 /// The numbers of a variable, `None` where they are missing; or why they cannot be read.
 fn decoded(path: &Path, name: &str) -> Result<Vec<Option<f64>>, String> {

@@ -1,9 +1,7 @@
 use super::*;
 use crate::store::{Attribute, ScalarType};
+use crate::tests::requirements;
 use crate::{Span, open};
-
-#[path = "../../../../tests/support/requirements.rs"]
-mod requirements;
 
 fn of_text(text: &str) -> Projection {
     Projection::read(&mapping("", &[], text)).unwrap().unwrap()

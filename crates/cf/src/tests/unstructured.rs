@@ -1,13 +1,14 @@
 //! Meshes of unstructured models: real files against numpy, and small ones of which all numbers are known.
 
+use super::requirements;
 use crate::mesh::NONE;
-use crate::{CellShape, CfMesh, MeshPlacement, Request, Store, Times, is_unstructured, open, zarr};
+use crate::{
+    CellShape, CfMesh, Corners, MeshPlacement, MeshRequest, Request, Staggering, Store, Times,
+    is_unstructured, open, zarr,
+};
 use serde_json::{Value, json};
 use std::process::Command;
 use tempfile::TempDir;
-
-#[path = "../../../../tests/support/requirements.rs"]
-mod requirements;
 
 /// A group of Zarr with these variables: dimensions, type, values and attributes.
 struct Group(TempDir);
@@ -61,7 +62,7 @@ impl Group {
     }
 
     fn mesh(&self) -> crate::Result<CfMesh> {
-        CfMesh::of_unstructured(&*self.store(), &Request::default(), None)
+        CfMesh::of_unstructured(&*self.store(), &MeshRequest::default())
     }
 
     fn error(&self) -> String {
@@ -107,7 +108,7 @@ fn cells_and_velocities_of_fvcom_are_those_of_numpy() {
     let Some(path) = requirements::flow_data("ocean/tri_grid_example-FVCOM.nc") else { return };
     let store = open(&path).unwrap();
     assert!(is_unstructured(&*store));
-    let mesh = CfMesh::of_unstructured(&*store, &Request::default(), None).unwrap();
+    let mesh = CfMesh::of_unstructured(&*store, &MeshRequest::default()).unwrap();
     assert_eq!((mesh.shape, mesh.placement), (CellShape::Wedge, MeshPlacement::Cells));
     assert!(mesh.is_in_degrees && mesh.global.is_none());
     assert_eq!((mesh.points.len(), mesh.values()), (551 * 21, 903 * 20));
@@ -157,7 +158,7 @@ fn triangles_and_edges_of_a_file_of_ugrid_are_named() {
         return;
     };
     let store = open(path).unwrap();
-    let mesh = CfMesh::of_unstructured(&*store, &Request::default(), None).unwrap();
+    let mesh = CfMesh::of_unstructured(&*store, &MeshRequest::default()).unwrap();
     assert_eq!((mesh.shape, mesh.placement), (CellShape::Triangle, MeshPlacement::Cells));
     assert_eq!((mesh.points.len(), mesh.values(), mesh.time.is_none()), (11, 13, true));
     assert_eq!(mesh.velocity(), ["Mesh2_face_u", "Mesh2_face_v"]);
@@ -423,13 +424,72 @@ fn cells_of_icon_go_once_around_the_earth() {
     let expected = (0..24).flat_map(|i| if [21, 23].contains(&i) { vec![i; 2] } else { vec![i] });
     assert_eq!(values, expected.map(f64::from).collect::<Vec<_>>());
     assert_eq!((faces(&mesh, "sides"), faces(&mesh, "coast")), (12, 0));
-    let turned =
-        CfMesh::of_unstructured(&*group.store(), &Request::default(), Some(-170.0)).unwrap();
+    let request = MeshRequest { west: Some(-170.0), ..MeshRequest::default() };
+    let turned = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
     assert_eq!(turned.global, Some(-170.0));
     let ends = turned.points.iter().map(|point| point[0]);
     assert!(
         ends.clone().fold(f64::INFINITY, f64::min) < -170.0 && ends.fold(-180.0, f64::max) > 190.0
     );
+}
+
+#[test]
+fn a_box_of_cells_is_open_where_it_is_cut() {
+    let group = icon();
+    let numbers: Vec<f64> = (0..25).map(f64::from).collect();
+    group.add("u", "ncells 25", &numbers, json!({ "units": SPEED }));
+    group.add("v", "ncells 25", &[0.0; 25], json!({ "units": SPEED }));
+    let crop = [Some([-40.0, 10.0, -1.0]), Some([-20.0, 50.0, f64::INFINITY])];
+    let request = MeshRequest { crop, ..MeshRequest::default() };
+    let mesh = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    // Between 300 and 360 degrees: one triangle with its base in the north, and its neighbours of the other kind.
+    assert_eq!((mesh.values(), mesh.global), (3, None));
+    let mut values: Vec<f64> = velocities(&mesh, &*group.store(), 0).iter().map(|v| v[0]).collect();
+    values.sort_by(f64::total_cmp);
+    assert_eq!(values, [19.0, 22.0, 23.0]);
+    // The base is an edge of the file; others are cut.
+    assert_eq!((faces(&mesh, "sides"), faces(&mesh, "open")), (1, 4));
+    assert!(has_note(&mesh, "layers are not cropped"), "{:?}", mesh.notes());
+    let nowhere = MeshRequest { crop: [Some([0.0, 85.0, 0.0]), None], ..MeshRequest::default() };
+    let error = CfMesh::of_unstructured(&*group.store(), &nowhere).unwrap_err().to_string();
+    assert!(error.contains("in the box of `crop`"), "{error}");
+}
+
+#[test]
+fn nodes_faces_and_masks_may_be_in_another_file() {
+    let grid = Group::new();
+    strip(&grid).add("wet", "node 6", &[1.0, 1.0, 1.0, 0.0, 0.0, 1.0], json!({}));
+    let group = Group::new();
+    group
+        .add("time", "time 2", &[0.0, 60.0], json!({ "units": "s" }))
+        .add(
+            "u",
+            "time 2 node 6",
+            &(0..12).map(f64::from).collect::<Vec<_>>(),
+            json!({ "units": SPEED }),
+        )
+        .add("v", "time 2 node 6", &[0.0; 12], json!({ "units": SPEED }));
+    assert!(group.error().contains("no nodes and faces"), "{}", group.error());
+    let corners = Corners { files: Some(grid.0.path().into()), ..Corners::default() };
+    let mut request = MeshRequest { corners, ..MeshRequest::default() };
+    let mesh = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    assert_eq!((mesh.placement, mesh.values(), mesh.cells.len()), (MeshPlacement::Points, 6, 12));
+    for (point, velocity) in mesh.points.iter().zip(velocities(&mesh, &*group.store(), 1)) {
+        assert_eq!(velocity, [6.0 + point[0] / 1e3 + point[1] / 1e3 * 3.0, 0.0, 0.0]);
+    }
+    // No triangle has all of its nodes dry until node 0 is.
+    request.mask = Some(("wet".into(), Some(grid.0.path().into())));
+    let masked = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    assert_eq!((masked.cells.len(), faces(&masked, "coast")), (12, 0));
+    let dry = Group::new();
+    dry.add("wet", "node 6", &[0.0, 1.0, 1.0, 0.0, 0.0, 1.0], json!({}));
+    request.mask = Some(("wet".into(), Some(dry.0.path().into())));
+    let masked = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    assert_eq!((masked.cells.len(), faces(&masked, "coast")), (9, 1));
+    assert!(has_note(&masked, "1 of 4 cells are land"), "{:?}", masked.notes());
+    let staggered = MeshRequest { staggering: Some(Staggering::C), ..request };
+    let error = CfMesh::of_unstructured(&*group.store(), &staggered).unwrap_err().to_string();
+    assert!(error.contains("`staggering` is for grids"), "{error}");
 }
 
 #[test]
@@ -505,7 +565,7 @@ fn cells_without_a_velocity_are_land() {
             json!({ "units": SPEED }),
         );
     let mesh = group.mesh().unwrap();
-    assert!(has_note(&mesh, "1 cells without a velocity"), "{:?}", mesh.notes());
+    assert!(has_note(&mesh, "1 of 8 cells are land"), "{:?}", mesh.notes());
     assert_eq!((mesh.values(), mesh.points.len()), (7, 18));
     let centers = centers(&mesh);
     assert!(
@@ -532,8 +592,10 @@ fn what_is_wrong_is_named() {
         &[0.0; 5],
         json!({ "units": SPEED }),
     );
-    let named = Request { velocity: vec!["u".into(), "v".into()], ..Request::default() };
-    let error = CfMesh::of_unstructured(&*group.store(), &named, None).unwrap_err().to_string();
+    let velocity = vec!["u".into(), "v".into()];
+    let variables = Request { velocity, ..Request::default() };
+    let named = MeshRequest { variables, ..MeshRequest::default() };
+    let error = CfMesh::of_unstructured(&*group.store(), &named).unwrap_err().to_string();
     assert!(error.contains("`u` (edge 5") && error.contains("on edges"), "{error}");
     let layered = Group::new();
     strip(&layered).add("u", "layer 4 face 3", &[0.0; 12], json!({ "units": SPEED })).add(

@@ -54,7 +54,7 @@ impl Built {
         };
         let cells = (0..layers).flat_map(|layer| (0..count).map(move |triangle| (layer, triangle)));
         let is_there = cells.zip(is_land).map(|((layer, triangle), is_land)| {
-            !is_land && !columns.is_polar[triangle] && has_water(layer, triangle)
+            !is_land && !columns.is_left_out[triangle] && has_water(layer, triangle)
         });
         let mut builder = Builder {
             is_there: is_there.collect(),
@@ -131,7 +131,7 @@ impl Builder<'_> {
         match other {
             NONE => Some(self.topology.edges.get(&[a.min(b), a.max(b)]).copied().unwrap_or(SIDES)),
             _ if self.is_there(layer, other) => None,
-            _ if self.columns.is_polar[other as usize] => Some(OPEN),
+            _ if self.columns.is_left_out[other as usize] => Some(OPEN),
             _ => Some(COAST),
         }
     }

@@ -5,7 +5,6 @@ use super::variable::OnMesh;
 use crate::axis::{self, UnitCheck};
 use crate::layout::coordinate_of;
 use crate::mesh::decode;
-use crate::packing::Packing;
 use crate::store::{Span, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
@@ -21,7 +20,12 @@ pub(super) struct Levels {
     is_downward: bool,
     /// Whether they are the same at all nodes.
     pub are_flat: bool,
+    /// The names of the variables that tell them, if they do not depend on time.
+    pub variables: Vec<String>,
 }
+
+/// Heights in the order of the file, node by node, and the names of the variables that tell them.
+pub(super) type Heights = (Vec<f64>, Vec<String>);
 
 impl Levels {
     /// The levels of a velocity: those around its layers on faces, and those of its values at nodes; `None` if it has
@@ -40,16 +44,17 @@ impl Levels {
         let layers = velocity.levels();
         let source =
             Source { store, topology, layers, count: layers + usize::from(velocity.is_on_faces) };
-        let found = match source.heights(units)? {
-            Some(z) => Some((z, false)),
-            None => match source.sigma(units)? {
-                Some(z) => Some((z, false)),
-                None => source.axis(velocity, d, units)?.map(|z| (z, true)),
-            },
+        let follow_bottom = match source.heights(units)? {
+            Some(heights) => Some(heights),
+            None => source.sigma(units)?,
+        };
+        let (found, are_flat) = match follow_bottom {
+            Some(heights) => (Some(heights), false),
+            None => (source.axis(velocity, d, units)?, true),
         };
         let name = &velocity.variable.dimensions[d].name;
         let fail = |reason: String| Error::variable(store.path(), &velocity.variable.name, reason);
-        let (z, are_flat) = found.ok_or_else(|| {
+        let (z, variables) = found.ok_or_else(|| {
             fail(format!(
                 "the heights of its {layers} layers along `{name}` are not known; needed are sigma at {0} levels \
                  (`siglev`, or a variable of `ocean_sigma_coordinate`) with the depth of the bottom (`h`), heights at the nodes \
@@ -58,15 +63,12 @@ impl Levels {
                 source.count
             ))
         })?;
-        Levels::upward(source.count, z, are_flat).map(Some).map_err(fail)
+        let levels = Levels::upward(source.count, z).map_err(fail)?;
+        Ok(Some(Levels { are_flat, variables, ..levels }))
     }
 
     /// Turns levels upward; those that are missing are at the lowest known one of their node.
-    fn upward(
-        count: usize,
-        mut z: Vec<f64>,
-        are_flat: bool,
-    ) -> std::result::Result<Levels, String> {
+    fn upward(count: usize, mut z: Vec<f64>) -> std::result::Result<Levels, String> {
         let mean = |level: usize| -> f64 {
             let columns = z.chunks(count).filter(|column| column.iter().all(|z| z.is_finite()));
             columns.map(|column| column[level]).sum()
@@ -90,7 +92,7 @@ impl Levels {
                 }
             }
         }
-        Ok(Levels { count, z, is_downward, are_flat })
+        Ok(Levels { count, z, is_downward, are_flat: false, variables: Vec::new() })
     }
 
     /// z of a level of a node, from the bottom upward.
@@ -113,23 +115,20 @@ impl Levels {
 }
 
 /// What tells heights of levels.
-struct Source<'a> {
-    store: &'a dyn Store,
-    topology: &'a Topology,
-    layers: usize,
+pub(super) struct Source<'a> {
+    pub store: &'a dyn Store,
+    pub topology: &'a Topology,
+    pub layers: usize,
     /// Number of levels.
-    count: usize,
+    pub count: usize,
 }
 
 /// Heights at the nodes, by SCHISM.
 const HEIGHTS: [&str; 2] = ["zcor", "zCoordinates"];
-const SIGMA: [&str; 3] = ["siglev", "siglay", "sigma"];
-/// The depth of the bottom.
-const DEPTH: [&str; 2] = ["h", "depth"];
 
 impl Source<'_> {
     /// Heights at the nodes at the first time.
-    fn heights(&self, units: &mut UnitCheck) -> Result<Option<Vec<f64>>> {
+    fn heights(&self, units: &mut UnitCheck) -> Result<Option<Heights>> {
         let Some(variable) = HEIGHTS.iter().find_map(|name| self.store.find(name)) else {
             return Ok(None);
         };
@@ -151,7 +150,7 @@ impl Source<'_> {
             places.map(|(node, level)| values[on_mesh.index(node, level) as usize]).collect();
         let is_dry = |column: &&mut [f64]| column.iter().all(|z| !z.is_finite());
         let mut dry =
-            z.chunks_mut(self.count).enumerate().filter(|(_, column)| is_dry(&column)).peekable();
+            z.chunks_mut(self.count).enumerate().filter(|(_, column)| is_dry(column)).peekable();
         if dry.peek().is_some() {
             let depths = self.depths(None)?;
             let count = dry.map(|(node, column)| column.fill(-depths[node])).count();
@@ -159,108 +158,12 @@ impl Source<'_> {
                 "{count} nodes without heights are dry, with all levels at the bottom"
             ));
         }
-        Ok(Some(z))
-    }
-
-    /// z by sigma, from 0 at the surface to -1 at the bottom, and the depth of the bottom; of SCHISM, with its stretching.
-    fn sigma(&self, units: &mut UnitCheck) -> Result<Option<Vec<f64>>> {
-        let is_sigma = |of: &&Variable| {
-            let standard = of.text("standard_name").unwrap_or_default();
-            SIGMA.contains(&of.name.as_str()) || standard.starts_with("ocean_sigma")
-        };
-        let all = || self.store.variables().iter().filter(is_sigma);
-        let with = |levels: usize| all().find_map(|of| Some((of, self.sigma_layout(of, levels)?)));
-        let (variable, by_node, is_between) = match (with(self.count), with(self.layers)) {
-            (Some((of, by_node)), _) => (of, by_node, false),
-            (None, Some((of, by_node))) => (of, by_node, true),
-            (None, None) => return Ok(None),
-        };
-        let slab: Vec<Span> = variable.shape().into_iter().map(Span::all).collect();
-        let stored = self.store.read(variable, &slab)?;
-        let fail = |reason: String| Error::variable(self.store.path(), &variable.name, reason);
-        let packing = Packing::of(self.store, variable).map_err(fail)?.without_limits();
-        let sigma = packing.decode(stored, None).map_err(fail)?.values.into_f64();
-        let depths = self.depths(variable.text("formula_terms"))?;
-        let stretching = Stretching::read(self.store, variable, sigma.len(), &depths)?;
-        let negative = depths.iter().filter(|depth| **depth < 0.0).count();
-        if negative > 0 {
-            units.notes.push(format!(
-                "{negative} nodes are above the level of the sea; their depth is taken as 0"
-            ));
-        }
-        units.notes.push(format!(
-            "levels are those of `{}` with the surface at z = 0, and do not move",
-            variable.name
-        ));
-        if is_between {
-            units.notes.push(format!("levels are midway between those of `{}`", variable.name));
-        }
-        let mut z = Vec::with_capacity(depths.len() * self.count);
-        for (node, depth) in depths.iter().enumerate() {
-            let at = |level: usize| match by_node {
-                Some([of_level, of_node]) => sigma[level * of_level + node * of_node],
-                None => sigma[level],
-            };
-            let own: Vec<f64> = match is_between {
-                true => between(&(0..self.layers).map(at).collect::<Vec<_>>(), [0.0, -1.0]),
-                false => (0..self.count).map(at).collect(),
-            };
-            let height =
-                |(level, sigma): (usize, f64)| stretching.height(level, sigma, depth.max(0.0));
-            z.extend(own.into_iter().enumerate().map(height));
-        }
-        match z.iter().all(|z| z.is_finite()) {
-            true => Ok(Some(z)),
-            false => Err(fail("it is missing at some nodes, and needed at all of them".into())),
-        }
-    }
-
-    /// The strides of level and node, of a variable at nodes; `Some(None)` of one that depends on the level only.
-    fn sigma_layout(&self, variable: &Variable, levels: usize) -> Option<Option<[usize; 2]>> {
-        let nodes = self.topology.node_dimension.as_ref();
-        match variable.dimensions.as_slice() {
-            [only] if only.len == levels => Some(None),
-            [level, node] if level.len == levels && Some(node) == nodes => {
-                Some(Some([node.len, 1]))
-            }
-            [node, level] if level.len == levels && Some(node) == nodes => {
-                Some(Some([1, level.len]))
-            }
-            _ => None,
-        }
-    }
-
-    /// The depth of the bottom at the nodes, positive downward: named by `formula_terms`, or `h`, or `depth`.
-    fn depths(&self, terms: Option<&str>) -> Result<Vec<f64>> {
-        let nodes = self.topology.node_dimension.as_ref();
-        let is_at_nodes =
-            |of: &&Variable| matches!(of.dimensions.as_slice(), [only] if Some(only) == nodes);
-        let mut words = terms.unwrap_or_default().split_ascii_whitespace();
-        let term = words.find(|word| *word == "depth:").and_then(|_| words.next());
-        let names = term.into_iter().chain(DEPTH);
-        let found = names.filter_map(|name| self.store.find(name)).find(is_at_nodes);
-        let missing = || {
-            let reason = "it has no depth of the bottom at the nodes of its mesh (`h` or `depth`), which heights of its levels need";
-            Error::file(self.store.path(), reason)
-        };
-        let variable = found.ok_or_else(missing)?;
-        let slab = [Span::all(self.topology.nodes.len())];
-        let decoded = decode(self.store, variable, &slab, Some(Quantity::Length))?;
-        let sign = if variable.text("positive") == Some("up") { -1.0 } else { 1.0 };
-        let depths: Vec<f64> =
-            decoded.values.into_f64().into_iter().map(|depth| sign * depth).collect();
-        match depths.iter().all(|depth| depth.is_finite()) {
-            true => Ok(depths),
-            false => Err(Error::variable(
-                self.store.path(),
-                &variable.name,
-                "the depth is missing at some nodes",
-            )),
-        }
+        let is_static = !on_mesh.has_times();
+        Ok(Some((z, is_static.then(|| variable.name.clone()).into_iter().collect())))
     }
 
     /// Heights of levels that are the same at all nodes: a coordinate in metres, its bounds around layers.
-    fn axis(&self, velocity: &OnMesh, d: usize, units: &mut UnitCheck) -> Result<Option<Vec<f64>>> {
+    fn axis(&self, velocity: &OnMesh, d: usize, units: &mut UnitCheck) -> Result<Option<Heights>> {
         let Some(coordinate) = coordinate_of(self.store, &velocity.variable, d) else {
             return Ok(None);
         };
@@ -286,7 +189,8 @@ impl Source<'_> {
                 }
             },
         };
-        Ok(Some(self.topology.nodes.iter().flat_map(|_| levels.iter().copied()).collect()))
+        let z = self.topology.nodes.iter().flat_map(|_| levels.iter().copied()).collect();
+        Ok(Some((z, vec![coordinate.name.clone()])))
     }
 
     /// The bounds of layers without gaps, by the attribute `bounds`.
@@ -315,65 +219,11 @@ impl Source<'_> {
 }
 
 /// The ends, and the middles of neighbours between them.
-fn between(centers: &[f64], ends: [f64; 2]) -> Vec<f64> {
+pub(super) fn between(centers: &[f64], ends: [f64; 2]) -> Vec<f64> {
     let [first, last] = match centers {
         [a, .., b] if (a < b) != (ends[0] < ends[1]) => [ends[1], ends[0]],
         _ => ends,
     };
     let middles = centers.windows(2).map(|pair| 0.5 * (pair[0] + pair[1]));
     std::iter::once(first).chain(middles).chain([last]).collect()
-}
-
-/// The stretching of the levels of SCHISM, z = hc sigma + (h - hc) C where h > hc (Song and Haidvogel 1994); else
-/// z = sigma h.
-struct Stretching {
-    critical: f64,
-    curve: Vec<f64>,
-}
-
-impl Stretching {
-    fn read(
-        store: &dyn Store,
-        sigma: &Variable,
-        levels: usize,
-        depths: &[f64],
-    ) -> Result<Stretching> {
-        let none = Stretching { critical: f64::INFINITY, curve: Vec::new() };
-        let Some(curve) = store.find("Cs").filter(|of| of.dimensions == sigma.dimensions) else {
-            return Ok(none);
-        };
-        let number = |names: [&str; 2]| -> Result<Option<f64>> {
-            let Some(variable) = names.iter().find_map(|name| store.find(name)) else {
-                return Ok(None);
-            };
-            let slab: Vec<Span> = variable.shape().iter().map(|_| Span::one(0)).collect();
-            let values = decode(store, variable, &slab, None)?.values.into_f64();
-            Ok(values.first().copied())
-        };
-        let fail = |reason: String| Error::variable(store.path(), &sigma.name, reason);
-        let critical = number(["sigma_h_c", "h_c"])?;
-        let critical = critical.ok_or_else(|| {
-            fail(
-                "it has the stretching `Cs`, and no critical depth `sigma_h_c`; add it, or `zcor`"
-                    .into(),
-            )
-        })?;
-        let deepest = depths.iter().copied().fold(0.0, f64::max);
-        if let Some(limit) = number(["sigma_maxdepth", "h_s"])?.filter(|limit| *limit < deepest) {
-            return Err(fail(format!(
-                "its levels end at {limit} m, and the bottom is at {deepest} m: give the heights of all levels as `zcor`"
-            )));
-        }
-        let curve = decode(store, curve, &[Span::all(levels)], None)?.values.into_f64();
-        Ok(Stretching { critical, curve })
-    }
-
-    fn height(&self, level: usize, sigma: f64, depth: f64) -> f64 {
-        match self.curve.get(level) {
-            Some(curve) if depth > self.critical => {
-                self.critical * sigma + (depth - self.critical) * curve
-            }
-            _ => sigma * depth,
-        }
-    }
 }

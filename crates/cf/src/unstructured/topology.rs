@@ -23,6 +23,8 @@ pub(super) struct Topology {
     pub triangles: Vec<[u32; 3]>,
     /// The face of the file of each triangle.
     pub faces: Vec<u32>,
+    /// The names of the variables of nodes and faces.
+    pub variables: Vec<String>,
     /// The names of edges of the boundary, by their nodes in increasing order.
     pub edges: HashMap<[u32; 2], &'static str>,
 }
@@ -107,6 +109,14 @@ fn axis_of(variable: &Variable) -> Option<usize> {
 }
 
 impl Source<'_> {
+    fn variables(&self) -> Vec<String> {
+        let of_corners = match self.corners {
+            Corners::Table(table) => self.positions.into_iter().chain([table]).collect(),
+            Corners::Positions(bounds) => bounds.to_vec(),
+        };
+        of_corners.into_iter().map(|variable: &Variable| variable.name.clone()).collect()
+    }
+
     /// Whether the nodes have one dimension, and the table two.
     fn is_consistent(&self) -> bool {
         let [x, y] = self.positions;
@@ -155,6 +165,7 @@ impl Topology {
                 is_in_degrees,
                 triangles: Vec::new(),
                 faces: Vec::new(),
+                variables: source.variables(),
                 edges: HashMap::new(),
             };
             topology.divide(store, &table, width, units)?;

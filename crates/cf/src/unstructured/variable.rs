@@ -4,7 +4,7 @@ use super::topology::Topology;
 use crate::layout::time_of;
 use crate::mesh::{Gather, Weights, decode};
 use crate::packing::Decoded;
-use crate::store::{Span, Store, Variable};
+use crate::store::{Dimension, Span, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
 
@@ -32,7 +32,7 @@ impl OnMesh {
     /// If it is neither at nodes nor on faces, or has other dimensions than time, layers and components.
     pub fn of(store: &dyn Store, variable: &Variable, topology: &Topology) -> Result<OnMesh> {
         let fail = |reason: String| Error::variable(store.path(), &variable.name, reason);
-        let at = |wanted: &crate::Dimension| variable.dimensions.iter().position(|of| of == wanted);
+        let at = |wanted: &Dimension| variable.dimensions.iter().position(|of| of == wanted);
         let on_faces = at(&topology.face_dimension);
         let at_nodes = topology.node_dimension.as_ref().and_then(at);
         let horizontal = on_faces.or(at_nodes).ok_or_else(|| {
@@ -104,9 +104,14 @@ impl OnMesh {
         Gather { variable: self.variable.name.clone(), quantity, slab, time: self.time, weights }
     }
 
+    /// The dimension of time.
+    pub fn time(&self) -> Option<&Dimension> {
+        self.time.map(|d| &self.variable.dimensions[d])
+    }
+
     /// Whether it depends on the time.
     pub fn has_times(&self) -> bool {
-        self.time.is_some_and(|d| self.variable.dimensions[d].len > 1)
+        self.time().is_some_and(|time| time.len > 1)
     }
 
     /// The decoded numbers of the first time, of which [`index`](OnMesh::index) tells the places.
