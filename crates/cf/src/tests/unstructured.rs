@@ -581,6 +581,74 @@ fn cells_without_a_velocity_are_land() {
     );
 }
 
+/// Heights at the nodes 0 and 5 of the strip, from the bottom.
+fn heights(mesh: &CfMesh) -> [Vec<f64>; 2] {
+    [[0.0, 0.0], [2000.0, 1000.0]].map(|at| {
+        let mut z: Vec<f64> =
+            mesh.points.iter().filter(|point| point[..2] == at).map(|point| point[2]).collect();
+        z.sort_by(f64::total_cmp);
+        z
+    })
+}
+
+#[test]
+fn levels_are_midway_between_layers_where_the_file_has_no_others() {
+    let by_sigma = Group::new();
+    let u = |group: &Group, name: &str| {
+        let dimensions = format!("{name} 3 face 3");
+        for component in ["u", "v"] {
+            group.add(component, &dimensions, &[0.0; 9], json!({ "units": SPEED }));
+        }
+    };
+    strip(&by_sigma)
+        .add(
+            "bed",
+            "node 6",
+            &[-8.0, 1.0, 1.0, 1.0, 1.0, -16.0],
+            json!({ "units": "m", "standard_name": "altitude" }),
+        )
+        .add("siglay", "siglay 3", &[-0.75, -0.375, -0.125], json!({}));
+    u(&by_sigma, "siglay");
+    let mesh = by_sigma.mesh().unwrap();
+    assert_eq!(heights(&mesh), [[-8.0, -4.5, -2.0, 0.0], [-16.0, -9.0, -4.0, 0.0]]);
+    assert!(has_note(&mesh, "midway between those of `siglay`"), "{:?}", mesh.notes());
+    let by_depth = Group::new();
+    strip(&by_depth).add(
+        "depth",
+        "depth 3",
+        &[1.0, 3.0, 9.0],
+        json!({ "units": "m", "positive": "down" }),
+    );
+    u(&by_depth, "depth");
+    let mesh = by_depth.mesh().unwrap();
+    assert_eq!(heights(&mesh), [[-12.0, -6.0, -2.0, 0.0], [-12.0, -6.0, -2.0, 0.0]]);
+    assert!(has_note(&mesh, "midway between those of `depth`"), "{:?}", mesh.notes());
+    let crossing = Group::new();
+    strip(&crossing).add("h", "node 6", &[8.0; 6], json!({ "units": "m" })).add(
+        "siglev",
+        "siglev 4",
+        &[0.0, -0.5, -0.25, -1.0],
+        json!({}),
+    );
+    u(&crossing, "siglay");
+    assert!(crossing.error().contains("levels cross at the node 0"), "{}", crossing.error());
+}
+
+#[test]
+fn dry_nodes_have_all_levels_at_the_bottom() {
+    let group = schism([10.0, 8.0, 3.0, -1.0]);
+    let z = [-10.0, -4.0, 0.0, -8.0, -4.0, 0.5, -3.0, -1.0, 0.0, f64::NAN, f64::NAN, f64::NAN];
+    let (nodes, speed) = ("nSCHISM_hgrid_node 4 nSCHISM_vgrid_layers 3", json!({ "units": SPEED }));
+    group
+        .add("zcor", nodes, &z, json!({ "units": "m" }))
+        .add("horizontalVelX", nodes, &[7.0; 12], speed.clone())
+        .add("horizontalVelY", nodes, &[0.0; 12], speed);
+    let mesh = group.mesh().unwrap();
+    assert_eq!((mesh.points.len(), mesh.cells.len()), (10, 4 * 6));
+    assert!(mesh.points.contains(&[0.0, 1000.0, 1.0]));
+    assert!(has_note(&mesh, "1 nodes without heights are dry"), "{:?}", mesh.notes());
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     let group = Group::new();

@@ -26,13 +26,13 @@ pub(super) struct Land<'a> {
 
 impl Land<'_> {
     /// Whether each cell is land, layer by layer from the bottom upward: by a mask that is 0 or missing there, by the
-    /// value of land, or without a velocity at the first time, where levels are flat and the file does not tell which
-    /// cells are wet. A cell is land by values at nodes if all its nodes are.
+    /// value of land, or without one of `values`, those of the first time, where levels are flat and the file does not
+    /// tell which cells are wet. A cell is land by values at nodes if all its nodes are.
     ///
     /// # Errors
     ///
     /// If the mask is missing or not on the mesh.
-    pub fn find(&self, units: &mut UnitCheck) -> Result<Vec<bool>> {
+    pub fn find(&self, values: Decoded, units: &mut UnitCheck) -> Result<Vec<bool>> {
         let layers = self.levels.map_or(1, |levels| levels.count - 1);
         let mut is_land = vec![false; layers * self.topology.triangles.len()];
         let wet = WET.iter().find(|name| self.store.find(name).is_some());
@@ -44,7 +44,7 @@ impl Land<'_> {
         let follows_bottom = self.levels.is_some_and(|levels| !levels.are_flat);
         let land_value = self.request.land_value;
         if land_value.is_some() || (wet.is_none() && !follows_bottom) {
-            let flags = flags(self.first.first(self.store, None)?, land_value);
+            let flags = flags(values, land_value);
             self.add(&mut is_land, self.first, &flags);
         }
         if let Some((name, path)) = &self.request.mask {

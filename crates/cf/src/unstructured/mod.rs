@@ -61,11 +61,13 @@ impl CfMesh {
         let topology = Topology::read(store, units)?;
         let parts = Parts::find(store, &request.variables, &topology, units)?;
         let first = parts.first().ok_or_else(|| choice(store, "no variable of it is read"))?;
+        // Its numbers are read before anything of their size is made.
+        let values = first.first(store, None)?;
         let levels = Levels::read(store, first, &topology, units)?;
         let levels = levels.as_ref();
         let columns = Columns::of(&topology, request, units);
         let land = Land { store, topology: &topology, levels, first, request };
-        let built = Built::of(&topology, &columns, levels, &land.find(units)?);
+        let built = Built::of(&topology, &columns, levels, &land.find(values, units)?);
         if built.cells.is_empty() {
             let reason = "no cell of its mesh has a velocity at the first time, in the box of `crop`; check both";
             return Err(Error::variable(store.path(), &first.variable.name, reason));

@@ -81,32 +81,41 @@ impl Source<'_> {
         }
     }
 
-    /// The depth of the bottom at the nodes, positive downward: named by `formula_terms`, or `h`, or `depth`.
+    /// The depth of the bottom at the nodes, positive downward: named by `formula_terms`, `h` or `depth`, or known by its
+    /// standard name.
     pub fn depths(&self, terms: Option<&str>) -> Result<Vec<f64>> {
         let nodes = self.topology.node_dimension.as_ref();
         let is_at_nodes =
             |of: &&Variable| matches!(of.dimensions.as_slice(), [only] if Some(only) == nodes);
         let mut words = terms.unwrap_or_default().split_ascii_whitespace();
         let term = words.find(|word| *word == "depth:").and_then(|_| words.next());
-        let names = term.into_iter().chain(DEPTH);
-        let found = names.filter_map(|name| self.store.find(name)).find(is_at_nodes);
+        let named = term.into_iter().chain(DEPTH).filter_map(|name| self.store.find(name));
+        let standard = |of: &&Variable| {
+            let standard = of.text("standard_name").unwrap_or_default();
+            standard.starts_with("sea_floor_depth_below") || standard == "altitude"
+        };
+        let found = named.chain(self.store.variables().iter().filter(standard)).find(is_at_nodes);
         let missing = || {
-            let reason = "it has no depth of the bottom at the nodes of its mesh (`h` or `depth`), which heights of its levels need";
+            let reason = "it has no depth of the bottom at the nodes of its mesh (`h`, `depth`, or a `standard_name` such as \
+                          `sea_floor_depth_below_geoid`), which heights of its levels need";
             Error::file(self.store.path(), reason)
         };
         let variable = found.ok_or_else(missing)?;
         let slab = [Span::all(self.topology.nodes.len())];
         let decoded = decode(self.store, variable, &slab, Some(Quantity::Length))?;
-        let sign = if variable.text("positive") == Some("up") { -1.0 } else { 1.0 };
-        let depths: Vec<f64> =
-            decoded.values.into_f64().into_iter().map(|depth| sign * depth).collect();
+        let is_upward = match variable.text("positive") {
+            Some(positive) => positive == "up",
+            None => variable.text("standard_name") == Some("altitude"),
+        };
+        let sign = if is_upward { -1.0 } else { 1.0 };
+        let depths = decoded.values.into_f64().into_iter().map(|depth| sign * depth);
+        let depths: Vec<f64> = depths.collect();
         match depths.iter().all(|depth| depth.is_finite()) {
             true => Ok(depths),
-            false => Err(Error::variable(
-                self.store.path(),
-                &variable.name,
-                "the depth is missing at some nodes",
-            )),
+            false => {
+                let reason = "the depth is missing at some nodes, and needed at all of them";
+                Err(Error::variable(self.store.path(), &variable.name, reason))
+            }
         }
     }
 }

@@ -227,11 +227,11 @@ impl Topology {
     fn name_edges(&mut self, store: &dyn Store, mesh: Option<&Variable>) -> Result<()> {
         let table = mesh.and_then(|mesh| store.find(mesh.text("boundary_node_connectivity")?));
         let Some(table) = table.filter(|table| table.dimensions.len() == 2) else { return Ok(()) };
+        let (edges, width, nodes) = indices(store, table, self.nodes.len())?;
         let types = store.variables().iter().find(|variable| {
-            let is_of_edges =
-                matches!(variable.dimensions.as_slice(), [only] if table.dimensions.contains(only));
-            is_of_edges
-                && variable.text("flag_meanings").is_some_and(|text| text.contains("open_boundary"))
+            let meanings = variable.text("flag_meanings").unwrap_or_default();
+            variable.dimensions == std::slice::from_ref(&edges)
+                && meanings.contains("open_boundary")
         });
         let Some(types) = types else { return Ok(()) };
         let fail = |reason: String| Error::variable(store.path(), &types.name, reason);
@@ -239,9 +239,8 @@ impl Topology {
             types.typed_numbers("flag_values").map_err(fail)?.map_or(&[][..], |(_, flags)| flags);
         let meanings: Vec<&str> =
             types.text("flag_meanings").unwrap_or_default().split_whitespace().collect();
-        let (edges, width, nodes) = indices(store, table, self.nodes.len())?;
         let values = decode(store, types, &[Span::all(edges.len)], None)?.values.into_f64();
-        for (pair, value) in nodes.chunks(width).zip(values) {
+        for (pair, value) in nodes.chunks(width.max(1)).zip(values) {
             let flag = flags.iter().position(|flag| *flag == value);
             let name = match flag.and_then(|flag| meanings.get(flag)) {
                 Some(&"open_boundary") => super::OPEN,

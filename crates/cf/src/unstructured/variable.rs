@@ -2,7 +2,7 @@
 
 use super::topology::Topology;
 use crate::layout::time_of;
-use crate::mesh::{Gather, Weights, decode};
+use crate::mesh::{Gather, NONE, Weights, decode};
 use crate::packing::Decoded;
 use crate::store::{Dimension, Span, Store, Variable};
 use crate::units::Quantity;
@@ -51,7 +51,12 @@ impl OnMesh {
             COMPONENTS.contains(&variable.dimensions[*d].name.to_ascii_lowercase().as_str())
         };
         let component = others.iter().position(is_named).map(|at| others.remove(at));
+        let count = others.iter().chain([&horizontal]).map(|d| variable.dimensions[*d].len);
+        let count = count.fold(1, usize::saturating_mul);
         match others.as_slice() {
+            [] | [_] if count >= NONE as usize => Err(fail(format!(
+                "it has {count} values at a time, and at most {NONE} can be read of a mesh"
+            ))),
             [] | [_] => Ok(OnMesh {
                 variable: variable.clone(),
                 is_on_faces: on_faces.is_some(),
