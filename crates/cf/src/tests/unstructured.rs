@@ -226,11 +226,9 @@ fn quadrilaterals_are_divided_and_keep_their_velocity() {
     assert_eq!(faces(&mesh, "sides"), 6);
 }
 
-#[test]
-fn sigma_layers_end_at_the_bottom_and_w_is_taken_from_levels() {
-    let group = Group::new();
+fn sigma_layers(group: &Group) {
     // The surface is the first level. The node 0 is dry, and nodes 0, 4, 1 have no water: 1 and 4 at depth 0.
-    strip(&group)
+    strip(group)
         .add(
             "h",
             "node 6",
@@ -251,6 +249,12 @@ fn sigma_layers_end_at_the_bottom_and_w_is_taken_from_levels() {
             &(0..18).map(f64::from).collect::<Vec<_>>(),
             json!({ "units": SPEED }),
         );
+}
+
+#[test]
+fn sigma_layers_end_at_the_bottom_and_w_is_taken_from_levels() {
+    let group = Group::new();
+    sigma_layers(&group);
     let mesh = group.mesh().unwrap();
     assert_eq!(
         (mesh.shape, mesh.placement, mesh.values()),
@@ -535,10 +539,8 @@ fn whole_days_and_milliseconds_are_preferred_to_single_precision() {
 }
 
 /// Layers between flat levels; the lower one is land on the first face.
-#[test]
-fn cells_without_a_velocity_are_land() {
-    let group = Group::new();
-    strip(&group)
+fn flat_layers(group: &Group) {
+    strip(group)
         .add(
             "depth",
             "depth 2",
@@ -564,6 +566,12 @@ fn cells_without_a_velocity_are_land() {
             &(0..9).map(f64::from).collect::<Vec<_>>(),
             json!({ "units": SPEED }),
         );
+}
+
+#[test]
+fn cells_without_a_velocity_are_land() {
+    let group = Group::new();
+    flat_layers(&group);
     let mesh = group.mesh().unwrap();
     assert!(has_note(&mesh, "1 of 8 cells are land"), "{:?}", mesh.notes());
     assert_eq!((mesh.values(), mesh.points.len()), (7, 18));
@@ -647,6 +655,51 @@ fn dry_nodes_have_all_levels_at_the_bottom() {
     assert_eq!((mesh.points.len(), mesh.cells.len()), (10, 4 * 6));
     assert!(mesh.points.contains(&[0.0, 1000.0, 1.0]));
     assert!(has_note(&mesh, "1 nodes without heights are dry"), "{:?}", mesh.notes());
+}
+
+/// Reads the mesh and a frame of a path, and returns whether that was possible.
+fn can_be_read(path: &std::path::Path) -> bool {
+    let Ok(store) = open(path) else { return false };
+    let mesh = CfMesh::of_unstructured(&*store, &MeshRequest::default());
+    mesh.is_ok_and(|mesh| mesh.read(&*store, 0).is_ok())
+}
+
+#[test]
+fn damaged_meshes_do_not_panic() {
+    let (sigma, land, around) = (Group::new(), Group::new(), icon());
+    sigma_layers(&sigma);
+    flat_layers(&land);
+    for component in ["u", "v"] {
+        around.add(component, "ncells 25", &[1.0; 25], json!({ "units": SPEED }));
+    }
+    for group in [sigma, land, around] {
+        assert!(can_be_read(group.0.path()));
+        let mut refused = 0;
+        for file in super::damaged::files(group.0.path()) {
+            let bytes = std::fs::read(&file).unwrap();
+            for at in (0..bytes.len()).step_by((bytes.len() / 6).max(1)) {
+                for flip in [0x01, 0x08, 0x40, 0x80, 0xff] {
+                    let mut damaged = bytes.clone();
+                    damaged[at] ^= flip;
+                    std::fs::write(&file, &damaged).unwrap();
+                    refused += usize::from(!can_be_read(group.0.path()));
+                }
+            }
+            std::fs::write(&file, &bytes).unwrap();
+        }
+        assert!(refused > 100, "{refused} were refused");
+    }
+    let Some(path) = requirements::flow_data("ocean/UGRIDv0.9_eleven_points_with_depth.nc") else {
+        return;
+    };
+    let (bytes, folder) = (std::fs::read(path).unwrap(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("damaged.nc");
+    for at in (0..bytes.len()).step_by(41) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0xff;
+        std::fs::write(&path, &damaged).unwrap();
+        can_be_read(&path);
+    }
 }
 
 #[test]
