@@ -10,7 +10,7 @@ mod attributes;
 mod axes;
 mod damaged;
 mod degrees;
-mod unstructured;
+pub(crate) mod unstructured;
 
 #[path = "../../../tests/support/requirements.rs"]
 pub(crate) mod requirements;

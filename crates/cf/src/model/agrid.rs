@@ -12,6 +12,7 @@ use super::{Files, MeshRequest, turn, vertical};
 use crate::axis::UnitCheck;
 use crate::layout::coordinate_of;
 use crate::mesh::{CfMesh, Gather, MeshPlacement, NONE, Weights, found};
+use crate::projection::Projection;
 use crate::store::{Span, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
@@ -74,7 +75,12 @@ fn nodes(
     let corners = &request.corners;
     let named = [corners.x.as_deref(), corners.y.as_deref()];
     let (store, pair) = positions::of_variable(files, u, named)?;
-    let all = Positions::read(store, pair, units)?;
+    let are_axes = pair.iter().all(|of| of.dimensions.len() == 1);
+    let projection = if are_axes { Projection::of(files.own, &u.variable)? } else { None };
+    let all = match projection {
+        Some(projection) => Positions::projected(store, pair, &projection, units)?,
+        None => Positions::read(store, pair, units)?,
+    };
     let [count, rows, columns] = u.size();
     if [all.rows, all.columns] != [rows, columns] {
         let [name, other] = [&u.variable.name, &all.names[0]];

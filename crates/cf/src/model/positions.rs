@@ -3,9 +3,10 @@
 use super::Files;
 use super::dims::Dims;
 use crate::axis::{self, UnitCheck};
-use crate::degrees;
+use crate::degrees::{self, Angle};
 use crate::layout::{axis_of, coordinate_of};
 use crate::mesh::decode;
+use crate::projection::Projection;
 use crate::store::{Span, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
@@ -18,6 +19,8 @@ pub(super) struct Positions {
     /// Row by row; x and y in metres, or longitude and latitude in degrees.
     pub xy: Vec<[f64; 2]>,
     pub is_in_degrees: bool,
+    /// The angles in radians from east to the x axis of a map projection; `None` without one.
+    pub angles: Option<Vec<f64>>,
     /// The variables.
     pub names: [String; 2],
 }
@@ -47,7 +50,45 @@ impl Positions {
         };
         let xy = (0..rows * columns).map(at).collect();
         let names = [x, y].map(|variable| variable.name.clone());
-        Ok(Positions { rows, columns, xy, is_in_degrees, names })
+        Ok(Positions { rows, columns, xy, is_in_degrees, angles: None, names })
+    }
+
+    /// Longitudes and latitudes of the axes of a map projection or a rotated grid.
+    ///
+    /// # Errors
+    ///
+    /// If they are no lengths, or, of a rotated grid, no degrees, or not on the map.
+    pub fn projected(
+        store: &dyn Store,
+        [x, y]: [&Variable; 2],
+        projection: &Projection,
+        units: &mut UnitCheck,
+    ) -> Result<Positions> {
+        let fail = |reason: String| Error::variable(store.path(), &x.name, reason);
+        let is_radian = |of: &Variable| of.text("units").and_then(Angle::of) == Some(Angle::Other);
+        if projection.is_rotated() && (is_radian(x) || is_radian(y)) {
+            return Err(fail(
+                "it must be in degrees, as its projection is a rotated sphere".into(),
+            ));
+        }
+        let [x_values, y_values] =
+            [(x, 0), (y, 1)].map(|(of, axis)| match projection.is_rotated() {
+                true => numbers(store, of, None),
+                false => axis::nodes(store, of, axis, units),
+            });
+        let (x_values, y_values) = (x_values?, y_values?);
+        let at = y_values.iter().flat_map(|y| x_values.iter().map(|x| [*x, *y]));
+        let both = at.map(|at| Ok((projection.to_degrees(at)?, projection.angle(at)?)));
+        let both: std::result::Result<Vec<_>, String> = both.collect();
+        let (xy, angles): (Vec<_>, Vec<_>) = both.map_err(fail)?.into_iter().unzip();
+        let names = [x, y].map(|variable| variable.name.clone());
+        units.convert(format!(
+            "`{}` and `{}` are converted to longitude and latitude by their `grid_mapping`",
+            names[0], names[1]
+        ));
+        units.notes.extend(projection.notes().iter().cloned());
+        let (rows, columns) = (y_values.len(), x_values.len());
+        Ok(Positions { rows, columns, xy, is_in_degrees: true, angles: Some(angles), names })
     }
 
     /// The means of each four neighbours.
@@ -65,15 +106,19 @@ impl Positions {
             }
             sum.map(|total| total / 4.0)
         };
-        Positions { rows, columns, xy: (0..rows * columns).map(middle).collect(), ..self.clone() }
+        let xy = (0..rows * columns).map(middle).collect();
+        Positions { rows, columns, xy, angles: None, ..self.clone() }
     }
 
     /// A box of rows and columns.
     pub fn part(&self, rows: Span, columns: Span) -> Positions {
         let nodes = (0..rows.count).flat_map(|j| (0..columns.count).map(move |i| (j, i)));
-        let at = |(j, i)| self.xy[(rows.start + j) * self.columns + columns.start + i];
-        let xy = nodes.map(at).collect();
-        Positions { rows: rows.count, columns: columns.count, xy, ..self.clone() }
+        let index = |(j, i)| (rows.start + j) * self.columns + columns.start + i;
+        let nodes: Vec<usize> = nodes.map(index).collect();
+        let xy = nodes.iter().map(|node| self.xy[*node]).collect();
+        let of_angles = |of: &Vec<f64>| nodes.iter().map(|node| of[*node]).collect();
+        let angles = self.angles.as_ref().map(of_angles);
+        Positions { rows: rows.count, columns: columns.count, xy, angles, ..self.clone() }
     }
 }
 

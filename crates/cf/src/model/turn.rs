@@ -36,6 +36,9 @@ pub(super) fn of_rows(
         units.convert(format!("`{name}` is turned to east by `{}`", variable.name));
         let values = values.values.into_f64();
         values.into_iter().map(|x| if is_in_degrees { x.to_radians() } else { x }).collect()
+    } else if let Some(angles) = &positions.angles {
+        units.convert(format!("`{name}` is turned to east by the projection of its grid"));
+        angles.clone()
     } else if component(standard) == Some(0) {
         let angles = positions.angles();
         if angles.iter().all(|angle| angle.abs() < 1e-9) {

@@ -1,7 +1,8 @@
 use super::*;
 use crate::store::{Attribute, ScalarType};
-use crate::tests::requirements;
-use crate::{Span, open};
+use crate::tests::{requirements, unstructured::Group};
+use crate::{CfMesh, MeshRequest, Span, open};
+use serde_json::json;
 
 fn of_text(text: &str) -> Projection {
     Projection::read(&mapping("", &[], text)).unwrap().unwrap()
@@ -176,6 +177,49 @@ fn what_is_missing_of_a_projection_is_named() {
     assert!(flat.notes()[0].contains("WGS 84") && flat.to_degrees([9e7, 0.0]).is_err());
     let none = |name, text| Projection::read(&mapping(name, &[], text)).unwrap().is_none();
     assert!(none("latitude_longitude", "") && none("", "+proj=longlat +ellps=WGS84"));
+}
+
+/// A grid around the north pole, whose velocities are 2 along x and 1 along y.
+#[test]
+fn velocities_along_x_and_y_are_turned_to_east_and_north() {
+    let (x, y) = ([-1500.0, -500.0, 500.0, 1500.0], [-1000.0, -200.0, 1500.0]);
+    let proj = "+proj=stere +lat_0=90 +lat_ts=60 +lon_0=58 +R=6371000";
+    let crs = json!({ "grid_mapping_name": "polar_stereographic", "proj4_string": proj });
+    let of = |standard: &str| json!({ "units": "m/s", "standard_name": standard, "grid_mapping": "crs" });
+    let axis = |axis: &str| json!({ "units": "km", "standard_name": format!("projection_{axis}_coordinate") });
+    let mesh_of = |names: [&str; 2]| {
+        let group = Group::new();
+        group
+            .add("x", "x 4", &x, axis("x"))
+            .add("y", "y 3", &y, axis("y"))
+            .add_table("crs", "", &[0.0], crs.clone())
+            .add("u", "y 3 x 4", &[2.0; 12], of(names[0]))
+            .add("v", "y 3 x 4", &[1.0; 12], of(names[1]));
+        let store = group.store();
+        let mesh = CfMesh::of_model(&*store, &MeshRequest::default()).unwrap();
+        let values = mesh.read(&*store, 0).unwrap().velocity.into_f64();
+        (mesh, values)
+    };
+    let (mesh, values) = mesh_of(["x_wind", "y_wind"]);
+    assert!(mesh.is_in_degrees && mesh.global.is_some());
+    let note = "`x` and `y` are converted to longitude and latitude";
+    assert!(mesh.notes().iter().any(|of| of.starts_with(note)), "{:?}", mesh.notes());
+    let projection = of_text(proj);
+    let nodes = (0..12).map(|node| [1e3 * x[node % 4], 1e3 * y[node / 4]]);
+    let all: Vec<[f64; 2]> = nodes.map(|node| projection.to_degrees(node).unwrap()).collect();
+    for (point, velocity) in mesh.points.iter().zip(values.chunks(3)) {
+        let turn = |x: f64| (x - point[0]) - 360.0 * ((x - point[0]) / 360.0).round();
+        let is_at = |at: &&[f64; 2]| turn(at[0]).abs() < 1e-9 && (at[1] - point[1]).abs() < 1e-9;
+        assert!(all.iter().any(|at| is_at(&at)), "{point:?}");
+        let (sin, cos) = (58.0 - point[0]).to_radians().sin_cos();
+        let expected = [2.0 * cos - sin, 2.0 * sin + cos, 0.0];
+        assert!(
+            (0..3).all(|d| (velocity[d] - expected[d]).abs() < 1e-8),
+            "{point:?}: {velocity:?}"
+        );
+    }
+    let (_, values) = mesh_of(["eastward_wind", "northward_wind"]);
+    assert!(values.chunks(3).all(|velocity| velocity == [2.0, 1.0, 0.0]));
 }
 
 /// A text, a position, its longitude and latitude, and the angle of the x axis in degrees.

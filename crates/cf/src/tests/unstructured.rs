@@ -11,10 +11,10 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// A group of Zarr with these variables: dimensions, type, values and attributes.
-struct Group(TempDir);
+pub(crate) struct Group(pub TempDir);
 
 impl Group {
-    fn new() -> Group {
+    pub fn new() -> Group {
         let folder = tempfile::tempdir().unwrap();
         let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
         std::fs::write(folder.path().join(zarr::METADATA), group).unwrap();
@@ -22,12 +22,18 @@ impl Group {
     }
 
     /// Adds numbers with dimensions such as `time 2 node 4`.
-    fn add(&self, name: &str, dimensions: &str, values: &[f64], attributes: Value) -> &Group {
+    pub fn add(&self, name: &str, dimensions: &str, values: &[f64], attributes: Value) -> &Group {
         self.add_as("float64", name, dimensions, values, attributes)
     }
 
     /// Adds whole numbers.
-    fn add_table(&self, name: &str, dimensions: &str, values: &[f64], attributes: Value) -> &Group {
+    pub fn add_table(
+        &self,
+        name: &str,
+        dimensions: &str,
+        values: &[f64],
+        attributes: Value,
+    ) -> &Group {
         self.add_as("int32", name, dimensions, values, attributes)
     }
 
@@ -57,7 +63,7 @@ impl Group {
         self
     }
 
-    fn store(&self) -> Box<dyn Store> {
+    pub fn store(&self) -> Box<dyn Store> {
         open(self.0.path()).unwrap()
     }
 
