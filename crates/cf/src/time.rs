@@ -107,7 +107,8 @@ impl TimeAxis {
 
 /// Whole days and milliseconds of the day, as FVCOM writes them beside times in single precision.
 const DAYS_AND_MILLISECONDS: [&str; 2] = ["Itime", "Itime2"];
-const MILLISECONDS_OF_A_DAY: f64 = 86_400_000.0;
+/// A day in seconds.
+const DAY: f64 = 86_400.0;
 
 /// The times of FVCOM as whole numbers; `None` if there are none on the dimension.
 fn whole_times(store: &dyn Store, coordinate: &Variable) -> Result<Option<Times>> {
@@ -126,7 +127,7 @@ fn whole_times(store: &dyn Store, coordinate: &Variable) -> Result<Option<Times>
     let [days, milliseconds] =
         [days, milliseconds].map(|of| store.read_all(of).map(Values::into_f64));
     let pairs = days?.into_iter().zip(milliseconds?);
-    let values = pairs.map(|(day, of_day)| day + of_day / MILLISECONDS_OF_A_DAY).collect();
+    let values = pairs.map(|(day, of_day)| day + of_day / (1e3 * DAY)).collect();
     Ok(Some(Times::Dated(DatedTimes { reference, values })))
 }
 
@@ -137,7 +138,8 @@ fn read_times(store: &dyn Store, coordinate: &Variable, units: &mut UnitCheck) -
     let fail = |reason: String| Error::variable(store.path(), &coordinate.name, reason);
     let text = coordinate.text("units").unwrap_or_default();
     let is_dated = text.to_ascii_lowercase().contains(" since ");
-    let unit = match is_dated {
+    let are_dates = text == DATES;
+    let unit = match is_dated || are_dates {
         true => None,
         false => units.unit(store, coordinate, Quantity::Time)?,
     };
@@ -152,21 +154,48 @@ fn read_times(store: &dyn Store, coordinate: &Variable, units: &mut UnitCheck) -
     if let Some(index) = values.iter().position(|time| !time.is_finite()) {
         return Err(fail(format!("its value {index} is {}, which is not a time", values[index])));
     }
-    if !is_dated {
+    if !is_dated && !are_dates {
         return Ok(Times::Plain(values));
     }
-    let reference = Reference::parse(text, coordinate.text("calendar")).map_err(fail)?;
-    units.note_time(coordinate, text, &reference);
-    let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs() as f32));
-    let next =
-        DatedTimes { reference: reference.clone(), values: vec![f64::from(largest.next_up())] };
-    let clock = Clock { reference: reference.clone(), start: f64::from(largest) };
-    let step = next.seconds_from(&clock).ok().and_then(|seconds| seconds.first().copied());
-    if let Some(step) = step.filter(|step| is_single && *step > MAX_ROUNDING) {
-        units.notes.push(format!(
-            "`{}` is in single precision: its times are multiples of {step:.1} s",
-            coordinate.name
-        ));
+    let calendar = coordinate.text("calendar");
+    let times = match are_dates {
+        true => DatedTimes::of_dates(&values, calendar).map_err(fail)?,
+        false => DatedTimes { reference: Reference::parse(text, calendar).map_err(fail)?, values },
+    };
+    units.note_time(coordinate, text, &times.reference);
+    if is_single {
+        units.notes.extend(times.rounding().map(|step| {
+            let name = &coordinate.name;
+            format!("`{name}` is in single precision: its times are multiples of {step:.1} s")
+        }));
     }
-    Ok(Times::Dated(DatedTimes { reference, values }))
+    Ok(Times::Dated(times))
+}
+
+/// Units of dates as numbers, with the fraction of the day, as ICON and CDO write them.
+const DATES: &str = "day as %Y%m%d.%f";
+
+impl DatedTimes {
+    /// Times of dates such as 20200131.25.
+    fn of_dates(dates: &[f64], calendar: Option<&str>) -> std::result::Result<DatedTimes, String> {
+        let reference = |date: f64| {
+            let [year, month, day] = [date / 1e4, date / 1e2 % 1e2, date % 1e2].map(f64::trunc);
+            Reference::parse(&format!("days since {year:04}-{month:02}-{day:02}"), calendar)
+        };
+        let first = reference(dates.first().copied().unwrap_or(1_010_101.0))?;
+        let days = |date: &f64| Ok(reference(*date)?.seconds_from(date.fract(), &first, 0.0) / DAY);
+        let values = dates.iter().map(days).collect::<std::result::Result<_, String>>()?;
+        Ok(DatedTimes { reference: first, values })
+    }
+
+    /// The distance in seconds of the largest number of single precision from the next one, if times are not at equal
+    /// distances, which may come from it.
+    fn rounding(&self) -> Option<f64> {
+        let is_uneven = |times: &[f64]| times[1] - times[0] != times[2] - times[1];
+        let largest =
+            self.values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs() as f32));
+        let [start, next] = [largest, largest.next_up()].map(f64::from);
+        let step = self.reference.seconds_from(next, &self.reference, start);
+        self.values.windows(3).any(is_uneven).then_some(step).filter(|step| *step > MAX_ROUNDING)
+    }
 }

@@ -521,27 +521,39 @@ fn longitudes_across_180_degrees_are_continuous() {
 
 #[test]
 fn whole_days_and_milliseconds_are_preferred_to_single_precision() {
-    let (group, since) = (Group::new(), "days since 1858-11-17 00:00:00");
-    strip(&group)
-        .add_as("float32", "time", "time 2", &[60_453.0, 60_453.04], json!({ "units": since }))
-        .add("u", "time 2 face 3", &[0.0; 6], json!({ "units": SPEED }))
-        .add("v", "time 2 face 3", &[0.0; 6], json!({ "units": SPEED }));
-    let times = |mesh: &CfMesh| match &mesh.time.as_ref().unwrap().times {
-        Times::Dated(times) => times.seconds_from(&times.clock()).unwrap(),
+    let since = "days since 1858-11-17 00:00:00";
+    let seconds = |group: &Group| match group.mesh().unwrap().time.unwrap().times {
+        Times::Dated(times) => (times.clock().date(), times.seconds_from(&times.clock()).unwrap()),
         other => panic!("{other:?}"),
     };
-    let mesh = group.mesh().unwrap();
-    assert_eq!(times(&mesh), [0.0, 3375.0]);
-    assert!(has_note(&mesh, "multiples of 337.5 s"), "{:?}", mesh.notes());
-    group.add_table("Itime", "time 2", &[60_453.0; 2], json!({ "units": since })).add_table(
+    let with = |kind: &str, times: [f64; 3], units: &str| {
+        let group = Group::new();
+        strip(&group)
+            .add_as(kind, "time", "time 3", &times, json!({ "units": units }))
+            .add("u", "time 3 face 3", &[0.0; 9], json!({ "units": SPEED }))
+            .add("v", "time 3 face 3", &[0.0; 9], json!({ "units": SPEED }));
+        group
+    };
+    let group = with("float32", [60_453.0, 60_453.04, 60_453.125], since);
+    assert_eq!(seconds(&group).1, [0.0, 3375.0, 10_800.0]);
+    let has = |group: &Group, part| has_note(&group.mesh().unwrap(), part);
+    assert!(has(&group, "multiples of 337.5 s"));
+    group.add_table("Itime", "time 3", &[60_453.0; 3], json!({ "units": since })).add_table(
         "Itime2",
-        "time 2",
-        &[0.0, 3_600_000.0],
+        "time 3",
+        &[0.0, 36e5, 72e5],
         json!({ "units": "msec since 00:00:00" }),
     );
-    let mesh = group.mesh().unwrap();
-    assert!((times(&mesh)[1] - 3600.0).abs() < 1e-5, "{:?}", times(&mesh));
-    assert!(has_note(&mesh, "`Itime` and `Itime2`"), "{:?}", mesh.notes());
+    assert!((seconds(&group).1[1] - 3600.0).abs() < 1e-5 && has(&group, "`Itime` and `Itime2`"));
+    let whole = with("float32", [60_453.0, 60_454.0, 60_455.0], since);
+    assert!(!has(&whole, "single precision"));
+    let dates = with("float64", [20_240_228.75, 20_240_229.0, 20_240_301.5], "day as %Y%m%d.%f");
+    let (date, times) = seconds(&dates);
+    assert_eq!(date, "2024-02-28T18:00:00");
+    let off = times.iter().zip([0.0, 21_600.0, 151_200.0]).map(|(a, b)| (a - b).abs());
+    assert!(off.fold(0.0, f64::max) < 1e-3, "{times:?}");
+    let wrong = with("float64", [20_240_232.0; 3], "day as %Y%m%d.%f");
+    assert!(wrong.error().contains("`time`"), "{}", wrong.error());
 }
 
 /// Layers between flat levels; the lower one is land on the first face.
