@@ -35,7 +35,7 @@ pub use choose::{Field, fields, velocity};
 pub use error::{Error, Result};
 pub use grid::{CfFrame, CfGrid, Request};
 pub use join::open_joined;
-pub use mesh::{CellShape, CfMesh, MeshPlacement, NONE};
+pub use mesh::{COAST, CellShape, CfMesh, MeshPlacement, NONE, OPEN, SURFACE};
 pub use model::{Convention, Corners, MeshRequest, Staggering};
 pub use netcdf::cache_bytes;
 pub use open::{is_cf, open};
