@@ -135,15 +135,14 @@ fn other_mesh(name: &str) -> String {
 fn staggered(name: &str, store: &dyn Store) -> String {
     let on_curves = if curvilinear(store).is_some() { ", and on a curvilinear one" } else { "" };
     format!(
-        "it is {name}, with the components of the velocity on a staggered C-grid{on_curves}; interpolate them to \
-         the nodes of one grid with axes in degrees or metres first (`xgcm`, `cdo remapbil`), and turn the velocity along \
-         the axes"
+        "it is {name}, with the components of the velocity on a staggered grid{on_curves}, which has no axes; set \
+         `field.interpolation = \"mesh\"` to read its cells"
     )
 }
 
 fn on_curves(positions: &str) -> String {
     format!(
-        "its grid is curvilinear: {positions} holds the positions of its points; interpolate the velocity to a \
-         grid with axes in degrees or metres first (`xesmf`, `cdo remapbil`), and turn it along the axes"
+        "its grid is curvilinear: {positions} holds the positions of its points; set `field.interpolation = \"mesh\"` to \
+         read its cells"
     )
 }

@@ -4,10 +4,12 @@ use crate::axis::UnitCheck;
 use crate::directions::{DOWNWARD, points};
 use crate::grid::CfFrame;
 use crate::layout::time_of;
+use crate::model::MeshRequest;
 use crate::packing::{Decoded, Packing};
 use crate::store::{Dimension, Span, Store, Variable};
 use crate::time::TimeAxis;
 use crate::units::Quantity;
+use crate::unstructured::is_unstructured;
 use crate::values::Values;
 use crate::{Error, Result};
 
@@ -45,6 +47,13 @@ impl CellShape {
         }
     }
 }
+
+/// The name of sides against land, and of the bottom.
+pub const COAST: &str = "coast";
+/// The name of the edge of the file.
+pub const OPEN: &str = "open";
+/// The name of the surface of the sea.
+pub const SURFACE: &str = "surface";
 
 /// No node, value or face.
 pub const NONE: u32 = u32::MAX;
@@ -107,15 +116,48 @@ pub(crate) enum Weights {
 impl Weights {
     /// No values.
     pub const NOTHING: Weights = Weights::One { index: Vec::new(), sign: 1.0 };
+
+    /// Number of values.
+    fn len(&self) -> usize {
+        match self {
+            Weights::One { index, .. } => index.len(),
+            Weights::Mean { count, index, .. } => index.len() / count.max(&1),
+        }
+    }
 }
 
 impl CfMesh {
+    /// Opens the mesh of a file.
+    ///
+    /// # Errors
+    ///
+    /// If variables are missing or ambiguous, their grid is not known, or their coordinates cannot be used.
+    pub fn of(store: &dyn Store, request: &MeshRequest) -> Result<CfMesh> {
+        match is_unstructured(store, request)? {
+            true => CfMesh::of_unstructured(store, request),
+            false => CfMesh::of_model(store, request),
+        }
+    }
+
     /// Number of values of a variable: of points or cells.
     pub fn values(&self) -> usize {
-        match self.placement {
-            MeshPlacement::Points | MeshPlacement::Faces => self.points.len(),
-            MeshPlacement::Cells => self.cells.len() / self.shape.nodes(),
-        }
+        let parts = self.velocity.iter().flatten().chain(&self.arrays);
+        parts.map(|part| part.weights.len()).next().unwrap_or(0)
+    }
+
+    /// The names of the variables of a file that are at the points of the first component of the velocity; none of a C-grid.
+    pub fn at_values(&self, store: &dyn Store) -> Vec<String> {
+        let first = self.velocity[0].as_ref().and_then(|part| store.find(&part.variable));
+        let Some(first) = first.filter(|_| self.placement != MeshPlacement::Faces) else {
+            return Vec::new();
+        };
+        let is_same = |variable: &&Variable| variable.dimensions == first.dimensions;
+        store.variables().iter().filter(is_same).map(|variable| variable.name.clone()).collect()
+    }
+
+    /// Reads the other variables of the same mesh.
+    pub fn set_arrays(&mut self, other: CfMesh) {
+        self.arrays = other.arrays;
     }
 
     /// The names of the variables of the velocity.

@@ -10,6 +10,7 @@ mod attributes;
 mod axes;
 mod damaged;
 mod degrees;
+mod model;
 pub(crate) mod unstructured;
 
 #[path = "../../../tests/support/requirements.rs"]
@@ -326,7 +327,7 @@ fn staggered_components_are_refused() {
     ]);
     let message = message.unwrap_err().to_string();
     assert!(message.contains("variable `v`") && message.contains("x axis is `x`"), "{message}");
-    assert!(message.contains("xgcm"), "{message}");
+    assert!(message.contains("mesh"), "{message}");
 }
 
 #[test]

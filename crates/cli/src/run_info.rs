@@ -282,6 +282,7 @@ fn field(case: &Case) -> String {
                     [only] => only.display().to_string(),
                     _ => format!("{} files", paths.len()),
                 },
+                Files::Components(_) => "files with a component each".into(),
             };
             format!("{files}, interpolation = {:?}", file::name_of(&case.field.interpolation))
         }

@@ -154,7 +154,7 @@ impl Case {
         self
     }
 
-    /// Files beside those of fields: of the points of seeds and inlets, and of the mask of land.
+    /// Files beside those of fields: of the points of seeds and inlets, of the mask of land, and of corners of cells.
     pub fn other_files(mut self) -> Vec<PathBuf> {
         self.other_files_mut().map(std::mem::take).collect()
     }
@@ -164,6 +164,7 @@ impl Case {
             LandMask::Other(MaskFile { files, .. }) => Some(files),
             LandMask::Own(_) => None,
         });
+        let of_corners = self.field.options.corners.iter_mut().flat_map(|of| &mut of.files);
         let of_seeds = self.seeds.iter_mut().filter_map(|seeds| match &mut seeds.shape {
             SeedShape::File { path } => Some(path),
             _ => None,
@@ -174,7 +175,7 @@ impl Case {
             InletShape::File { path } => Some(path),
             _ => None,
         });
-        of_seeds.chain(of_inlets).chain(of_mask)
+        of_seeds.chain(of_inlets).chain(of_mask).chain(of_corners)
     }
 
     /// Whether the field is on a mesh.

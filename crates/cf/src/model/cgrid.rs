@@ -5,14 +5,16 @@ use super::conventions::Velocity;
 use super::dims::{Box3, Dims};
 use super::grid::Grid;
 use super::land::{is_none, masked};
-use super::lattice::{Built, is_downward};
+use super::lattice::is_downward;
+use super::layers::layers;
 use super::levels::{self, Levels};
 use super::positions::{self, Positions};
+use super::through::{CellLand, Through};
 use super::window::{closes, cropped, cropped_levels};
 use super::{Convention, Corners, Files, MeshRequest};
 use crate::axis::UnitCheck;
-use crate::mesh::{CfMesh, MeshPlacement, NONE, Weights};
-use crate::store::{Span, Store, Variable};
+use crate::mesh::{CfMesh, MeshPlacement};
+use crate::store::{Span, Store};
 use crate::units::Quantity;
 use crate::{Error, Result};
 
@@ -86,9 +88,14 @@ pub(super) fn mesh(
     for (dims, of) in [u, v] {
         check_size(files.own, dims, of)?;
     }
-    let is_wet = faces.wet_cells(files, velocity, (request, convention), units)?;
-    let built = grid.build(&is_wet, files.own, &u.0.variable.name)?;
-    let through = Through { grid: &grid, faces: &faces, is_wet: &is_wet };
+    let land = faces.land(files, velocity, (request, convention), units)?;
+    let built = grid.build(&land.wet_cells(), files.own, &u.0.variable.name)?;
+    let through = Through {
+        grid: &grid,
+        land: &land,
+        levels_of_w: faces.w[0].count,
+        is_centred: faces.is_centred,
+    };
     let speed = Some(Quantity::Speed);
     let w = match velocity.w.as_ref().filter(|_| grid.levels.is_some()) {
         Some(w) => {
@@ -121,13 +128,25 @@ fn corners(
     let has = |pair: &&[&str; 2]| {
         files.all().any(|store| pair.iter().all(|name| store.find(name).is_some()))
     };
-    if let Some(pair) = named.or_else(|| convention.corners().iter().find(has).copied()) {
+    if let Some(pair) = named {
         let (store, pair) = positions::named_pair(files, pair)?;
         return Positions::read(store, pair, units);
     }
+    for pair in convention.corners().iter().filter(has) {
+        let (store, pair) = positions::named_pair(files, *pair)?;
+        let corners = Positions::read(store, pair, units)?;
+        if corners.xy.iter().any(|at| *at != corners.xy[0]) {
+            return Ok(corners);
+        }
+        units.notes.push(format!(
+            "`{}` and `{}` are the same everywhere, and not used",
+            pair[0].name, pair[1].name
+        ));
+    }
     if convention == Convention::Roms && has(&&["lon_rho", "lat_rho"]) {
         let (store, pair) = positions::named_pair(files, ["lon_rho", "lat_rho"])?;
-        units.notes.push("the corners of cells (`lon_psi`, `lat_psi`) are missing, and taken midway between `lon_rho`, `lat_rho`".into());
+        let note = "without `lon_psi` and `lat_psi`, corners of cells are midway between `lon_rho` and `lat_rho`";
+        units.notes.push(note.into());
         return Ok(Positions::read(store, pair, units)?.midpoints());
     }
     let [x, y] = convention.corners()[0];
@@ -211,9 +230,9 @@ impl Faces {
         let levels = edges.part(layers.edges());
         if levels.follow_bottom() {
             let depths = levels::depths(files, coordinate, units)?;
-            let before = [1, 2].map(|d| self.cells[d].start.wrapping_sub(1));
+            let first = [1, 2].map(|d| self.cells[d].start);
             grid.depths =
-                depths.at_corners(before, [grid.positions.rows, grid.positions.columns])?;
+                depths.at_corners(first, [grid.positions.rows, grid.positions.columns])?;
         }
         let lowest = if is_downward(&levels) {
             layers.count == whole - 1 - layers.edge
@@ -246,30 +265,34 @@ impl Faces {
         Ok(())
     }
 
-    /// Whether each cell is in the sea: by the mask, and unless all of its faces are missing.
-    fn wet_cells(
+    /// The land of the cells, and of those around them: by the mask, and where all faces of a cell are missing.
+    fn land(
         &self,
         files: Files,
         velocity: &Velocity,
         (request, convention): (&MeshRequest, Convention),
         units: &mut UnitCheck,
-    ) -> Result<Vec<bool>> {
+    ) -> Result<CellLand> {
         let u = is_none(files.own, &velocity.u, self.u, request.land_value)?;
         let v = is_none(files.own, &velocity.v, self.v, request.land_value)?;
-        let dry = masked(files, request, convention.masks(), self.cells)?;
-        let [layers, rows, columns] = self.cells.map(|span| span.count);
+        let size = self.cells.map(|span| span.count);
+        let [layers, rows, columns] = size;
+        let dry = masked(files, request, convention.masks(), (self.cells, 1))?;
+        let all = layers * (rows + 2) * (columns + 2);
+        let mut land = CellLand { size, is_dry: dry.unwrap_or_else(|| vec![false; all]) };
         let width = self.u[2].count;
-        let is_land = |cell: usize| {
+        let mut count = 0;
+        for cell in 0..layers * rows * columns {
             let (layer, row, column) =
                 (cell / columns / rows, cell / columns % rows, cell % columns);
             let next = if column + 1 == width { 0 } else { column + 1 };
             let of_u = (layer * rows + row) * width;
             let of_v = (layer * (rows + 1) + row) * columns + column;
-            u[of_u + column] && u[of_u + next] && v[of_v] && v[of_v + columns]
-        };
-        let is_dry = |cell: usize| dry.as_ref().is_some_and(|dry| dry[cell]) || is_land(cell);
-        let is_wet: Vec<bool> = (0..layers * rows * columns).map(|cell| !is_dry(cell)).collect();
-        let count = is_wet.iter().filter(|is_wet| !**is_wet).count();
+            let is_closed = u[of_u + column] && u[of_u + next] && v[of_v] && v[of_v + columns];
+            let index = land.index(layer, row + 1, column + 1);
+            land.is_dry[index] |= is_closed;
+            count += usize::from(land.is_dry[index]);
+        }
         match count {
             0 => units.notes.push(
                 "it has no land: no values are missing, and there is no mask; name the mask of its cells by `mask`, or set \
@@ -278,189 +301,9 @@ impl Faces {
             ),
             _ => units.convert(format!(
                 "{count} of {} cells are on land and left out; nothing flows through their faces",
-                is_wet.len()
+                layers * rows * columns
             )),
         }
-        Ok(is_wet)
+        Ok(land)
     }
-}
-
-/// The faces at the points of a mesh: those of a cell on land are closed.
-struct Through<'a> {
-    grid: &'a Grid,
-    faces: &'a Faces,
-    is_wet: &'a [bool],
-}
-
-/// A point of a mesh: its level, row and column, and the layer above it and the row of cells next to it in the
-/// direction of the mesh.
-struct Node {
-    level: usize,
-    row: usize,
-    column: usize,
-    layer: Option<usize>,
-    next_row: Option<usize>,
-}
-
-impl Through<'_> {
-    fn node(&self, [level, node]: [u32; 2]) -> Node {
-        let (level, node) = (level as usize, node as usize);
-        let [layers, rows, _] = self.grid.cells();
-        let width = self.grid.positions.columns;
-        let (row, column) = (node / width, node % width);
-        let layer = match &self.grid.levels {
-            Some(levels) if is_downward(levels) => level.checked_sub(1),
-            _ => (level < layers).then_some(level),
-        };
-        let next_row = match self.grid.columns.is_flipped {
-            true => row.checked_sub(1),
-            false => (row < rows).then_some(row),
-        };
-        Node { level, row, column, layer, next_row }
-    }
-
-    /// Whether a cell is in the sea, or outside the grid.
-    fn is_open(&self, layer: Option<usize>, row: Option<usize>, column: Option<usize>) -> bool {
-        let [layers, rows, columns] = self.grid.cells();
-        match (layer, row, column) {
-            (Some(layer), Some(row), Some(column))
-                if layer < layers && row < rows && column < columns =>
-            {
-                self.is_wet[(layer * rows + row) * columns + column]
-            }
-            _ => true,
-        }
-    }
-
-    fn u(&self, built: &Built) -> Weights {
-        let [_, rows, columns] = self.grid.cells();
-        let width = self.grid.positions.columns;
-        let before =
-            |column: usize| column.checked_sub(1).or((columns == width).then_some(width - 1));
-        let index = |at: &[u32; 2]| {
-            let Node { column, layer, next_row, .. } = self.node(*at);
-            let (Some(layer), Some(row)) = (layer, next_row) else { return NONE };
-            let sides = [before(column), Some(column)];
-            let is_open = sides.iter().all(|side| self.is_open(Some(layer), Some(row), *side));
-            if is_open { ((layer * rows + row) * width + column) as u32 } else { NONE }
-        };
-        Weights::One { index: built.nodes.iter().map(index).collect(), sign: 1.0 }
-    }
-
-    fn v(&self, built: &Built) -> Weights {
-        let [_, rows, columns] = self.grid.cells();
-        let index = |at: &[u32; 2]| {
-            let Node { row, column, layer, .. } = self.node(*at);
-            let Some(layer) = layer.filter(|_| column < columns) else { return NONE };
-            let sides = [row.checked_sub(1), Some(row)];
-            let is_open = sides.iter().all(|side| self.is_open(Some(layer), *side, Some(column)));
-            if is_open { ((layer * (rows + 1) + row) * columns + column) as u32 } else { NONE }
-        };
-        let sign = if self.grid.columns.is_flipped { -1.0 } else { 1.0 };
-        Weights::One { index: built.nodes.iter().map(index).collect(), sign }
-    }
-
-    fn w(&self, built: &Built) -> Weights {
-        let [layers, rows, columns] = self.grid.cells();
-        let levels = self.faces.w[0].count;
-        let at = |level: usize, row: usize, column: usize| {
-            ((level * rows + row) * columns + column) as u32
-        };
-        // The cell of the node, if no cell above or below its face is on land.
-        let cell = |node: &Node| {
-            let row = node.next_row.filter(|_| node.column < columns)?;
-            let sides = [node.level.checked_sub(1), Some(node.level)];
-            let is_open =
-                sides.iter().all(|side| self.is_open(*side, Some(row), Some(node.column)));
-            is_open.then_some((row, node.column))
-        };
-        let nodes = built.nodes.iter().map(|of| self.node(*of));
-        if !self.faces.is_centred {
-            let index = |node: Node| match cell(&node) {
-                Some((row, column)) if node.level < levels => at(node.level, row, column),
-                _ => NONE,
-            };
-            return Weights::One { index: nodes.map(index).collect(), sign: 1.0 };
-        }
-        let bottom = match &self.grid.levels {
-            Some(levels) if is_downward(levels) => layers,
-            _ => 0,
-        };
-        let pair = |node: Node| match cell(&node) {
-            Some((row, column)) if node.level != bottom || !self.grid.ends_at_bottom => {
-                let sides = [node.level.saturating_sub(1), node.level.min(layers - 1)];
-                sides.map(|layer| at(layer, row, column))
-            }
-            _ => [NONE; 2],
-        };
-        let index: Vec<u32> = nodes.flat_map(pair).collect();
-        let weights = vec![0.5; index.len()];
-        Weights::Mean { count: 2, index, weights }
-    }
-}
-
-/// Layers of cells, and the levels between them.
-struct Layers {
-    /// The first layer.
-    first: usize,
-    count: usize,
-    /// The level at the beginning of the first layer.
-    edge: usize,
-}
-
-impl Layers {
-    fn edges(&self) -> Span {
-        Span { start: self.edge, count: self.count + 1, step: 1 }
-    }
-
-    fn crop(&mut self, edges: Span) {
-        self.first += edges.start;
-        self.edge += edges.start;
-        self.count = edges.count - 1;
-    }
-}
-
-/// The layers of a variable: each is between two levels.
-fn layers(
-    files: Files,
-    u: &Dims,
-    (coordinate, edges): (&Variable, &Levels),
-    units: &mut UnitCheck,
-) -> Result<Layers> {
-    /// A depth at which heights are compared.
-    const DEPTH: f64 = 1000.0;
-    let fail = |reason: String| Error::variable(files.own.path(), &u.variable.name, reason);
-    let count = u.size()[0];
-    let own = level_coordinate(files, u, None).ok().filter(|(_, own)| own.name != coordinate.name);
-    let mut unused = UnitCheck::default();
-    let middles = own.map(|own| Levels::read(files, own, &mut unused)).transpose()?;
-    let between = |layer: usize, edge: usize| {
-        let ends = [edges.height(edge, DEPTH), edges.height(edge + 1, DEPTH)];
-        let is_in = |levels: &Levels| {
-            let z = levels.height(layer, DEPTH);
-            ends[0].min(ends[1]) <= z && z <= ends[0].max(ends[1])
-        };
-        middles.as_ref().is_none_or(is_in)
-    };
-    let all = 0..edges.len().saturating_sub(1);
-    let edge = all.clone().find(|edge| between(0, *edge)).ok_or_else(|| {
-        fail(format!("its first level is between no two of the {} levels `{}`; name the levels of w by `corners.z`", edges.len(), coordinate.name))
-    })?;
-    let found =
-        (0..count).take_while(|k| all.contains(&(edge + k)) && between(*k, edge + k)).count();
-    match found {
-        _ if found == count => {}
-        _ if edge + found == all.end => units.notes.push(format!(
-            "`{}` has {count} layers, and `{}` the levels of {found}: the others are left out",
-            u.variable.name, coordinate.name
-        )),
-        _ => {
-            return Err(fail(format!(
-                "its level {found} is not between two neighbours of the levels `{}`; read layers without gaps, and name the \
-                 levels of w by `corners.z`",
-                coordinate.name
-            )));
-        }
-    }
-    Ok(Layers { first: 0, count: found, edge })
 }

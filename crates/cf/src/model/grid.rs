@@ -1,12 +1,12 @@
 //! The grid of the nodes of a mesh: their positions, levels and cells.
 
 use super::dims::Box3;
-use super::lattice::{Built, COAST, Lattice, OPEN, SURFACE};
+use super::lattice::{Built, Lattice};
 use super::levels::Levels;
 use super::positions::Positions;
 use super::window::Columns;
 use crate::axis::UnitCheck;
-use crate::mesh::{CellShape, CfMesh, MeshPlacement};
+use crate::mesh::{COAST, CellShape, CfMesh, MeshPlacement, OPEN, SURFACE};
 use crate::store::Store;
 use crate::{Error, Result};
 

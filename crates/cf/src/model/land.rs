@@ -28,7 +28,7 @@ impl Land {
         let v = is_none(files.own, &velocity.v, of, request.land_value)?;
         let both = |(u, v)| if request.land_value.is_some() { u && v } else { u || v };
         let mut is_land: Vec<bool> = u.into_iter().zip(v).map(both).collect();
-        if let Some(dry) = masked(files, request, &[], of)? {
+        if let Some(dry) = masked(files, request, &[], (of, 0))? {
             is_land.iter_mut().zip(dry).for_each(|(is_land, dry)| *is_land |= dry);
         }
         Ok(Land { is_land })
@@ -68,6 +68,9 @@ impl Land {
     }
 }
 
+/// Rounding of a mask that is packed.
+const ROUNDING: f64 = 1e-6;
+
 /// Whether each value of a box is missing at the first time, or the value of land.
 pub(super) fn is_none(
     store: &dyn Store,
@@ -85,13 +88,14 @@ pub(super) fn is_none(
     })
 }
 
-/// Whether each point of a box is land by a mask, which is 0 or missing there: that of the request, or the first of these
-/// variables that a file has. A mask of one level holds for all.
+/// Whether each point of a box, and `ring` rows and columns around it, is land by a mask, which is 0 or missing there: that
+/// of the request, or the first of these variables that a file has. A mask of one level holds for all; beyond it there is no
+/// land.
 pub(super) fn masked(
     files: Files,
     request: &MeshRequest,
     usual: &[&str],
-    of: Box3,
+    (of, ring): (Box3, usize),
 ) -> Result<Option<Vec<bool>>> {
     let opened;
     let (store, variable) = match &request.mask {
@@ -99,39 +103,49 @@ pub(super) fn masked(
             opened = crate::open(path)?;
             (&*opened, found(&*opened, name)?)
         }
-        Some((name, None)) => match files.find(&[name]) {
-            Some(found) => found,
-            None => {
-                return Err(crate::choose::choice(
-                    files.own,
-                    format!("it has no variable `{name}` for the mask"),
-                ));
-            }
-        },
+        Some((name, None)) => files.find(&[name]).ok_or_else(|| {
+            crate::choose::choice(files.own, format!("it has no variable `{name}` for the mask"))
+        })?,
         None => match files.find(usual) {
             Some(found) => found,
             None => return Ok(None),
         },
     };
     let dims = Dims::of(store, variable)?;
-    let [levels, rows, columns] = dims.size();
+    let size = dims.size();
+    let levels = if size[0] == 1 { Span::one(0) } else { of[0] };
     let fits = |span: Span, len: usize| span.start + span.count <= len;
-    let is_of_level = levels == 1 && !fits(of[0], 1);
-    if !fits(of[1], rows)
-        || !fits(of[2], columns)
-        || !(is_of_level || levels == 1 || fits(of[0], levels))
-    {
+    if !fits(levels, size[0]) || !fits(of[1], size[1]) || !fits(of[2], size[2]) {
         let reason = format!(
             "{variable}, as a mask, does not cover the grid of the velocity; give one on its cells"
         );
         return Err(Error::variable(store.path(), &variable.name, reason));
     }
-    let level = if levels == 1 { Span::one(0) } else { of[0] };
-    let Decoded { values, missing } = dims.read(store, [level, of[1], of[2]])?;
+    let [rows, columns] = [1, 2].map(|d| around(of[d], ring, size[d]));
+    let Decoded { values, missing } = dims.read(store, [levels, rows, columns])?;
     let values = values.into_f64();
-    let is_dry = |i: usize| {
-        values[i] == 0.0 || values[i].is_nan() || missing.as_ref().is_some_and(|of| of[i])
+    let is_missing = |i: usize| missing.as_ref().is_some_and(|of| of[i]);
+    let is_dry = |i: usize| values[i].abs() < ROUNDING || values[i].is_nan() || is_missing(i);
+    let at = |span: Span, index: usize, first: usize| {
+        (first + index).checked_sub(ring + span.start).filter(|index| *index < span.count)
     };
-    let dry: Vec<bool> = (0..values.len()).map(is_dry).collect();
-    Ok(Some(if levels == 1 { dry.repeat(of[0].count) } else { dry }))
+    let mut dry = Vec::new();
+    for level in 0..of[0].count {
+        let plane = if size[0] == 1 { 0 } else { level } * rows.count * columns.count;
+        for row in 0..of[1].count + 2 * ring {
+            let row = at(rows, row, of[1].start);
+            dry.extend((0..of[2].count + 2 * ring).map(|column| {
+                let column = at(columns, column, of[2].start);
+                row.zip(column)
+                    .is_some_and(|(row, column)| is_dry(plane + row * columns.count + column))
+            }));
+        }
+    }
+    Ok(Some(dry))
+}
+
+/// A range with so many indices on both sides of it as there are.
+fn around(of: Span, ring: usize, len: usize) -> Span {
+    let start = of.start.saturating_sub(ring);
+    Span { start, count: (of.start + of.count + ring).min(len) - start, step: 1 }
 }

@@ -3,7 +3,7 @@
 use super::levels::Levels;
 use super::positions::Positions;
 use super::window::{Column, Columns};
-use crate::mesh::NONE;
+use crate::mesh::{COAST, NONE, OPEN, SURFACE};
 
 /// Rows, columns and levels of points.
 pub(super) struct Lattice<'a> {
@@ -29,13 +29,6 @@ pub(super) struct Built {
     pub boundary: Vec<(String, Vec<[u32; 4]>)>,
     pub nodes: Vec<[u32; 2]>,
 }
-
-/// Sides against land, and the bottom.
-pub(super) const COAST: &str = "coast";
-/// The edge of the file.
-pub(super) const OPEN: &str = "open";
-/// The surface of the sea.
-pub(super) const SURFACE: &str = "surface";
 
 impl Lattice<'_> {
     /// Number of layers of cells.

@@ -241,20 +241,22 @@ impl Depths {
         }
     }
 
-    /// The means of the depths in the cells around corners, where they are known; `first` is the row and column of the cell
-    /// before the first corner.
+    /// The means of the depths in the cells around corners, where they are known; `first` is the row and the column of the
+    /// cell after the first corner.
     pub fn at_corners(&self, first: [usize; 2], [rows, columns]: [usize; 2]) -> Result<Vec<f64>> {
-        let width = self.size[1];
-        if first[0] + rows + 1 > self.size[0] || first[1] + columns + 1 > width {
+        let [height, width] = self.size;
+        if first[0] + rows > height + 1 || first[1] + columns > width + 1 {
             return Err(self.fail(format!(
-                "it has {:?} rows and columns, fewer than the cells around {rows} x {columns} corners; give that of all cells",
-                self.size
+                "it has {height} x {width} rows and columns, fewer than the cells between {rows} x {columns} corners; give \
+                 that of all cells"
             )));
         }
         let mean = |corner: usize| {
-            let at = (first[0] + corner / columns) * width + first[1] + corner % columns;
-            let around = [at, at + 1, at + width, at + width + 1].map(|cell| self.values[cell]);
-            let known = around.iter().filter(|depth| depth.is_finite());
+            let at = [first[0] + corner / columns, first[1] + corner % columns];
+            let [below, left] = at.map(|cell| cell.saturating_sub(1));
+            let around = (below..height.min(at[0] + 1))
+                .flat_map(|row| self.values[row * width..][left..width.min(at[1] + 1)].iter());
+            let known = around.filter(|depth| depth.is_finite());
             known.clone().sum::<f64>() / known.count() as f64
         };
         let depths: Vec<f64> = (0..rows * columns).map(mean).collect();

@@ -4,7 +4,7 @@ use super::requirements;
 use crate::mesh::NONE;
 use crate::{
     CellShape, CfMesh, Corners, MeshPlacement, MeshRequest, Request, Staggering, Store, Times,
-    is_unstructured, open, zarr,
+    open, zarr,
 };
 use serde_json::{Value, json};
 use std::process::Command;
@@ -68,7 +68,7 @@ impl Group {
     }
 
     fn mesh(&self) -> crate::Result<CfMesh> {
-        CfMesh::of_unstructured(&*self.store(), &MeshRequest::default())
+        CfMesh::of(&*self.store(), &MeshRequest::default())
     }
 
     fn error(&self) -> String {
@@ -113,8 +113,7 @@ fn has_note(mesh: &CfMesh, part: &str) -> bool {
 fn cells_and_velocities_of_fvcom_are_those_of_numpy() {
     let Some(path) = requirements::flow_data("ocean/tri_grid_example-FVCOM.nc") else { return };
     let store = open(&path).unwrap();
-    assert!(is_unstructured(&*store));
-    let mesh = CfMesh::of_unstructured(&*store, &MeshRequest::default()).unwrap();
+    let mesh = CfMesh::of(&*store, &MeshRequest::default()).unwrap();
     assert_eq!((mesh.shape, mesh.placement), (CellShape::Wedge, MeshPlacement::Cells));
     assert!(mesh.is_in_degrees && mesh.global.is_none());
     assert_eq!((mesh.points.len(), mesh.values()), (551 * 21, 903 * 20));
@@ -164,7 +163,7 @@ fn triangles_and_edges_of_a_file_of_ugrid_are_named() {
         return;
     };
     let store = open(path).unwrap();
-    let mesh = CfMesh::of_unstructured(&*store, &MeshRequest::default()).unwrap();
+    let mesh = CfMesh::of(&*store, &MeshRequest::default()).unwrap();
     assert_eq!((mesh.shape, mesh.placement), (CellShape::Triangle, MeshPlacement::Cells));
     assert_eq!((mesh.points.len(), mesh.values(), mesh.time.is_none()), (11, 13, true));
     assert_eq!(mesh.velocity(), ["Mesh2_face_u", "Mesh2_face_v"]);
@@ -435,7 +434,7 @@ fn cells_of_icon_go_once_around_the_earth() {
     assert_eq!(values, expected.map(f64::from).collect::<Vec<_>>());
     assert_eq!((faces(&mesh, "sides"), faces(&mesh, "coast")), (12, 0));
     let request = MeshRequest { west: Some(-170.0), ..MeshRequest::default() };
-    let turned = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    let turned = CfMesh::of(&*group.store(), &request).unwrap();
     assert_eq!(turned.global, Some(-170.0));
     let ends = turned.points.iter().map(|point| point[0]);
     assert!(
@@ -451,7 +450,7 @@ fn a_box_of_cells_is_open_where_it_is_cut() {
     group.add("v", "ncells 25", &[0.0; 25], json!({ "units": SPEED }));
     let crop = [Some([-40.0, 10.0, -1.0]), Some([-20.0, 50.0, f64::INFINITY])];
     let request = MeshRequest { crop, ..MeshRequest::default() };
-    let mesh = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    let mesh = CfMesh::of(&*group.store(), &request).unwrap();
     // Between 300 and 360 degrees: one triangle with its base in the north, and its neighbours of the other kind.
     assert_eq!((mesh.values(), mesh.global), (3, None));
     let mut values: Vec<f64> = velocities(&mesh, &*group.store(), 0).iter().map(|v| v[0]).collect();
@@ -461,7 +460,7 @@ fn a_box_of_cells_is_open_where_it_is_cut() {
     assert_eq!((faces(&mesh, "sides"), faces(&mesh, "open")), (1, 4));
     assert!(has_note(&mesh, "layers are not cropped"), "{:?}", mesh.notes());
     let nowhere = MeshRequest { crop: [Some([0.0, 85.0, 0.0]), None], ..MeshRequest::default() };
-    let error = CfMesh::of_unstructured(&*group.store(), &nowhere).unwrap_err().to_string();
+    let error = CfMesh::of(&*group.store(), &nowhere).unwrap_err().to_string();
     assert!(error.contains("in the box of `crop`"), "{error}");
 }
 
@@ -479,26 +478,26 @@ fn nodes_faces_and_masks_may_be_in_another_file() {
             json!({ "units": SPEED }),
         )
         .add("v", "time 2 node 6", &[0.0; 12], json!({ "units": SPEED }));
-    assert!(group.error().contains("no nodes and faces"), "{}", group.error());
+    assert!(group.error().contains("are not found"), "{}", group.error());
     let corners = Corners { files: Some(grid.0.path().into()), ..Corners::default() };
     let mut request = MeshRequest { corners, ..MeshRequest::default() };
-    let mesh = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    let mesh = CfMesh::of(&*group.store(), &request).unwrap();
     assert_eq!((mesh.placement, mesh.values(), mesh.cells.len()), (MeshPlacement::Points, 6, 12));
     for (point, velocity) in mesh.points.iter().zip(velocities(&mesh, &*group.store(), 1)) {
         assert_eq!(velocity, [6.0 + point[0] / 1e3 + point[1] / 1e3 * 3.0, 0.0, 0.0]);
     }
     // No triangle has all of its nodes dry until node 0 is.
     request.mask = Some(("wet".into(), Some(grid.0.path().into())));
-    let masked = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    let masked = CfMesh::of(&*group.store(), &request).unwrap();
     assert_eq!((masked.cells.len(), faces(&masked, "coast")), (12, 0));
     let dry = Group::new();
     dry.add("wet", "node 6", &[0.0, 1.0, 1.0, 0.0, 0.0, 1.0], json!({}));
     request.mask = Some(("wet".into(), Some(dry.0.path().into())));
-    let masked = CfMesh::of_unstructured(&*group.store(), &request).unwrap();
+    let masked = CfMesh::of(&*group.store(), &request).unwrap();
     assert_eq!((masked.cells.len(), faces(&masked, "coast")), (9, 1));
     assert!(has_note(&masked, "1 of 4 cells are land"), "{:?}", masked.notes());
     let staggered = MeshRequest { staggering: Some(Staggering::C), ..request };
-    let error = CfMesh::of_unstructured(&*group.store(), &staggered).unwrap_err().to_string();
+    let error = CfMesh::of(&*group.store(), &staggered).unwrap_err().to_string();
     assert!(error.contains("`staggering` is for grids"), "{error}");
 }
 
@@ -678,7 +677,7 @@ fn dry_nodes_have_all_levels_at_the_bottom() {
 /// Reads the mesh and a frame of a path, and returns whether that was possible.
 fn can_be_read(path: &std::path::Path) -> bool {
     let Ok(store) = open(path) else { return false };
-    let mesh = CfMesh::of_unstructured(&*store, &MeshRequest::default());
+    let mesh = CfMesh::of(&*store, &MeshRequest::default());
     mesh.is_ok_and(|mesh| mesh.read(&*store, 0).is_ok())
 }
 
@@ -734,7 +733,7 @@ fn what_is_wrong_is_named() {
     let velocity = vec!["u".into(), "v".into()];
     let variables = Request { velocity, ..Request::default() };
     let named = MeshRequest { variables, ..MeshRequest::default() };
-    let error = CfMesh::of_unstructured(&*group.store(), &named).unwrap_err().to_string();
+    let error = CfMesh::of(&*group.store(), &named).unwrap_err().to_string();
     assert!(error.contains("`u` (edge 5") && error.contains("on edges"), "{error}");
     let layered = Group::new();
     strip(&layered).add("u", "layer 4 face 3", &[0.0; 12], json!({ "units": SPEED })).add(
@@ -758,5 +757,4 @@ fn what_is_wrong_is_named() {
         "{}",
         beyond.error()
     );
-    assert!(!is_unstructured(&*open(super::fixture("nc4.nc")).unwrap()));
 }

@@ -38,9 +38,14 @@ const SIDES: &str = "sides";
 const SURFACE: &str = "surface";
 
 /// Whether a file has an unstructured mesh: a topology of UGRID, the tables of FVCOM (`nv`), SCHISM or ICON, or
-/// positions of cells with `bounds` of three or more corners.
-pub fn is_unstructured(store: &dyn Store) -> bool {
-    topology::is_in(store)
+/// positions of cells with `bounds` of three or more corners; or the file of `corners` has one.
+///
+/// # Errors
+///
+/// If the file of `corners` cannot be opened.
+pub(crate) fn is_unstructured(store: &dyn Store, request: &MeshRequest) -> Result<bool> {
+    let grid = request.corners.files.as_ref().map(crate::open).transpose()?;
+    Ok(topology::is_in(store) || grid.is_some_and(|grid| topology::is_in(&*grid)))
 }
 
 impl CfMesh {
@@ -52,7 +57,7 @@ impl CfMesh {
     ///
     /// If the file has no unstructured mesh or no velocity on it, its levels have no known heights, units are
     /// unknown, or the request has what only grids have.
-    pub fn of_unstructured(file: &dyn Store, request: &MeshRequest) -> Result<CfMesh> {
+    pub(crate) fn of_unstructured(file: &dyn Store, request: &MeshRequest) -> Result<CfMesh> {
         check(file, request)?;
         let grid = request.corners.files.as_ref().map(crate::open).transpose()?;
         let both = grid.map(|grid| Beside::new(file, grid));
