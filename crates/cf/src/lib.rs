@@ -40,6 +40,6 @@ pub use model::{Convention, Corners, MeshRequest, Staggering};
 pub use netcdf::cache_bytes;
 pub use open::{is_cf, open};
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable};
-pub use time::{Clock, DatedTimes, TimeAxis, Times};
+pub use time::{Clock, DatedTimes, TimeAxis, Times, times};
 pub use turn::Turn;
 pub use values::Values;
