@@ -283,7 +283,8 @@ impl SeriesInfo {
         if let (Some(west), Some([low, high])) = (mesh.global, &mut self.bounds) {
             (low[0], high[0]) = (west, west + CIRCLE);
         }
-        self.of_sea = of_sea(mesh).collect();
+        let of_name = mesh.boundary.iter().map(|(name, faces)| (name.clone(), faces.len()));
+        self.faces = of_name.collect();
         let names = mesh.at_values(store);
         for array in self.arrays.iter_mut().filter(|array| names.contains(&array.name)) {
             array.association = velocity.association.to_string();
