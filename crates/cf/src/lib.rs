@@ -43,6 +43,6 @@ pub use netcdf::cache_bytes;
 pub use open::{is_cf, open};
 pub use projection::Projection;
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable};
-pub use time::{Clock, DatedTimes, TimeAxis, Times};
+pub use time::{Clock, DatedTimes, TimeAxis, Times, times};
 pub use turn::Turn;
 pub use values::Values;

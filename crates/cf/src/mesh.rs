@@ -2,12 +2,11 @@
 
 use crate::axis::UnitCheck;
 use crate::directions::{DOWNWARD, points};
-use crate::grid::CfFrame;
-use crate::layout::time_of;
+use crate::grid::{CfFrame, Request};
 use crate::model::MeshRequest;
 use crate::packing::{Decoded, Packing};
 use crate::store::{Dimension, Span, Store, Variable};
-use crate::time::TimeAxis;
+use crate::time::{TimeAxis, times};
 use crate::units::Quantity;
 use crate::unstructured::is_unstructured;
 use crate::values::Values;
@@ -206,12 +205,9 @@ impl CfMesh {
     ///
     /// If they cannot be read.
     pub fn times_of(&self, other: &dyn Store) -> Result<Option<TimeAxis>> {
-        let Some(part) = self.velocity.iter().flatten().chain(&self.arrays).next() else {
-            return Ok(None);
-        };
-        let variable = found(other, &part.variable)?;
-        let (_, layout) = time_of(other, variable);
-        TimeAxis::read(other, variable, &layout, &mut UnitCheck::default())
+        let parts = self.velocity.iter().flatten().chain(&self.arrays);
+        let velocity = parts.take(1).map(|part| part.variable.clone()).collect();
+        times(other, &Request { velocity, ..Request::default() })
     }
 
     /// Moves the longitudes by whole turns.

@@ -2,10 +2,14 @@
 
 use crate::axis::UnitCheck;
 use crate::calendar::{Calendar, Reference};
-use crate::layout::Layout;
+use crate::choose::velocity;
+use crate::grid::Request;
+use crate::layout::{Layout, time_of};
+use crate::mesh::found;
 use crate::packing::Packing;
 use crate::store::{ScalarType, Store, Variable};
 use crate::units::Quantity;
+use crate::unstructured::usual_velocity;
 use crate::values::Values;
 use crate::{Error, Result};
 
@@ -103,6 +107,23 @@ impl TimeAxis {
         };
         Ok(Some(TimeAxis { name: name.clone(), len, times }))
     }
+}
+
+/// The times of the first variable of a request, by default that of the velocity; `None` if it does not depend on time.
+///
+/// # Errors
+///
+/// If the variable is missing or ambiguous, or its times cannot be read.
+pub fn times(store: &dyn Store, request: &Request) -> Result<Option<TimeAxis>> {
+    let named =
+        request.velocity.first().or(request.arrays.first().filter(|_| request.without_velocity));
+    let name = match named {
+        Some(name) => name.clone(),
+        None => velocity(store).or_else(|error| usual_velocity(store).ok_or(error))?.swap_remove(0),
+    };
+    let variable = found(store, &name)?;
+    let (_, layout) = time_of(store, variable);
+    TimeAxis::read(store, variable, &layout, &mut UnitCheck::default())
 }
 
 /// Whole days and milliseconds of the day, as FVCOM writes them beside times in single precision.

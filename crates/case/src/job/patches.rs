@@ -44,7 +44,8 @@ pub fn faces(case: &Case) -> Vec<NamedFaces> {
 pub fn of_sea(case: &Case, series: Option<&io::SeriesInfo>) -> Vec<Patch> {
     let named = faces(case);
     let is_named = |name: &str| named.iter().any(|faces| faces.to_string() == name);
-    let names = series.into_iter().flat_map(|series| series.of_sea.iter().copied());
+    let names = series.into_iter().flat_map(|series| &series.faces).map(|(name, _)| name.as_str());
+    let names = names.filter(|name| [io::series::COAST, io::series::SURFACE].contains(name));
     let patch = |name: &str| {
         let wall = match name == io::series::COAST {
             true => case.boundary.coast.into(),
@@ -60,7 +61,7 @@ pub fn of_sea(case: &Case, series: Option<&io::SeriesInfo>) -> Vec<Patch> {
 pub fn traced_domain(case: &Case, loaded: &LoadedField) -> Result<Domain> {
     let mut traced = domain(case, loaded)?;
     let series = loaded.description.series();
-    if faces(case).is_empty() && series.is_none_or(|series| series.of_sea.is_empty()) {
+    if faces(case).is_empty() && series.is_none_or(|series| series.faces.is_empty()) {
         return Ok(traced);
     }
     for (d, [at_low, at_high]) in geometry::faces(case, series).into_iter().enumerate() {

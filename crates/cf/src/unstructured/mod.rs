@@ -20,6 +20,8 @@ use crate::model::MeshRequest;
 use crate::store::Store;
 use crate::time::TimeAxis;
 use crate::{Error, Result};
+pub(crate) use parts::usual_velocity;
+
 use beside::Beside;
 use build::Built;
 use columns::Columns;

@@ -121,14 +121,23 @@ fn velocity(store: &dyn Store, topology: &Topology) -> Result<Vec<String>> {
         variable.scalar.is_some() && variable.dimensions.iter().any(is_of)
     };
     let all: Vec<&Variable> = store.variables().iter().filter(is_on_mesh).collect();
-    let has = |name: &&str| all.iter().any(|variable| variable.name == **name);
-    let known = VELOCITIES.iter().find(|names| names.iter().all(&has));
-    let known = known.map(|names| names.iter().map(|name| (*name).into()).collect());
-    known.or_else(|| by_standard_name(&all)).ok_or_else(|| {
+    usual(&all).or_else(|| by_standard_name(&all)).ok_or_else(|| {
         let reason = "it has no variables at nodes or on faces of its mesh that are known as a velocity; name them, as in \
                       `velocity = [\"u\", \"v\", \"w\"]`";
         choice(store, reason)
     })
+}
+
+/// The velocity of a file by the names that models use, wherever it is.
+pub(crate) fn usual_velocity(store: &dyn Store) -> Option<Vec<String>> {
+    usual(&store.variables().iter().collect::<Vec<_>>())
+}
+
+/// The first velocity of models among variables.
+fn usual(variables: &[&Variable]) -> Option<Vec<String>> {
+    let has = |name: &&str| variables.iter().any(|variable| variable.name == **name);
+    let found = VELOCITIES.iter().find(|names| names.iter().all(has))?;
+    Some(found.iter().map(|name| (*name).into()).collect())
 }
 
 /// Where the values of the mesh are.

@@ -21,6 +21,7 @@ mod guide;
 mod holes;
 mod library;
 mod meshes;
+mod models;
 mod motion;
 mod named_patches;
 mod netcdf;

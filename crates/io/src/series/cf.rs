@@ -9,6 +9,7 @@ use super::frames::Frames;
 use super::grid::Grid;
 use super::info::SeriesInfo;
 use super::inspect::FileContents;
+use super::mesh::MeshSeries;
 use super::names::Files;
 use super::options::{NamedArray, SeriesOptions};
 use super::times::{FrameFiles, Timeline, TimesFrom, frame_differs, resolve_frames};
@@ -53,10 +54,17 @@ pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesIn
     let found = files_of(files)?;
     let mut info = SeriesInfo::of_cf(&*found[0].store()?);
     let survey = Survey::of(files, options);
-    let Ok(survey) = survey.map_err(|problem| info.problems.push(problem.to_string())) else {
-        info.files_found = found.len();
-        info.files = found.into_iter().map(|file| file.path).collect();
-        return Ok(info);
+    let survey = match survey {
+        Ok(survey) => survey,
+        Err(of_grid) => match MeshSeries::open_cf(files, options) {
+            Ok(mesh) => return Ok(mesh.described()),
+            Err(of_mesh) => {
+                info.problems.extend([of_grid.to_string(), format!("as a mesh: {of_mesh}")]);
+                info.files_found = found.len();
+                info.files = found.into_iter().map(|file| file.path).collect();
+                return Ok(info);
+            }
+        },
     };
     survey.describe(&mut info, &survey.grid);
     let Survey { times: CfTimes { timeline, .. }, grid, turn, velocity, .. } = survey;
@@ -91,7 +99,10 @@ pub fn times(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesT
         let (timeline, _) = select_frames(&files, &all)?;
         return Ok(SeriesTimes { times: timeline.times, origin: None });
     }
-    let CfTimes { timeline, origin, .. } = Survey::of(&files, &all)?.times;
+    // Of the grid of an ocean model, which has no axes, the times alone are known.
+    let CfTimes { timeline, origin, .. } = Survey::of(&files, &all)
+        .map(|survey| survey.times)
+        .or_else(|error| CfTimes::of_variables(&files, &all).map_err(|_| error))?;
     Ok(SeriesTimes { times: timeline.times, origin })
 }
 
@@ -186,6 +197,13 @@ impl CfTimes {
         });
         let timeline = all.select(&selected?);
         Ok(CfTimes { timeline, found: all.times.len(), clock, origin })
+    }
+
+    /// The selected frames of files by the variables of their velocity, whatever their grid is.
+    fn of_variables(files: &Files, options: &SeriesOptions) -> Result<CfTimes> {
+        let (files, request) = (files_of(files)?, requested(options));
+        let times = files.iter().map(|file| Ok(burntrace_cf::times(&*file.store()?, &request)?));
+        CfTimes::of(&files, &times.collect::<Result<Vec<_>>>()?, options)
     }
 
     /// Describes the files, times and dates.

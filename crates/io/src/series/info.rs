@@ -121,9 +121,10 @@ pub struct SeriesInfo {
     /// Whether the field is a sea in degrees, the first level of which is less than another one below its surface z = 0.
     #[serde(skip)]
     pub reaches_surface: bool,
-    /// The faces of the mesh of a sea that have conditions of their own: `coast`, `surface`.
-    #[serde(skip)]
-    pub of_sea: Vec<&'static str>,
+    /// Names of faces on the boundary of the mesh of an ocean model, such as `coast`, and their number: what `block` of a
+    /// `[[patch]]` selects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faces: Vec<(String, usize)>,
     /// Problems that prevent tracing.
     pub problems: Vec<String>,
 }

@@ -37,7 +37,10 @@ pub(super) struct CfFrames {
 }
 
 impl MeshSeries {
-    pub(super) fn open_cf(files: &Files, options: &SeriesOptions) -> Result<MeshSeries> {
+    pub(in crate::series) fn open_cf(
+        files: &Files,
+        options: &SeriesOptions,
+    ) -> Result<MeshSeries> {
         let files = files_of(files)?;
         let path = &files[0].path;
         if options.every.is_some() {
@@ -74,6 +77,19 @@ impl MeshSeries {
         let cells = cells(mesh.shape, connectivity);
         let frames = MeshFrames::Cf(CfFrames { mesh, cells, request, opened: Mutex::default() });
         Ok(MeshSeries { timeline: times.timeline, points, frames, boundary, velocity, info })
+    }
+}
+
+impl MeshSeries {
+    /// The description with the velocities of the first frame.
+    pub(in crate::series) fn described(self) -> SeriesInfo {
+        let frame = self.read_frame(0);
+        let mut info = self.info;
+        match frame {
+            Ok(frame) => info.add_frame(&frame),
+            Err(problem) => info.problems.push(problem.to_string()),
+        }
+        info
     }
 }
 
@@ -267,7 +283,8 @@ impl SeriesInfo {
         if let (Some(west), Some([low, high])) = (mesh.global, &mut self.bounds) {
             (low[0], high[0]) = (west, west + CIRCLE);
         }
-        self.of_sea = of_sea(mesh).collect();
+        let of_name = mesh.boundary.iter().map(|(name, faces)| (name.clone(), faces.len()));
+        self.faces = of_name.collect();
         let names = mesh.at_values(store);
         for array in self.arrays.iter_mut().filter(|array| names.contains(&array.name)) {
             array.association = velocity.association.to_string();
