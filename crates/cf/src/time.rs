@@ -113,7 +113,8 @@ impl TimeAxis {
 ///
 /// If the variable is missing or ambiguous, or its times cannot be read.
 pub fn times(store: &dyn Store, request: &Request) -> Result<Option<TimeAxis>> {
-    let named = request.velocity.first().or(request.arrays.first().filter(|_| request.without_velocity));
+    let named =
+        request.velocity.first().or(request.arrays.first().filter(|_| request.without_velocity));
     let name = match named {
         Some(name) => name.clone(),
         None => velocity(store)?.swap_remove(0),

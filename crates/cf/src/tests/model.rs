@@ -8,9 +8,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-#[path = "../../../../tests/support/requirements.rs"]
-mod requirements;
-use requirements::flow_data;
+use super::requirements::flow_data;
 
 /// A group that a test writes.
 struct Group(TempDir);
