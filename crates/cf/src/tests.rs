@@ -6,6 +6,9 @@ use crate::{
 };
 use std::path::{Path, PathBuf};
 
+#[path = "../../../tests/support/requirements.rs"]
+mod requirements;
+
 mod attributes;
 mod axes;
 mod damaged;

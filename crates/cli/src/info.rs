@@ -115,7 +115,8 @@ fn text(info: &SeriesInfo) -> String {
             lines.add("no patches", problem);
         }
     }
-    let faces = |(name, count): &(String, usize)| format!("block = {name:?}: {}", counted(*count, "face"));
+    let faces =
+        |(name, count): &(String, usize)| format!("block = {name:?}: {}", counted(*count, "face"));
     lines.list("patches", info.faces.iter().map(faces));
     let array = |array: &ArrayEntry| format!("{:<7} {}", array.association, describe(array));
     lines.list("arrays", info.arrays.iter().map(array));

@@ -35,7 +35,7 @@ fn is_as_expected(numbers: &[Option<f64>], expected: &[&str]) -> bool {
 /// refused.
 #[test]
 fn numbers_are_those_of_netcdf4_python() {
-    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let Some(python) = super::requirements::python("netcdf4", "netCDF4") else { return };
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/cf_attributes.py");
     let output = Command::new(python).arg(script).arg(folder.path()).output().unwrap();

@@ -29,7 +29,10 @@ fn check_velocities(model: &[&Path], field: &str, end: &str, saves: &[&str], bou
     let kind = if model.len() == 3 { "mom" } else { "roms" };
     let of = |more: &[&str]| -> Vec<String> {
         let files = model.iter().map(|path| path.display().to_string());
-        std::iter::once(kind.to_owned()).chain(files).chain(more.iter().map(|s| (*s).into())).collect()
+        std::iter::once(kind.to_owned())
+            .chain(files)
+            .chain(more.iter().map(|s| (*s).into()))
+            .collect()
     };
     let places: Vec<String> = of(&["places"]);
     let places: Vec<&str> = places.iter().map(String::as_str).collect();
@@ -59,7 +62,8 @@ fn a_roms_file_has_the_velocities_of_its_faces() {
 
 #[test]
 fn a_croco_file_has_the_velocities_of_its_faces() {
-    let (Some(path), Some(grid)) = (flow_data("ocean/croco_his.nc"), flow_data("ocean/croco_grd.nc"))
+    let (Some(path), Some(grid)) =
+        (flow_data("ocean/croco_his.nc"), flow_data("ocean/croco_grd.nc"))
     else {
         return;
     };
@@ -69,8 +73,10 @@ fn a_croco_file_has_the_velocities_of_its_faces() {
 
 #[test]
 fn a_mom_file_has_the_velocities_of_its_corners() {
-    let paths: Vec<Option<PathBuf>> =
-        ["u", "v", "wt"].iter().map(|of| flow_data(&format!("ocean/access-om2-01_{of}.nc"))).collect();
+    let paths: Vec<Option<PathBuf>> = ["u", "v", "wt"]
+        .iter()
+        .map(|of| flow_data(&format!("ocean/access-om2-01_{of}.nc")))
+        .collect();
     let Some(paths) = paths.into_iter().collect::<Option<Vec<PathBuf>>>() else { return };
     let [u, v, w] = [&paths[0], &paths[1], &paths[2]];
     let field = format!("files = {{ u = {u:?}, v = {v:?}, w = {w:?} }}\ninterpolation = \"mesh\"");
@@ -95,11 +101,17 @@ fn random_velocities_on_faces_have_the_tracks_of_steps_in_numpy() {
         let args = ["run", "case.toml", "--out", "other", "--set", set];
         assert_refused(&burntrace(folder.path(), &args), 2, parts);
     };
-    refused("field.corners={ files = \"mesh.nc\", x = \"glamt\", y = \"gphif\" }", &["mesh.nc", "`glamt`"]);
+    refused(
+        "field.corners={ files = \"mesh.nc\", x = \"glamt\", y = \"gphif\" }",
+        &["mesh.nc", "`glamt`"],
+    );
     refused("field.convention=mitgcm", &["`w`", "rows and columns", "another `convention`"]);
     refused("field.staggering=a", &["`v`", "not at the points of the velocity", "staggering"]);
     refused("field.interpolation=grid", &["`staggering`, `convention` and `corners` are for"]);
-    refused("field.files={ u = \"grid_U.nc\", v = [\"grid_V.nc\", \"grid_W.nc\"] }", &["`files.v` has 2 files"]);
+    refused(
+        "field.files={ u = \"grid_U.nc\", v = [\"grid_V.nc\", \"grid_W.nc\"] }",
+        &["`files.v` has 2 files"],
+    );
 }
 
 #[test]

@@ -37,10 +37,7 @@ pub(super) struct CfFrames {
 }
 
 impl MeshSeries {
-    pub(in crate::series) fn open_cf(
-        files: &Files,
-        options: &SeriesOptions,
-    ) -> Result<MeshSeries> {
+    pub(in crate::series) fn open_cf(files: &Files, options: &SeriesOptions) -> Result<MeshSeries> {
         let files = files_of(files)?;
         let path = &files[0].path;
         if options.every.is_some() {
