@@ -7,7 +7,7 @@ use crate::{
 use std::path::{Path, PathBuf};
 
 #[path = "../../../tests/support/requirements.rs"]
-mod requirements;
+pub(crate) mod requirements;
 
 mod attributes;
 mod axes;
@@ -15,9 +15,6 @@ mod damaged;
 mod degrees;
 mod model;
 pub(crate) mod unstructured;
-
-#[path = "../../../tests/support/requirements.rs"]
-pub(crate) mod requirements;
 
 const NODES: [usize; 3] = [5, 4, 3];
 const TIMES: usize = 3;

@@ -1,6 +1,5 @@
 //! Packed and missing values as netCDF4-python reads them, of generated files.
 
-use super::requirements;
 use crate::packing::Packing;
 use crate::{Attribute, ScalarType, Span, Store, Values, Variable, open};
 use std::path::Path;
