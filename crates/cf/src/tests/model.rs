@@ -160,6 +160,29 @@ fn faces_of_nemo_are_numbered_by_its_convention() {
 }
 
 #[test]
+fn corners_that_do_not_fit_are_refused() {
+    let group = of_nemo(false).with("xt", "xt 7", &METRES, |at| at[0] as f64).with(
+        "yt",
+        "yt 6",
+        &METRES,
+        |at| at[0] as f64,
+    );
+    let with = |corners, convention| {
+        let request = MeshRequest { convention, corners, ..MeshRequest::default() };
+        group.mesh(&request).unwrap_err()
+    };
+    let nemo = Some(Convention::Nemo);
+    let wide = with(named("xt", "yt", Some("depthw")), nemo);
+    assert!(wide.contains("variable `u`") && wide.contains("another `convention`"), "{wide}");
+    let unknown = with(named("xf", "yf", Some("depthv")), nemo);
+    assert!(unknown.contains("no variable `depthv`"), "{unknown}");
+    let half = with(Corners { x: Some("xf".into()), ..Corners::default() }, nemo);
+    assert!(half.contains("`corners` has one of `x` and `y`"), "{half}");
+    let short = with(named("xf", "yt", Some("xf")), nemo);
+    assert!(short.contains("rows and columns"), "{short}");
+}
+
+#[test]
 fn faces_of_mitgcm_are_numbered_by_its_convention() {
     let group = Group::new()
         .with("XG", "j 3 i 4", &METRES, |at| (10 * at[1] + at[0]) as f64)

@@ -197,6 +197,16 @@ fn a_grid_with_axes_is_a_mesh_too() {
             assert_eq!(frame.velocity.vector(i), expected);
         }
     }
+    let times = Some(CaseTimes::Steps { start: 0.0, step: 1.0 });
+    let several = SeriesOptions { ignore_file_times: true, times, ..options() };
+    let files =
+        |names: &[&str]| names.iter().map(|name| cf(name)).collect::<Vec<std::path::PathBuf>>();
+    let both = MeshSeries::open(files(&["nc4.nc", "classic.nc"]), &several).unwrap();
+    assert_eq!(both.times(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(both.read_frame(4).unwrap(), series.read_frame(1).unwrap());
+    let flat = SeriesOptions { velocity: VelocityName::Plane(["u".into(), "v".into()]), ..several };
+    let error = MeshSeries::open(files(&["nc4.nc", "packed.nc"]), &flat).unwrap_err().to_string();
+    assert!(error.contains("packed.nc"), "{error}");
     let model = SeriesOptions { staggering: Some(Staggering::A), ..options() };
     let message = Series::open(cf("nc4.nc"), &model).unwrap_err().to_string();
     assert!(message.contains("`staggering`, `convention` and `corners` are for"), "{message}");
