@@ -41,7 +41,11 @@ pub(super) fn mesh(
     let speed = Some(Quantity::Speed);
     let w = match &velocity.w {
         None => None,
-        Some(w) if is_same(u, w) => Some(gather(w, speed, &index)),
+        Some(w) if is_same(u, w) => {
+            let at_surface = built.nodes.iter().map(|[level, _]| grid.is_added(*level as usize));
+            let index = index.iter().zip(at_surface).map(|(i, is)| if is { NONE } else { *i });
+            Some(gather(w, speed, &index.collect::<Vec<u32>>()))
+        }
         Some(w) => {
             Some(vertical::interpolated(files, w, (u, &all, &grid), (&built, &index), units)?)
         }
@@ -108,6 +112,7 @@ fn nodes(
         grid.depths = depths.at([rows, columns], [row_span, column_span])?;
     }
     grid.levels = Some(levels.part(span));
+    grid.add_surface(units);
     Ok((all, grid))
 }
 
@@ -185,7 +190,7 @@ fn same_points(store: &dyn Store, u: &Dims, other: &Dims) -> Result<()> {
 fn node_index(built: &Built, grid: &Grid, is_land: &[bool]) -> Vec<u32> {
     let plane = grid.positions.xy.len();
     let index = |[level, node]: &[u32; 2]| {
-        let index = *level as usize * plane + *node as usize;
+        let index = grid.level_read(*level as usize) * plane + *node as usize;
         if is_land.get(index) == Some(&true) { NONE } else { index as u32 }
     };
     built.nodes.iter().map(index).collect()

@@ -28,6 +28,10 @@ pub(super) fn mesh(files: &Files, request: &MeshRequest) -> Result<CfMesh> {
         Some(staggering) => staggering == Staggering::C,
         None => request.convention.is_some() || velocity.is_staggered(*files, convention),
     };
+    if let (false, Some(_)) = (is_staggered, request.convention) {
+        let reason = "`convention` is for C-grids, and `staggering` is \"a\"; omit one of them";
+        return Err(Error::file(files.own.path(), reason));
+    }
     let mesh = match (is_staggered, convention) {
         (false, _) => agrid::mesh(*files, &velocity, request, &mut units)?,
         (true, Some(convention)) => {

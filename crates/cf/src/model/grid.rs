@@ -1,7 +1,7 @@
 //! The grid of the nodes of a mesh: their positions, levels and cells.
 
 use super::dims::Box3;
-use super::lattice::{Built, Lattice};
+use super::lattice::{Built, Lattice, is_downward};
 use super::levels::Levels;
 use super::positions::Positions;
 use super::window::Columns;
@@ -24,6 +24,8 @@ pub(super) struct Grid {
     pub depths: Vec<f64>,
     /// Whether the lowest layer is known to end at the bottom.
     pub ends_at_bottom: bool,
+    /// Number of levels before those that are read.
+    levels_before: usize,
 }
 
 impl Grid {
@@ -31,7 +33,17 @@ impl Grid {
     pub fn new(positions: Positions, of: Box3) -> Grid {
         let columns = Columns::of(&positions, false, None);
         let (depths, levels) = (Vec::new(), None);
-        Grid { positions, of, columns, levels, height: 0.0, depths, ends_at_bottom: false }
+        let ends_at_bottom = false;
+        Grid {
+            positions,
+            of,
+            columns,
+            levels,
+            height: 0.0,
+            depths,
+            ends_at_bottom,
+            levels_before: 0,
+        }
     }
 
     /// Finds the cells, of which the last column may close the earth.
@@ -75,15 +87,39 @@ impl Grid {
     /// The names of the faces below the lowest and above the highest layer.
     fn ends(&self) -> [&'static str; 2] {
         let Some(levels) = &self.levels else { return [OPEN; 2] };
-        let depth = self.depths.iter().copied().fold(100.0, f64::max);
-        let heights = [0, 1, levels.len() - 2, levels.len() - 1].map(|k| levels.height(k, depth));
-        let [below, top] = match heights[0] > heights[3] {
-            true => [heights[1], heights[0]],
-            false => [heights[2], heights[3]],
-        };
         let bottom = if self.ends_at_bottom { COAST } else { OPEN };
-        let is_surface = -top < top - below && top > below - top;
-        [bottom, if is_surface { SURFACE } else { OPEN }]
+        [bottom, if levels.reach_surface(self.deepest()) { SURFACE } else { OPEN }]
+    }
+
+    /// A depth at which levels that follow the bottom are compared.
+    fn deepest(&self) -> f64 {
+        self.depths.iter().copied().fold(100.0, f64::max)
+    }
+
+    /// Adds the surface as a level, with the values of the highest one, if that is near below it.
+    pub fn add_surface(&mut self, units: &mut UnitCheck) {
+        let deepest = self.deepest();
+        let Some(levels) = &mut self.levels else { return };
+        let [top, _] = levels.top(deepest);
+        if !levels.reach_surface(deepest) || top == 0.0 {
+            return;
+        }
+        let is_first = is_downward(levels);
+        levels.add_surface(is_first);
+        self.levels_before = usize::from(is_first);
+        let text = "from the highest level up to the surface z = 0 the velocity is that of this level, and w falls to 0";
+        units.convert(text.into());
+    }
+
+    /// Whether a level of nodes is the surface that was added.
+    pub fn is_added(&self, level: usize) -> bool {
+        let last = self.levels.as_ref().map_or(0, |levels| levels.len() - 1);
+        last == self.of[0].count && level == if self.levels_before > 0 { 0 } else { last }
+    }
+
+    /// The level that is read of a level of nodes.
+    pub fn level_read(&self, level: usize) -> usize {
+        level.saturating_sub(self.levels_before).min(self.of[0].count - 1)
     }
 
     /// A mesh without variables.

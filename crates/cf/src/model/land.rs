@@ -43,7 +43,9 @@ impl Land {
         let is_wet = |layer: usize, row: usize, column: usize| {
             let next = if column + 1 == width { 0 } else { column + 1 };
             ends.iter().any(|end| {
-                let at = |row: usize, column: usize| (layer + end) * plane + row * width + column;
+                let at = |row: usize, column: usize| {
+                    grid.level_read(layer + end) * plane + row * width + column
+                };
                 let nodes =
                     [at(row, column), at(row, next), at(row + 1, column), at(row + 1, next)];
                 nodes.iter().any(|node| !self.is_land[*node])

@@ -51,6 +51,32 @@ impl Levels {
         }
     }
 
+    /// The heights of the highest level and of that below it, where the bottom is at a depth.
+    pub fn top(&self, depth: f64) -> [f64; 2] {
+        let last = self.len() - 1;
+        let at = |level: usize| self.height(level, depth);
+        if at(0) > at(last) { [at(0), at(1)] } else { [at(last), at(last - 1)] }
+    }
+
+    /// Whether the highest level is less than another one below the surface z = 0, where the bottom is at a depth.
+    pub fn reach_surface(&self, depth: f64) -> bool {
+        let [top, below] = self.top(depth);
+        (0.0..top - below).contains(&-top)
+    }
+
+    /// Adds the surface as a level, before the others or after them.
+    pub fn add_surface(&mut self, is_first: bool) {
+        fn add<T>(levels: &mut Vec<T>, is_first: bool, surface: T) {
+            levels.insert(if is_first { 0 } else { levels.len() }, surface);
+        }
+        match self {
+            Levels::Axis(heights) => add(heights, is_first, 0.0),
+            Levels::Linear(levels) | Levels::Stretched { s: levels, .. } => {
+                add(levels, is_first, [0.0; 2]);
+            }
+        }
+    }
+
     /// A range of the levels.
     pub fn part(&self, of: Span) -> Levels {
         let range = of.start..of.start + of.count;

@@ -73,7 +73,7 @@ fn bracket(levels: &Levels, depth: f64, z: f64) -> [(Option<usize>, f64); 2] {
     let ends = [0, levels.len() - 1];
     let (top, bottom) =
         if at(ends[0]) > at(ends[1]) { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
-    match z > at(top) && z < 0.0 {
+    match z > at(top) && z <= 0.0 {
         true => [(Some(top), z / at(top)), (None, 1.0 - z / at(top))],
         false if z > at(top) => [(Some(top), 1.0), (None, 0.0)],
         false => [(Some(bottom), 1.0), (None, 0.0)],

@@ -160,6 +160,29 @@ fn faces_of_nemo_are_numbered_by_its_convention() {
 }
 
 #[test]
+fn corners_that_do_not_fit_are_refused() {
+    let group = of_nemo(false).with("xt", "xt 7", &METRES, |at| at[0] as f64).with(
+        "yt",
+        "yt 6",
+        &METRES,
+        |at| at[0] as f64,
+    );
+    let with = |corners, convention| {
+        let request = MeshRequest { convention, corners, ..MeshRequest::default() };
+        group.mesh(&request).unwrap_err()
+    };
+    let nemo = Some(Convention::Nemo);
+    let wide = with(named("xt", "yt", Some("depthw")), nemo);
+    assert!(wide.contains("variable `u`") && wide.contains("another `convention`"), "{wide}");
+    let unknown = with(named("xf", "yf", Some("depthv")), nemo);
+    assert!(unknown.contains("no variable `depthv`"), "{unknown}");
+    let half = with(Corners { x: Some("xf".into()), ..Corners::default() }, nemo);
+    assert!(half.contains("`corners` has one of `x` and `y`"), "{half}");
+    let short = with(named("xf", "yt", Some("xf")), nemo);
+    assert!(short.contains("rows and columns"), "{short}");
+}
+
+#[test]
 fn faces_of_mitgcm_are_numbered_by_its_convention() {
     let group = Group::new()
         .with("XG", "j 3 i 4", &METRES, |at| (10 * at[1] + at[0]) as f64)
@@ -392,11 +415,13 @@ fn levels_that_follow_the_bottom_are_heights() {
         let mut request = MeshRequest::default();
         request.variables.velocity = vec!["u_eastward".into(), "v_northward".into()];
         let mesh = group.mesh(&request).unwrap();
-        assert_eq!((cells(&mesh), mesh.points.len()), (12, 36), "{standard}");
+        // With a layer up to the surface, which has the velocity of the highest level.
+        assert_eq!((cells(&mesh), mesh.points.len()), (3 * 6, 4 * 12), "{standard}");
         let values = group.values(&mesh, 0);
         for (point, value) in mesh.points.iter().zip(&values) {
             let (i, j) = (point[0] as usize, point[1] as usize);
-            let k = (0..3).find(|k| (point[2] - height(s[*k], depth(&[j, i]))).abs() < 1e-9);
+            let is_at = |k: &usize| (point[2] - height(s[*k], depth(&[j, i]))).abs() < 1e-9;
+            let k = (0..3).find(is_at).or((point[2] == 0.0).then_some(2));
             assert_eq!(*value, [code(0, &[k.unwrap(), j, i]), code(1, &[k.unwrap(), j, i]), 0.0]);
         }
         let notes = mesh.notes().join("\n");
@@ -536,7 +561,7 @@ fn a_b_grid_of_mom_has_w_at_the_corners_of_its_cells() {
     let mesh = CfMesh::of(&*store, &MeshRequest::default()).unwrap();
     assert_eq!(
         (mesh.placement, cells(&mesh), mesh.points.len()),
-        (MeshPlacement::Points, 7 * 10 * 3, 8 * 11 * 4)
+        (MeshPlacement::Points, 7 * 10 * 4, 8 * 11 * 5)
     );
     let values = values(&*store, &mesh, 2);
     // Means of the four neighbours, by NumPy's `interp` in depth, with w = 0 at the surface.
@@ -554,5 +579,12 @@ fn a_b_grid_of_mom_has_w_at_the_corners_of_its_cells() {
         let found = values[mesh.points.iter().position(is_it).unwrap()];
         assert_eq!(found[..2], expected[..2]);
         assert!((found[2] - expected[2]).abs() < 1e-13, "{} {}", found[2], expected[2]);
+        // At the surface the velocity is that of the highest level, and w = 0.
+        let above = |point: &[f64; 3]| {
+            point[..2] == mesh.points[mesh.points.iter().position(is_it).unwrap()][..2]
+                && point[2] == 0.0
+        };
+        let surface = values[mesh.points.iter().position(above).unwrap()];
+        assert_eq!((surface[..2] == found[..2], surface[2]), (at[2] > -1.0, 0.0));
     }
 }
