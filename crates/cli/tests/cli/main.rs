@@ -43,6 +43,7 @@ mod sources;
 mod strategies;
 mod sweep;
 mod unfinished;
+mod unstructured;
 mod workflows;
 #[path = "../../../../tests/support/zarr.rs"]
 mod zarr;
