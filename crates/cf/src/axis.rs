@@ -9,7 +9,7 @@ use crate::units::{Quantity, Unit};
 use crate::{Error, Result};
 
 /// Units of variables, and of those that have none.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct UnitCheck {
     /// Variables without units, with what they must be.
     missing: Vec<(String, Quantity)>,
@@ -139,7 +139,7 @@ fn in_degrees(
 }
 
 /// The nodes of a coordinate variable in metres; z points upward.
-fn nodes(
+pub(crate) fn nodes(
     store: &dyn Store,
     coordinate: &Variable,
     axis: usize,

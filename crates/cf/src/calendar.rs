@@ -31,7 +31,7 @@ impl Calendar {
     pub fn named(name: &str) -> Result<Calendar, String> {
         Ok(match name.to_ascii_lowercase().as_str() {
             "standard" | "gregorian" => Calendar::Standard,
-            "proleptic_gregorian" => Calendar::ProlepticGregorian,
+            "proleptic_gregorian" | "gregorian_proleptic" => Calendar::ProlepticGregorian,
             "julian" => Calendar::Julian,
             "noleap" | "365_day" => Calendar::NoLeap,
             "all_leap" | "366_day" => Calendar::AllLeap,

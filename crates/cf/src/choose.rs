@@ -6,7 +6,7 @@ use crate::store::{Store, Variable};
 use crate::{Error, Result};
 
 /// Names of three components, or of two, in order of preference; in lower case.
-const NAMES: [[&str; 3]; 8] = [
+const NAMES: [[&str; 3]; 10] = [
     ["u", "v", "w"],
     ["ux", "uy", "uz"],
     ["u_x", "u_y", "u_z"],
@@ -15,10 +15,12 @@ const NAMES: [[&str; 3]; 8] = [
     ["uo", "vo", "wo"],
     ["water_u", "water_v", "water_w"],
     ["u10", "v10", "w10"],
+    ["uvel", "vvel", "wvel"],
+    ["vozocrtx", "vomecrty", "vovecrtz"],
 ];
 
 /// Other names of vertical velocities, in lower case.
-const VERTICAL: [&str; 4] = ["wvel", "w_velocity", "vertical_velocity", "wz"];
+const VERTICAL: [&str; 4] = ["wt", "w_velocity", "vertical_velocity", "wz"];
 
 /// Finds the velocity: by `standard_name`, by usual names of components, or as the only variable with
 /// components.
@@ -162,7 +164,7 @@ pub(crate) fn component_by_name(name: &str) -> Option<usize> {
     NAMES.iter().find_map(|names| names.iter().position(|known| *known == name))
 }
 
-fn by_standard_name(fields: &[&Variable]) -> Option<Vec<String>> {
+pub(crate) fn by_standard_name(fields: &[&Variable]) -> Option<Vec<String>> {
     let mut found: [Vec<String>; 3] = [const { Vec::new() }; 3];
     for variable in fields {
         if let Some(component) = variable.text("standard_name").and_then(component) {

@@ -161,3 +161,13 @@ pub(crate) fn check_latitudes(latitudes: &mut [f64]) -> std::result::Result<(), 
     latitudes.iter_mut().for_each(|latitude| *latitude = latitude.clamp(-90.0, 90.0));
     Ok(())
 }
+
+/// The middle of the widest interval around the earth without one of these longitudes.
+pub(crate) fn widest_gap(longitudes: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = longitudes.map(|x| x.rem_euclid(CIRCLE)).collect();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.last() else { return 0.0 };
+    let before = std::iter::once(last - CIRCLE).chain(sorted.iter().copied());
+    let widest = before.zip(&sorted).max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
+    widest.map_or(0.0, |(low, high)| 0.5 * (low + high))
+}

@@ -13,24 +13,26 @@ struct Kind {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Grid {
-    /// Velocities at nodes or in cells of a mesh.
+    /// Velocities at nodes or in cells of a mesh, which can be read.
     Mesh,
+    /// Velocities on a mesh that cannot be read.
+    OtherMesh,
     /// Components of the velocity at different places.
     Staggered,
 }
 
 const KINDS: [Kind; 17] = {
-    use Grid::{Mesh, Staggered};
+    use Grid::{Mesh, OtherMesh, Staggered};
     const fn kind(signs: &'static [&'static str], name: &'static str, grid: Grid) -> Kind {
         Kind { signs, name, grid }
     }
     [
         kind(&["SCHISM_hgrid"], "a SCHISM file", Mesh),
         kind(&["nSCHISM_hgrid_node"], "a SCHISM file", Mesh),
-        kind(&["SELFE_hgrid"], "a SELFE file", Mesh),
+        kind(&["SELFE_hgrid"], "a SELFE file", OtherMesh),
         kind(&["nele", "node", "siglay"], "an FVCOM file", Mesh),
         kind(&["nele", "node", "nv"], "an FVCOM file", Mesh),
-        kind(&["nCells", "nEdges"], "an MPAS file", Mesh),
+        kind(&["nCells", "nEdges"], "an MPAS file", OtherMesh),
         kind(&["ncells", "clon"], "an ICON file", Mesh),
         kind(&["cell", "clon"], "an ICON file", Mesh),
         kind(&["ncells", "height", "vertices"], "an ICON file", Mesh),
@@ -49,6 +51,7 @@ const KINDS: [Kind; 17] = {
 pub(crate) fn error(store: &dyn Store) -> Option<Error> {
     let reason = match (ugrid(store), KINDS.iter().find(|kind| kind.is_of(store))) {
         (_, Some(Kind { name, grid: Grid::Mesh, .. })) => mesh(name),
+        (_, Some(Kind { name, grid: Grid::OtherMesh, .. })) => other_mesh(name),
         (true, _) => mesh("a UGRID file"),
         (_, Some(Kind { name, grid: Grid::Staggered, .. })) => staggered(name, store),
         _ => match curvilinear(store) {
@@ -116,6 +119,13 @@ fn is_position(variable: &Variable) -> bool {
 
 fn mesh(name: &str) -> String {
     format!(
+        "it is {name}, on an unstructured grid, which has no axes; read its mesh with `interpolation = \"mesh\"`, and \
+         give a file with its nodes and faces, if it has none, as in `corners = {{ files = \"grid.nc\" }}`"
+    )
+}
+
+fn other_mesh(name: &str) -> String {
+    format!(
         "it is {name}, on an unstructured grid, which has no axes; interpolate the velocity to a grid with axes \
          in degrees or metres first (`uxarray`, `cdo remapdis`), or write the mesh as VTK (.vtu), for \
          `interpolation = \"mesh\"`"
@@ -125,15 +135,14 @@ fn mesh(name: &str) -> String {
 fn staggered(name: &str, store: &dyn Store) -> String {
     let on_curves = if curvilinear(store).is_some() { ", and on a curvilinear one" } else { "" };
     format!(
-        "it is {name}, with the components of the velocity on a staggered C-grid{on_curves}; interpolate them to \
-         the nodes of one grid with axes in degrees or metres first (`xgcm`, `cdo remapbil`), and turn the velocity along \
-         the axes"
+        "it is {name}, with the components of the velocity on a staggered grid{on_curves}, which has no axes; set \
+         `field.interpolation = \"mesh\"` to read its cells"
     )
 }
 
 fn on_curves(positions: &str) -> String {
     format!(
-        "its grid is curvilinear: {positions} holds the positions of its points; interpolate the velocity to a \
-         grid with axes in degrees or metres first (`xesmf`, `cdo remapbil`), and turn it along the axes"
+        "its grid is curvilinear: {positions} holds the positions of its points; set `field.interpolation = \"mesh\"` to \
+         read its cells"
     )
 }

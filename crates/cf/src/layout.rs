@@ -144,7 +144,7 @@ fn no_coordinate(dimension: &str) -> String {
 }
 
 /// The coordinate variable of a dimension: that of its name, or one that the attribute `coordinates` lists.
-fn coordinate_of<'a>(
+pub(crate) fn coordinate_of<'a>(
     store: &'a dyn Store,
     variable: &'a Variable,
     d: usize,
@@ -159,6 +159,23 @@ fn coordinate_of<'a>(
         let mut listed = listed.filter_map(|name| store.find(name)).filter(is_of);
         listed.find(|coordinate| role_of(coordinate).is_some())
     })
+}
+
+/// The dimension of time of a variable, whatever its other dimensions are, and a layout with nothing but that.
+pub(crate) fn time_of(store: &dyn Store, variable: &Variable) -> (Option<usize>, Layout) {
+    let mut layout = Layout { roles: Vec::new(), coordinates: [const { None }; 3], time: None };
+    let found = (0..variable.dimensions.len()).find(|d| {
+        let coordinate = coordinate_of(store, variable, *d);
+        let role = coordinate.and_then(role_of);
+        let by_name = || role_of_name(&variable.dimensions[*d].name) == Some(Role::Time);
+        role == Some(Role::Time) || (coordinate.is_none() && by_name())
+    });
+    if let Some(d) = found {
+        let coordinate =
+            coordinate_of(store, variable, d).map(|coordinate| coordinate.name.clone());
+        layout.time = Some((variable.dimensions[d].name.clone(), coordinate));
+    }
+    (found, layout)
 }
 
 /// Refuses a coordinate of which two attributes tell different axes.

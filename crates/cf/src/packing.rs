@@ -83,6 +83,13 @@ impl Packing {
         Ok(packing)
     }
 
+    /// The same without limits of valid numbers, for coordinates, all numbers of which are valid.
+    pub fn without_limits(mut self) -> Packing {
+        self.valid = [f64::NEG_INFINITY, f64::INFINITY];
+        self.doubts.retain(|doubt| matches!(doubt.other, Bound::Equal(_)));
+        self
+    }
+
     /// Adds the numbers of an attribute, and returns whether it is used: all of them must be in the type of
     /// the variable.
     fn add_missing(

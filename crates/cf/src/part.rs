@@ -131,7 +131,8 @@ fn other_axis(axis: &str, found: Option<&String>, (first, own): (&str, Option<&S
     let [found, own] =
         [found, own].map(|axis| axis.map_or("none".into(), |axis| format!("`{axis}`")));
     format!(
-        "its {axis} axis is {found}, and that of `{first}` is {own}, as on a staggered grid; interpolate them to one \
-         grid first (in xarray with `ds.interp` or `xgcm`)"
+        "its {axis} axis is {found}, and that of `{first}` is {own}, as on a staggered grid; set \
+         `field.interpolation = \"mesh\"`, with `staggering = \"c\"` and a `convention`, or interpolate them to one grid first \
+         (in xarray with `ds.interp` or `xgcm`)"
     )
 }

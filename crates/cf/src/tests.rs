@@ -6,10 +6,15 @@ use crate::{
 };
 use std::path::{Path, PathBuf};
 
+#[path = "../../../tests/support/requirements.rs"]
+pub(crate) mod requirements;
+
 mod attributes;
 mod axes;
 mod damaged;
 mod degrees;
+mod model;
+pub(crate) mod unstructured;
 
 const NODES: [usize; 3] = [5, 4, 3];
 const TIMES: usize = 3;
@@ -322,7 +327,7 @@ fn staggered_components_are_refused() {
     ]);
     let message = message.unwrap_err().to_string();
     assert!(message.contains("variable `v`") && message.contains("x axis is `x`"), "{message}");
-    assert!(message.contains("xgcm"), "{message}");
+    assert!(message.contains("mesh"), "{message}");
 }
 
 #[test]

@@ -92,11 +92,16 @@ fn text(info: &SeriesInfo) -> String {
         let (name, text) = describe_axis(axis, info.geometry);
         lines.add(&name, text);
     }
-    if let (Some(distinct), Some([low, high])) = (info.distinct_points, info.bounds) {
-        for (d, name) in ["x", "y", "z"].into_iter().enumerate() {
-            lines.add(name, format!("{} to {}", low[d], high[d]));
+    if let (true, Some([low, high])) = (info.axes.is_empty(), info.bounds) {
+        let names = match info.geometry {
+            Geometry::Flat => ["x", "y", "z"],
+            Geometry::Degrees { .. } => ["longitude", "latitude", "z"],
+        };
+        for (d, name) in names.into_iter().enumerate() {
+            let global = if d == 0 && info.geometry.global().is_some() { ", global" } else { "" };
+            lines.add(name, format!("{} to {}{global}", low[d], high[d]));
         }
-        if distinct < info.points {
+        if let Some(distinct) = info.distinct_points.filter(|distinct| *distinct < info.points) {
             lines.add("nodes", format!("{distinct}, after merging coincident points"));
         }
     }
@@ -110,6 +115,9 @@ fn text(info: &SeriesInfo) -> String {
             lines.add("no patches", problem);
         }
     }
+    let faces =
+        |(name, count): &(String, usize)| format!("block = {name:?}: {}", counted(*count, "face"));
+    lines.list("patches", info.faces.iter().map(faces));
     let array = |array: &ArrayEntry| format!("{:<7} {}", array.association, describe(array));
     lines.list("arrays", info.arrays.iter().map(array));
     let along = match info.velocity_axes[..] {

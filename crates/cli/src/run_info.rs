@@ -292,6 +292,7 @@ fn field(field: &Field) -> String {
                     [only] => only.display().to_string(),
                     _ => format!("{} files", paths.len()),
                 },
+                Files::Components(_) => "files with a component each".into(),
             };
             format!("{files}, interpolation = {:?}", file::name_of(&field.interpolation))
         }

@@ -247,7 +247,7 @@ impl Field {
             Some(GivenCrop::Box(crop)) => Some(crop),
             Some(GivenCrop::Auto) | None => None,
         };
-        io::SeriesOptions { crop, ..self.options.clone() }
+        io::SeriesOptions { crop, land_value: self.land_value, ..self.options.clone() }
     }
 
     /// The keys that belong to files and have no effect with a formula.

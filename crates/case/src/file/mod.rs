@@ -160,7 +160,7 @@ impl Case {
         self
     }
 
-    /// Files beside those of fields: of the points of seeds and inlets, and of the mask of land.
+    /// Files beside those of fields: of the points of seeds and inlets, of the mask of land, and of corners of cells.
     pub fn other_files(mut self) -> Vec<PathBuf> {
         self.other_files_mut().map(std::mem::take).collect()
     }
@@ -168,9 +168,13 @@ impl Case {
     fn other_files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let Field { options, added, .. } = &mut self.field;
         let options = std::iter::once(options).chain(added.iter_mut().map(|of| &mut of.options));
-        let of_mask = options.filter_map(|options| match &mut options.mask {
-            Some(LandMask::Other(MaskFile { files, .. })) => Some(files),
-            Some(LandMask::Own(_)) | None => None,
+        let of_fields = options.flat_map(|options| {
+            let of_mask = match &mut options.mask {
+                Some(LandMask::Other(MaskFile { files, .. })) => Some(files),
+                Some(LandMask::Own(_)) | None => None,
+            };
+            let of_corners = options.corners.iter_mut().flat_map(|of| &mut of.files);
+            of_mask.into_iter().chain(of_corners)
         });
         let of_seeds = self.seeds.iter_mut().filter_map(|seeds| match &mut seeds.shape {
             SeedShape::File { path } => Some(path),
@@ -182,7 +186,7 @@ impl Case {
             InletShape::File { path } => Some(path),
             _ => None,
         });
-        of_seeds.chain(of_inlets).chain(of_mask)
+        of_seeds.chain(of_inlets).chain(of_fields)
     }
 
     /// Whether the field is on a mesh.

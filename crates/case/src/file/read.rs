@@ -107,11 +107,22 @@ fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, Stri
 fn of_table(mut table: Table, date: DateReader) -> Result<(Case, bool, bool), KeyError> {
     let Times { has_durations, has_dates, ends_after_start, .. } =
         Times::replace(&mut table, date)?;
+    default_to_mesh(&mut table);
     let mut notes = drop_unused(&mut table, ["files", "flow"], &["sample"]);
     // Keys without effect must be valid, too.
     Case::of(&table)?;
     notes.extend(drop_unused(&mut table, ["flow", "files"], &Field::keys_of_files()));
     Ok((Case { notes, has_durations, ..Case::of(&table)? }, has_dates, ends_after_start))
+}
+
+/// Sets the interpolation of the grid of an ocean model, by the keys that only such fields have.
+fn default_to_mesh(table: &mut Table) {
+    let Some(toml::Value::Table(field)) = table.get_mut("field") else { return };
+    let is_of_model =
+        ["staggering", "convention", "corners"].iter().any(|key| field.contains_key(*key));
+    if is_of_model {
+        field.entry("interpolation").or_insert_with(|| "mesh".into());
+    }
 }
 
 /// The times of the field of a case.

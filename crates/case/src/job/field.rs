@@ -274,11 +274,14 @@ pub fn mesh(case: &Case) -> Result<Option<io::MeshSeries>> {
 /// Refuses keys that the interpolation cannot use.
 pub(super) fn check_keys(case: &Case) -> Result<()> {
     let field = &case.field;
-    let is_part = field.crop.is_some() || field.options.every.is_some();
+    // Those of meshes of ocean models are checked when their files are opened.
+    let is_mesh = case.is_on_mesh();
+    let is_box = field.crop.is_some() && (field.crop == Some(GivenCrop::Auto) || !is_mesh);
+    let is_part = is_box || field.options.every.is_some();
     let of_grids = [
         ("field.periodic_axes needs", "it", !field.periodic_axes.is_empty()),
         ("field.crop and field.every need", "them", is_part),
-        ("field.mask needs", "it", field.options.mask.is_some()),
+        ("field.mask needs", "it", field.options.mask.is_some() && !is_mesh),
     ];
     let unused = of_grids.iter().find(|(.., is_given)| *is_given);
     if let (Some((need, them, _)), true) = (unused, field.interpolation != Interpolation::Grid) {
@@ -360,7 +363,7 @@ pub(super) fn options(
         in_time: field.in_time,
         not_finite: geometry::not_finite(case, series),
         slip: field.slip.unwrap_or_default(),
-        land_value: field.land_value,
+        land_value: field.land_value.filter(|_| !case.is_on_mesh()),
         radius: geometry::geometry(case, series),
         frames,
         memory: Some(memory::available(case)),

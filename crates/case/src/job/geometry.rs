@@ -47,7 +47,8 @@ pub(super) fn check_longitude(case: &Case, series: Option<&io::SeriesInfo>) -> R
 pub(super) fn not_finite(case: &Case, series: Option<&io::SeriesInfo>) -> NotFinite {
     let field = &case.field;
     let is_given = field.land_value.is_some() || field.options.mask.is_some();
-    let has_land = is_given || geometry(case, series).is_some();
+    // The mesh of a sea has no land.
+    let has_land = !case.is_on_mesh() && (is_given || geometry(case, series).is_some());
     let of_files = if has_land { NotFinite::Land } else { NotFinite::Error };
     field.not_finite.unwrap_or(of_files)
 }
@@ -55,6 +56,9 @@ pub(super) fn not_finite(case: &Case, series: Option<&io::SeriesInfo>) -> NotFin
 /// Refuses what is for land, in a field that has none.
 pub(super) fn check_land(case: &Case, series: &io::SeriesInfo) -> Result<()> {
     let field = &case.field;
+    if case.is_on_mesh() && field.slip.is_none() {
+        return Ok(());
+    }
     let given = [
         (field.slip.is_some(), "slip"),
         (field.land_value.is_some(), "land_value"),
@@ -85,8 +89,13 @@ pub fn units(case: &Case, series: Option<&io::SeriesInfo>) -> io::tracks::Units 
     units
 }
 
-/// The domain of nodes, in a sea up to the surface.
+/// The domain of nodes, in a sea up to the surface, and around the earth one turn.
 pub(super) fn up_to_surface(mut domain: Domain, series: Option<&io::SeriesInfo>) -> Domain {
+    if let Some(io::SeriesInfo { mesh: Some(_), bounds: Some([low, high]), geometry, .. }) = series
+        && geometry.global().is_some()
+    {
+        (domain.low[0], domain.high[0]) = (low[0], high[0]);
+    }
     let is_sea = series.is_some_and(|series| series.reaches_surface);
     if is_sea && !domain.is_flat(2) {
         domain.high[2] = domain.high[2].max(0.0);

@@ -231,6 +231,7 @@ fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Res
         ..Surroundings::default()
     };
     inflow::add_outlets(case, &mut surroundings)?;
+    surroundings.patches.extend(patches::of_sea(case, loaded.description.series()));
     Ok(surroundings)
 }
 

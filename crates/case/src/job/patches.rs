@@ -4,8 +4,8 @@ use super::{LoadedField, domain, geometry};
 use crate::file::{self, Case, Condition, Misuse};
 use crate::format::{counted, is_or_are};
 use anyhow::Result;
-use burntrace_core::{Domain, Field, Inlet, Patch};
-use burntrace_io::NamedFaces;
+use burntrace_core::{BoundaryCondition, Domain, Field, Inlet, Patch};
+use burntrace_io::{self as io, NamedFaces};
 
 /// A patch of the boundary of a mesh, possibly an outlet.
 pub fn patch(given: &file::Patch, inlet: Option<&Inlet>) -> Patch {
@@ -40,14 +40,31 @@ pub fn faces(case: &Case) -> Vec<NamedFaces> {
     case.patch.iter().filter_map(|patch| patch.faces.clone()).collect()
 }
 
+/// The patches of a sea that the case does not name: its coast, and its surface, along which particles slide.
+pub fn of_sea(case: &Case, series: Option<&io::SeriesInfo>) -> Vec<Patch> {
+    let named = faces(case);
+    let is_named = |name: &str| named.iter().any(|faces| faces.to_string() == name);
+    let names = series.into_iter().flat_map(|series| &series.faces).map(|(name, _)| name.as_str());
+    let names = names.filter(|name| [io::series::COAST, io::series::SURFACE].contains(name));
+    let patch = |name: &str| {
+        let wall = match name == io::series::COAST {
+            true => case.boundary.coast.into(),
+            false => BoundaryCondition::Slide,
+        };
+        Patch::new(name, [f64::NEG_INFINITY; 3], [f64::INFINITY; 3]).faces(name).wall(wall)
+    };
+    names.filter(|name| !is_named(name)).map(patch).collect()
+}
+
 /// The domain of the tracer. Where patches are named in the files, a side of the box that the case does not
 /// give and that is an exit would cover those on it: there, the mesh ends the domain.
 pub fn traced_domain(case: &Case, loaded: &LoadedField) -> Result<Domain> {
     let mut traced = domain(case, loaded)?;
-    if faces(case).is_empty() {
+    let series = loaded.description.series();
+    if faces(case).is_empty() && series.is_none_or(|series| series.faces.is_empty()) {
         return Ok(traced);
     }
-    for (d, [at_low, at_high]) in geometry::faces(case, None).into_iter().enumerate() {
+    for (d, [at_low, at_high]) in geometry::faces(case, series).into_iter().enumerate() {
         if traced.is_flat(d) {
             continue;
         }

@@ -5,9 +5,6 @@ use crate::{Attribute, ScalarType, Span, Store, Values, Variable, open};
 use std::path::Path;
 use std::process::Command;
 
-#[path = "../../../../tests/support/requirements.rs"]
-mod requirements;
-
 /// The numbers of a variable, `None` where they are missing; or why they cannot be read.
 fn decoded(path: &Path, name: &str) -> Result<Vec<Option<f64>>, String> {
     let store = open(path).map_err(|error| error.to_string())?;
@@ -37,7 +34,7 @@ fn is_as_expected(numbers: &[Option<f64>], expected: &[&str]) -> bool {
 /// refused.
 #[test]
 fn numbers_are_those_of_netcdf4_python() {
-    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let Some(python) = super::requirements::python("netcdf4", "netCDF4") else { return };
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/cf_attributes.py");
     let output = Command::new(python).arg(script).arg(folder.path()).output().unwrap();

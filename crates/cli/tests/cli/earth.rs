@@ -21,7 +21,7 @@ pub fn script(python: &Path, folder: &Path, args: &[&str]) -> String {
 }
 
 /// Runs a script of `tests/peers` in a folder, and returns what it prints.
-fn peer(name: &str, python: &Path, folder: &Path, args: &[&str]) -> String {
+pub fn peer(name: &str, python: &Path, folder: &Path, args: &[&str]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers").join(name);
     let output = Command::new(python).arg(script).args(args).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -180,6 +180,12 @@ fn files() -> Vec<String> {
              patch = [{ name = \"walls\", array = \"BoundaryID\", value = 7, wall = \"slide\" }]",
         ),
         files(
+            "files = { u = \"nc4.nc\", v = \"nc4.nc\", w = \"nc4.nc\" }, interpolation = \"mesh\", staggering = \"c\", \
+             convention = \"mitgcm\", corners = { files = \"nc4.nc\", x = \"x\", y = \"y\", z = \"z\" }",
+            "seeds = { kind = \"list\", points = [[1.0, 1.0, 0.5]], outside = \"not-located\" }\n\
+             trace = { t0 = 0.0, t1 = 1.0, steps = 4 }",
+        ),
+        files(
             "files = \"K.vti\", interpolation = \"inverse-distance\", neighbours = 4, power = 2.0",
             inside,
         ),
@@ -335,6 +341,7 @@ fn write_files(folder: &Path) {
         let name = format!("patches/{name}");
         std::fs::copy(fixture("composite").join(&name), folder.join(&name)).unwrap();
     }
+    std::fs::copy(fixture("cf").join("nc4.nc"), folder.join("nc4.nc")).unwrap();
     for name in ["patches.vtm", "marked.vtu"] {
         std::fs::copy(fixture("composite").join(name), folder.join(name)).unwrap();
     }

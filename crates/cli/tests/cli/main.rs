@@ -21,6 +21,7 @@ mod guide;
 mod holes;
 mod library;
 mod meshes;
+mod models;
 mod motion;
 mod named_patches;
 mod netcdf;
@@ -43,6 +44,7 @@ mod strategies;
 mod sums;
 mod sweep;
 mod unfinished;
+mod unstructured;
 mod workflows;
 #[path = "../../../../tests/support/zarr.rs"]
 mod zarr;

@@ -37,7 +37,7 @@ impl VelocityInfo {
         arrays: &[NamedArray],
     ) -> Result<VelocityInfo> {
         if burntrace_cf::is_cf(&timeline.paths[0]) {
-            return self.with_cf_arrays(&timeline.paths, arrays);
+            return self.with_cf_arrays(&timeline.frames, arrays);
         }
         let velocity = self.with_arrays(&timeline.open(0)?, arrays)?;
         for frame in timeline.frames.iter().skip(1) {

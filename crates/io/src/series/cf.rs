@@ -2,54 +2,76 @@
 
 mod files;
 
-pub(super) use files::CfFiles;
+pub(super) use files::{CfFiles, floats};
 
 use super::find::{file_error, find, is_cf, select_frames};
 use super::frames::Frames;
 use super::grid::Grid;
 use super::info::SeriesInfo;
 use super::inspect::FileContents;
+use super::mesh::MeshSeries;
 use super::names::Files;
 use super::options::{NamedArray, SeriesOptions};
 use super::times::{FrameFiles, Timeline, TimesFrom, frame_differs, resolve_frames};
 use super::velocity::{Association, VelocityInfo, VelocityName};
 use crate::tracks::TimeOrigin;
 use crate::{Error, Result};
-use burntrace_cf::{CfGrid, Clock, Request, TimeAxis, Times, Turn};
+use burntrace_cf::{CfGrid, Clock, Request, Store, TimeAxis, Times, Turn};
 use burntrace_core::FieldArray;
 use burntrace_vtk::Kind;
 use std::path::PathBuf;
 
 /// The files, which no collection may list.
-fn paths_of(files: &Files) -> Result<Vec<PathBuf>> {
+pub(super) fn files_of(files: &Files) -> Result<Vec<FrameFiles>> {
     let (frames, listed) = find(files)?;
-    let paths: Vec<PathBuf> = frames.into_iter().map(|frame| frame.path).collect();
     match listed {
-        None => Ok(paths),
+        None => Ok(frames),
         Some((_, from)) => Err(file_error(
-            &paths[0],
+            &frames[0].path,
             format!("it has times of its own, and {from} gives one; list the files themselves"),
         )),
     }
 }
 
+impl FrameFiles {
+    /// Opens the NetCDF file or Zarr group, or those with a component each as one.
+    pub(super) fn store(&self) -> Result<Box<dyn Store>> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for (_, path) in &self.parts {
+            if !paths.contains(path) {
+                paths.push(path.clone());
+            }
+        }
+        Ok(match paths.as_slice() {
+            [] => burntrace_cf::open(&self.path)?,
+            paths => burntrace_cf::open_joined(paths)?,
+        })
+    }
+}
+
 /// Describes a series, which may have problems.
 pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesInfo> {
-    let paths = paths_of(files)?;
-    let mut info = SeriesInfo::of_cf(&*burntrace_cf::open(&paths[0])?);
+    let found = files_of(files)?;
+    let mut info = SeriesInfo::of_cf(&*found[0].store()?);
     let survey = Survey::of(files, options);
-    let Ok(survey) = survey.map_err(|problem| info.problems.push(problem.to_string())) else {
-        info.files_found = paths.len();
-        info.files = paths;
-        return Ok(info);
+    let survey = match survey {
+        Ok(survey) => survey,
+        Err(of_grid) => match MeshSeries::open_cf(files, options) {
+            Ok(mesh) => return Ok(mesh.described()),
+            Err(of_mesh) => {
+                info.problems.extend([of_grid.to_string(), format!("as a mesh: {of_mesh}")]);
+                info.files_found = found.len();
+                info.files = found.into_iter().map(|file| file.path).collect();
+                return Ok(info);
+            }
+        },
     };
     survey.describe(&mut info, &survey.grid);
-    let Survey { timeline, grid, turn, velocity, .. } = survey;
+    let Survey { times: CfTimes { timeline, .. }, grid, turn, velocity, .. } = survey;
     let checked = grid.check_turn(&timeline.paths[0]);
     info.problems.extend(checked.err().map(|problem| problem.to_string()));
-    let FrameFiles { path, step, .. } = &timeline.frames[0];
-    match CfFiles::turned(turn).read(path, *step, &velocity, (&grid, None), !options.ignore_hidden)
-    {
+    let hides = !options.ignore_hidden;
+    match CfFiles::turned(turn).read(&timeline.frames[0], &velocity, (&grid, None), hides) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }
@@ -77,70 +99,53 @@ pub fn times(files: impl Into<Files>, options: &SeriesOptions) -> Result<SeriesT
         let (timeline, _) = select_frames(&files, &all)?;
         return Ok(SeriesTimes { times: timeline.times, origin: None });
     }
-    let Survey { timeline, origin, .. } = Survey::of(&files, &all)?;
+    // Of the grid of an ocean model, which has no axes, the times alone are known.
+    let CfTimes { timeline, origin, .. } = Survey::of(&files, &all)
+        .map(|survey| survey.times)
+        .or_else(|error| CfTimes::of_variables(&files, &all).map_err(|_| error))?;
     Ok(SeriesTimes { times: timeline.times, origin })
 }
 
 /// The variables of the first file.
-pub(super) fn contents(path: PathBuf) -> Result<FileContents> {
-    let store = burntrace_cf::open(&path)?;
-    let arrays = SeriesInfo::of_cf(&*store).arrays;
-    Ok(FileContents { path, kind: Kind::RectilinearGrid, arrays })
+pub(super) fn contents(file: FrameFiles) -> Result<FileContents> {
+    let arrays = SeriesInfo::of_cf(&*file.store()?).arrays;
+    Ok(FileContents { path: file.path, kind: Kind::RectilinearGrid, arrays })
 }
 
 /// The files of a series, without the values of frames.
 pub(super) struct Survey {
     pub first: CfGrid,
-    pub timeline: Timeline,
-    /// Number of frames before the selection.
-    found: usize,
+    pub times: CfTimes,
     pub grid: Grid,
     pub turn: Option<Turn>,
     pub velocity: VelocityInfo,
-    clock: Option<Clock>,
-    origin: Option<TimeOrigin>,
 }
 
 impl Survey {
     /// Opens the files of the selected frames.
     pub fn of(files: &Files, options: &SeriesOptions) -> Result<Survey> {
-        let paths = paths_of(files)?;
-        if options.prefer == Some(Association::Cell) {
-            let reason =
-                "its values are at the nodes, and `prefer` asks for those of cells; omit it";
-            return Err(file_error(&paths[0], reason));
-        }
-        let first = CfGrid::open(&paths[0], &requested(options))?;
+        let files = files_of(files)?;
+        options.check_at_nodes(&files[0].path)?;
+        let first = CfGrid::of(files[0].store()?, &requested(options))?;
         let velocity = VelocityInfo::of_cf(&first, options);
         let turn = Grid::of_cf(&first)?.turn_to(options);
         let first = first.turned(turn);
         let grid = Grid::of_cf(&first)?;
         let request = request_of(&velocity);
         let mut times = vec![first.time().cloned()];
-        for (index, path) in paths.iter().enumerate().skip(1) {
-            let other = CfGrid::open(path, &request)?.turned(turn);
+        for (index, file) in files.iter().enumerate().skip(1) {
+            let other = CfGrid::of(file.store()?, &request)?.turned(turn);
             if options.velocity == VelocityName::Auto {
                 check_same_velocity(&first, &other)?;
             }
             first.check_conversions(&other)?;
             if let Some(difference) = difference(&first, &grid, &other)? {
-                return Err(frame_differs(&paths, index, "grid", difference));
+                return Err(frame_differs(&paths_of(&files), index, "grid", difference));
             }
             times.push(other.time().cloned());
         }
-        let (known, clock) = match options.ignore_file_times {
-            true => (None, None),
-            false => known_times(&paths, &times, options.clock.as_ref())?,
-        };
-        let known = known.map(|times| (times, TimesFrom::Coordinate));
-        let all = resolve_frames(frames(&paths, &times), known, options)?;
-        let origin = clock.as_ref().map(TimeOrigin::of);
-        let selected = options.frames.select(&all.times).map_err(|error| match error {
-            Error::Frames(reason) => Error::Frames(reason + &dates_of(&origin, &all.times)),
-            other => other,
-        });
-        let timeline = all.select(&selected?);
-        Ok(Survey { first, timeline, found: all.times.len(), grid, turn, velocity, clock, origin })
+        let times = CfTimes::of(&files, &times, options)?;
+        Ok(Survey { first, times, grid, turn, velocity })
     }
 
     /// Describes the series; `read` is the grid of its frames.
@@ -154,11 +159,59 @@ impl Survey {
         if self.grid.is_in_degrees {
             info.add_surface([&self.grid, read].map(|grid| &grid.axes[2][..]));
         }
+        self.times.describe(info);
+        info.add_grid(read, Some(&self.velocity), false);
+    }
+}
+
+fn paths_of(files: &[FrameFiles]) -> Vec<PathBuf> {
+    files.iter().map(|file| file.path.clone()).collect()
+}
+
+/// The frames of files with one or several times each.
+pub(super) struct CfTimes {
+    pub timeline: Timeline,
+    /// Number of frames before the selection.
+    found: usize,
+    clock: Option<Clock>,
+    origin: Option<TimeOrigin>,
+}
+
+impl CfTimes {
+    /// The selected frames of files, of which these are the times.
+    pub fn of(
+        files: &[FrameFiles],
+        times: &[Option<TimeAxis>],
+        options: &SeriesOptions,
+    ) -> Result<CfTimes> {
+        let (known, clock) = match options.ignore_file_times {
+            true => (None, None),
+            false => known_times(&paths_of(files), times, options.clock.as_ref())?,
+        };
+        let known = known.map(|times| (times, TimesFrom::Coordinate));
+        let all = resolve_frames(frames(files, times), known, options)?;
+        let origin = clock.as_ref().map(TimeOrigin::of);
+        let selected = options.frames.select(&all.times).map_err(|error| match error {
+            Error::Frames(reason) => Error::Frames(reason + &dates_of(&origin, &all.times)),
+            other => other,
+        });
+        let timeline = all.select(&selected?);
+        Ok(CfTimes { timeline, found: all.times.len(), clock, origin })
+    }
+
+    /// The selected frames of files by the variables of their velocity, whatever their grid is.
+    fn of_variables(files: &Files, options: &SeriesOptions) -> Result<CfTimes> {
+        let (files, request) = (files_of(files)?, requested(options));
+        let times = files.iter().map(|file| Ok(burntrace_cf::times(&*file.store()?, &request)?));
+        CfTimes::of(&files, &times.collect::<Result<Vec<_>>>()?, options)
+    }
+
+    /// Describes the files, times and dates.
+    pub fn describe(&self, info: &mut SeriesInfo) {
         info.time_origin = self.origin.clone();
         info.clock = self.clock.clone();
         info.set_times(&self.timeline, self.found);
         info.dates = info.time_origin.as_ref().and_then(|origin| origin.range(&info.times));
-        info.add_grid(read, Some(&self.velocity), false);
     }
 }
 
@@ -207,7 +260,7 @@ impl Grid {
 }
 
 /// The variables that options name.
-fn requested(options: &SeriesOptions) -> Request {
+pub(super) fn requested(options: &SeriesOptions) -> Request {
     Request {
         velocity: match &options.velocity {
             VelocityName::Auto | VelocityName::None => Vec::new(),
@@ -222,7 +275,7 @@ fn requested(options: &SeriesOptions) -> Request {
 }
 
 /// The variables of a series.
-fn request_of(velocity: &VelocityInfo) -> Request {
+pub(super) fn request_of(velocity: &VelocityInfo) -> Request {
     Request {
         velocity: velocity.arrays.clone(),
         without_velocity: velocity.arrays.is_empty(),
@@ -245,25 +298,27 @@ impl VelocityInfo {
     /// Adds variables, which all files must have with the same components.
     pub(super) fn with_cf_arrays(
         mut self,
-        paths: &[PathBuf],
+        frames: &[FrameFiles],
         arrays: &[NamedArray],
     ) -> Result<VelocityInfo> {
         self.add_cf_arrays(arrays);
         let request = request_of(&self);
-        let first = CfGrid::open(&paths[0], &request)?;
+        let first = CfGrid::of(frames[0].store()?, &request)?;
         self.set_cf_components(&first);
-        let mut others: Vec<&PathBuf> = paths.iter().filter(|path| **path != paths[0]).collect();
-        others.dedup();
-        for path in others {
-            if CfGrid::open(path, &request)?.array_components() != first.array_components() {
+        let mut others: Vec<&FrameFiles> =
+            frames.iter().filter(|frame| frame.path != frames[0].path).collect();
+        others.dedup_by(|a, b| a.path == b.path);
+        for frame in others {
+            let other = CfGrid::of(frame.store()?, &request)?;
+            if other.array_components() != first.array_components() {
                 let reason = "its variables have other components than those of the first file";
-                return Err(file_error(path, reason));
+                return Err(file_error(&frame.path, reason));
             }
         }
         Ok(self)
     }
 
-    fn add_cf_arrays(&mut self, arrays: &[NamedArray]) {
+    pub(super) fn add_cf_arrays(&mut self, arrays: &[NamedArray]) {
         for NamedArray { array, name } in arrays {
             self.sampled.in_files.push(array.clone());
             self.sampled.arrays.push(FieldArray::new(name.clone(), 1));
@@ -277,12 +332,12 @@ impl VelocityInfo {
 }
 
 /// The file and the index of each frame.
-fn frames(paths: &[PathBuf], times: &[Option<TimeAxis>]) -> Vec<FrameFiles> {
-    let of_file = |(path, time): (&PathBuf, &Option<TimeAxis>)| {
+fn frames(files: &[FrameFiles], times: &[Option<TimeAxis>]) -> Vec<FrameFiles> {
+    let of_file = |(file, time): (&FrameFiles, &Option<TimeAxis>)| {
         let count = time.as_ref().map_or(1, |time| time.len);
-        (0..count).map(|step| FrameFiles::at(path.clone(), step)).collect::<Vec<_>>()
+        (0..count).map(|step| FrameFiles { step, ..file.clone() }).collect::<Vec<_>>()
     };
-    paths.iter().zip(times).flat_map(of_file).collect()
+    files.iter().zip(times).flat_map(of_file).collect()
 }
 
 type KnownTimes = (Option<Vec<f64>>, Option<Clock>);

@@ -22,6 +22,9 @@ pub(super) fn select_frames(files: &Files, options: &SeriesOptions) -> Result<(T
 
 /// The frames, at least one, with their times in a `.pvd` or `.series` file.
 pub(super) fn find(files: &Files) -> Result<(Vec<FrameFiles>, Option<SourcedTimes>)> {
+    if let Files::Components(components) = files {
+        return Ok((components.frames()?, None));
+    }
     let paths = files.paths()?;
     let collection = paths.iter().find_map(|path| Some((path, collection_times(path)?)));
     let Some((path, from)) = collection else {

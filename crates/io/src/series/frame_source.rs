@@ -31,7 +31,7 @@ macro_rules! implement_series {
                 if arrays.is_empty() {
                     return Ok(self);
                 }
-                self.velocity = self.velocity.with_arrays_of(&self.timeline, arrays)?;
+                self.add_arrays(arrays)?;
                 Ok(self)
             }
 

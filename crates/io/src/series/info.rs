@@ -121,6 +121,10 @@ pub struct SeriesInfo {
     /// Whether the field is a sea in degrees, the first level of which is less than another one below its surface z = 0.
     #[serde(skip)]
     pub reaches_surface: bool,
+    /// Names of faces on the boundary of the mesh of an ocean model, such as `coast`, and their number: what `block` of a
+    /// `[[patch]]` selects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faces: Vec<(String, usize)>,
     /// Problems that prevent tracing.
     pub problems: Vec<String>,
 }
@@ -299,9 +303,19 @@ impl SeriesInfo {
         mesh: &MeshCells,
         velocity: &VelocityInfo,
     ) {
-        self.set_bounds(points);
         self.set_velocity_axes(velocity, mesh.flat_axes(points));
-        let cells = mesh.cells.len() as u64;
+        self.add_mesh_of(points, mesh.cells.len(), velocity);
+    }
+
+    /// Adds points and a number of cells, and the interpolation on a mesh of them.
+    pub(super) fn add_mesh_of(
+        &mut self,
+        points: &[[f64; 3]],
+        cells: usize,
+        velocity: &VelocityInfo,
+    ) {
+        self.set_bounds(points);
+        let cells = cells as u64;
         let velocities = match velocity.association {
             Association::Point => points.len() as u64,
             Association::Cell => cells,

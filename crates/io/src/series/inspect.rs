@@ -77,7 +77,7 @@ pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<Serie
 pub fn contents(files: &Files) -> Result<FileContents> {
     let frame = find(files)?.0.swap_remove(0);
     if burntrace_cf::is_cf(&frame.path) {
-        return cf::contents(frame.path);
+        return cf::contents(frame);
     }
     let file = frame.open()?;
     Ok(FileContents { path: frame.path, kind: file.kind(), arrays: SeriesInfo::of(&file).arrays })

@@ -28,7 +28,7 @@ mod times;
 mod values;
 mod velocity;
 
-pub use burntrace_cf::{Calendar, Clock};
+pub use burntrace_cf::{COAST, Calendar, Clock, Convention, Corners, SURFACE, Staggering};
 pub use burntrace_vtk::Kind;
 pub use cf::{SeriesTimes, times};
 pub use frames::{At, Frames};
@@ -37,7 +37,7 @@ pub use info::{ArrayEntry, AxisInfo, SeriesInfo};
 pub use inspect::{FileContents, contents, inspect};
 pub use mask::{LandMask, MaskFile};
 pub use mesh::{BoundaryInfo, CellCount, MeshCounts, MeshInfo, MeshSeries};
-pub use names::Files;
+pub use names::{ComponentFiles, Files};
 pub use options::{Crop, NamedArray, NamedFaces, OtherCells, SeriesOptions};
 pub use points::PointSeries;
 pub use times::{CaseTimes, SameTimes, TimesFrom};
@@ -45,7 +45,7 @@ pub use velocity::{Association, VelocityInfo, VelocityName};
 
 use crate::Result;
 use burntrace_core::{FrameData, GridSource, Placement};
-use cf::{CfFiles, Survey};
+use cf::{CfFiles, CfTimes, Survey};
 use compare::check_grids;
 use find::{is_cf, open_first};
 use frame_source::implement_series;
@@ -53,7 +53,7 @@ use ghosts::has_flags;
 use grid::Grid;
 use part::GridPart;
 use std::ops::Range;
-use times::{FrameFiles, Timeline};
+use times::Timeline;
 
 /// A velocity field on a grid in one or several VTK files, one frame each, or in NetCDF files or Zarr
 /// groups with one or several frames each.
@@ -105,6 +105,7 @@ impl Series {
     /// not all on one grid with axes.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<Series> {
         let files = files.into();
+        options.check_without_model()?;
         if is_cf(&files)? {
             return Series::open_cf(&files, options);
         }
@@ -170,13 +171,13 @@ impl Series {
     fn open_cf(files: &Files, options: &SeriesOptions) -> Result<Series> {
         let survey = Survey::of(files, options)?;
         let mut info = SeriesInfo::of_cf(survey.first.store());
-        let path = &survey.timeline.paths[0];
+        let path = &survey.times.timeline.paths[0];
         let part = GridPart::of(&survey.grid, options, Association::Point, path)?;
         let (grid, part) = info.add_part(survey.grid.clone(), part, options.crop);
         grid.check_turn(path)?;
         survey.describe(&mut info, &grid);
         let is_land = info.add_mask(options, path, (&grid, Association::Point))?;
-        let Survey { timeline, velocity, turn, .. } = survey;
+        let Survey { times: CfTimes { timeline, .. }, velocity, turn, .. } = survey;
         let (hides, cf) = (!options.ignore_hidden, Some(CfFiles::turned(turn)));
         Ok(Series { timeline, grid, part, velocity, hides, is_land, cf, info })
     }
@@ -188,9 +189,9 @@ impl Series {
         grid: &Grid,
         part: Option<&(Grid, GridPart)>,
     ) -> Result<FrameData> {
-        let FrameFiles { path, step, .. } = self.timeline.files(frame)?;
         if let Some(files) = &self.cf {
-            return files.read(path, *step, &self.velocity, (grid, part), self.hides);
+            let of_frame = self.timeline.files(frame)?;
+            return files.read(of_frame, &self.velocity, (grid, part), self.hides);
         }
         let file = self.timeline.open(frame)?;
         let Some((whole, part)) = part else {
@@ -212,3 +213,10 @@ impl GridSource for Series {
 }
 
 implement_series!(Series);
+
+impl Series {
+    fn add_arrays(&mut self, arrays: &[NamedArray]) -> Result<()> {
+        self.velocity = self.velocity.clone().with_arrays_of(&self.timeline, arrays)?;
+        Ok(())
+    }
+}

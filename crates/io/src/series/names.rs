@@ -1,6 +1,7 @@
 //! File names, patterns and lists, and the numbers in file names.
 
-use crate::listing::list;
+use super::times::FrameFiles;
+use crate::listing::{counted, list};
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,12 +15,78 @@ use std::path::{Path, PathBuf};
 /// in `run/u_*.vti`. Its matches are sorted in natural order: `u_2` before `u_10`. A list keeps its
 /// order.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "give a path, a pattern or a list of them")]
+#[serde(
+    untagged,
+    expecting = "give a path, a pattern or a list of them, or { u = \"u_*.nc\", v = \"v_*.nc\" }"
+)]
 pub enum Files {
     /// One file, pattern, `.pvd` or `.series` file.
     One(PathBuf),
     /// Several files or patterns.
     List(Vec<PathBuf>),
+    /// NetCDF files or Zarr groups with a component of the velocity each.
+    Components(ComponentFiles),
+}
+
+/// Files with a component of the velocity each, one for one in their order, of the same times.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ComponentFiles {
+    /// The files of u.
+    pub u: Box<Files>,
+    /// The files of v.
+    pub v: Box<Files>,
+    /// The files of w.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub w: Option<Box<Files>>,
+}
+
+impl ComponentFiles {
+    /// The files of each component, with its name.
+    fn all(&self) -> impl Iterator<Item = (&'static str, &Files)> {
+        let w = self.w.as_deref().map(|w| ("w", w));
+        [("u", &*self.u), ("v", &*self.v)].into_iter().chain(w)
+    }
+
+    /// The files of each component, which must be as many.
+    fn paths(&self) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
+        let each = self.all().map(|(name, files)| match files {
+            Files::Components(_) => Err(Error::Files(format!(
+                "`files.{name}` has components of its own; give a path, a pattern or a list"
+            ))),
+            files => Ok((name, files.paths()?)),
+        });
+        let each: Vec<(&str, Vec<PathBuf>)> = each.collect::<Result<_>>()?;
+        let count = each[0].1.len();
+        match each.iter().find(|(_, paths)| paths.len() != count) {
+            None => Ok(each),
+            Some((name, paths)) => Err(Error::Files(format!(
+                "`files.{name}` has {} and `files.u` {}; give as many, one for one",
+                counted(paths.len(), "file"),
+                counted(count, "file")
+            ))),
+        }
+    }
+
+    /// The files of each frame file: those of all components.
+    pub(super) fn frames(&self) -> Result<Vec<FrameFiles>> {
+        let each = self.paths()?;
+        if let Some(other) =
+            each.iter().flat_map(|(_, paths)| paths).find(|path| !burntrace_cf::is_cf(path))
+        {
+            return Err(Error::Files(format!(
+                "`{}` is neither a NetCDF file nor a Zarr group, and only these may have a component each; list the files \
+                 in `files`",
+                other.display()
+            )));
+        }
+        let frame = |i: usize| FrameFiles {
+            path: each[0].1[i].clone(),
+            parts: each.iter().map(|(name, paths)| ((*name).into(), paths[i].clone())).collect(),
+            step: 0,
+        };
+        Ok((0..each[0].1.len()).map(frame).collect())
+    }
 }
 
 impl Files {
@@ -28,6 +95,19 @@ impl Files {
         match self {
             Files::One(path) => Files::One(folder.join(path)),
             Files::List(paths) => Files::List(paths.iter().map(|path| folder.join(path)).collect()),
+            Files::Components(ComponentFiles { u, v, w }) => {
+                let within = |files: Box<Files>| Box::new(files.within(folder));
+                Files::Components(ComponentFiles { u: within(u), v: within(v), w: w.map(within) })
+            }
+        }
+    }
+
+    /// The names as they are given.
+    fn given(&self) -> Vec<&PathBuf> {
+        match self {
+            Files::One(path) => vec![path],
+            Files::List(paths) => paths.iter().collect(),
+            Files::Components(of) => of.all().flat_map(|(_, files)| files.given()).collect(),
         }
     }
 
@@ -38,19 +118,12 @@ impl Files {
     ///
     /// If there are files in another order.
     pub(super) fn check_order(&self) -> Result<()> {
-        let given = match self {
-            Files::One(path) => std::slice::from_ref(path),
-            Files::List(paths) => paths,
-        };
-        given.iter().try_for_each(|name| check_order(&expand(name)?))
+        self.given().iter().try_for_each(|name| check_order(&expand(name)?))
     }
 
-    /// The paths, each of an existing file.
+    /// The paths, each of an existing file; of components, all of them.
     pub(super) fn paths(&self) -> Result<Vec<PathBuf>> {
-        let given = match self {
-            Files::One(path) => std::slice::from_ref(path),
-            Files::List(paths) => paths,
-        };
+        let given = self.given();
         if given.is_empty() {
             return Err(Error::Files("the list of files is empty; name at least one".into()));
         }

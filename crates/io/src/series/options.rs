@@ -1,6 +1,7 @@
 //! Options for reading a series.
 
 use super::{
+    find::file_error,
     frames::Frames,
     geometry::whole_turns,
     mask::LandMask,
@@ -8,9 +9,10 @@ use super::{
     velocity::{Association, VelocityName},
 };
 use crate::{Error, Result};
-use burntrace_cf::Clock;
+use burntrace_cf::{Clock, Convention, Corners, Staggering};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Options for reading a series.
 ///
@@ -59,6 +61,17 @@ pub struct SeriesOptions {
     pub every: Option<[usize; 3]>,
     /// A variable that is 0 or missing on land and 1 in the water, on the grid of the velocity: what is land is hidden. Only for grids.
     pub mask: Option<LandMask>,
+    /// Where the components of the velocity of an ocean model are: `"a"` at the same points, `"c"` on the faces of cells; known by
+    /// the names in the files if omitted. Only for meshes.
+    pub staggering: Option<Staggering>,
+    /// The convention by which a C-grid is numbered; known by the names in the files if omitted. Only for meshes.
+    pub convention: Option<Convention>,
+    /// The variables of the corners of the cells of a C-grid, or of the points of an A-grid; known by the names in the files if
+    /// omitted. Only for meshes.
+    pub corners: Option<Corners>,
+    /// Components of velocities that are land, besides missing ones; only for the grids of ocean models.
+    #[serde(skip)]
+    pub land_value: Option<f64>,
     /// Whether to use the values of points and cells that `vtkGhostType` hides; not for
     /// meshes.
     #[serde(skip_serializing_if = "is_default")]
@@ -86,6 +99,34 @@ impl SeriesOptions {
         };
         let turns = self.longitudes.map_or(0.0, |ends| whole_turns(crop, ends));
         Some(crop.map(|x| x + turns))
+    }
+
+    /// Refuses to prefer values of cells, of a file that has none.
+    pub(super) fn check_at_nodes(&self, path: &Path) -> Result<()> {
+        match self.prefer {
+            Some(Association::Cell) => Err(file_error(
+                path,
+                "its values are at the nodes, and `prefer` asks for those of cells; omit it",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an option is given that only the grids of ocean models have.
+    pub fn is_of_model(&self) -> bool {
+        self.staggering.is_some() || self.convention.is_some() || self.corners.is_some()
+    }
+
+    /// Refuses options for the grids of ocean models, of other fields.
+    pub(super) fn check_without_model(&self) -> Result<()> {
+        match self.is_of_model() {
+            false => Ok(()),
+            true => Err(Error::Files(
+                "`staggering`, `convention` and `corners` are for NetCDF files and Zarr groups of ocean models with \
+                 `interpolation = \"mesh\"`; omit them"
+                    .into(),
+            )),
+        }
     }
 
     /// Refuses options for grids, of fields without one.

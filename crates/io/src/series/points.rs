@@ -49,6 +49,7 @@ impl PointSeries {
     /// frames do not all have the same points, or a point is not finite.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<PointSeries> {
         options.check_without_grid()?;
+        options.check_without_model()?;
         let (timeline, file, mut info) = open_first(&files.into(), options)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose_on_points)?;
         velocity.check_on_points(&file)?;
@@ -84,3 +85,10 @@ impl PointSource for PointSeries {
 }
 
 implement_series!(PointSeries);
+
+impl PointSeries {
+    fn add_arrays(&mut self, arrays: &[NamedArray]) -> Result<()> {
+        self.velocity = self.velocity.clone().with_arrays_of(&self.timeline, arrays)?;
+        Ok(())
+    }
+}

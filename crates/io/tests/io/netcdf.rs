@@ -1,8 +1,8 @@
 //! Series of NetCDF files and Zarr groups, beside the same field in VTK files.
 
 use crate::support::{data, folder};
-use burntrace_core::{Floats, FrameSource, GridSource, Placement};
-use burntrace_io::series::{Association, Kind, contents};
+use burntrace_core::{Floats, FrameSource, GridSource, MeshSource, Placement};
+use burntrace_io::series::{Association, Kind, Staggering, contents};
 use burntrace_io::{
     CaseTimes, Crop, Files, Frames, MeshSeries, NamedArray, PointSeries, Series, SeriesOptions,
     TimesFrom, VelocityName, inspect,
@@ -175,14 +175,41 @@ fn a_series_is_described_with_dimensions_units_and_origin() {
 
 #[test]
 fn what_needs_points_or_cells_names_the_interpolation() {
-    let mesh = MeshSeries::open(cf("nc4.nc"), &options()).unwrap_err().to_string();
     let points = PointSeries::open(cf("v3_zstd.zarr"), &options()).unwrap_err().to_string();
-    for message in [mesh, points] {
-        assert!(message.contains("interpolation = \"grid\""), "{message}");
-    }
+    assert!(points.contains("interpolation = \"grid\""), "{points}");
     let cells = SeriesOptions { prefer: Some(Association::Cell), ..options() };
     let message = Series::open(cf("nc4.nc"), &cells).unwrap_err().to_string();
     assert!(message.contains("`prefer`"), "{message}");
+}
+
+/// Each cell between nodes is a hexahedron.
+#[test]
+fn a_grid_with_axes_is_a_mesh_too() {
+    let series = MeshSeries::open(cf("nc4.nc"), &options()).unwrap();
+    assert_eq!((series.points().len(), series.cells().len()), (60, 4 * 3 * 2));
+    let axes = Series::open(cf("nc4.nc"), &options()).unwrap().axes().clone();
+    let index = |d: usize, x: f64| axes[d].iter().position(|node| *node == x).unwrap();
+    for t in 0..3 {
+        let frame = series.read_frame(t).unwrap();
+        for (i, point) in series.points().iter().enumerate() {
+            let at = [0, 1, 2].map(|d| index(d, point[d]));
+            let expected = [0, 1, 2].map(|c| component(c, at, t));
+            assert_eq!(frame.velocity.vector(i), expected);
+        }
+    }
+    let times = Some(CaseTimes::Steps { start: 0.0, step: 1.0 });
+    let several = SeriesOptions { ignore_file_times: true, times, ..options() };
+    let files =
+        |names: &[&str]| names.iter().map(|name| cf(name)).collect::<Vec<std::path::PathBuf>>();
+    let both = MeshSeries::open(files(&["nc4.nc", "classic.nc"]), &several).unwrap();
+    assert_eq!(both.times(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(both.read_frame(4).unwrap(), series.read_frame(1).unwrap());
+    let flat = SeriesOptions { velocity: VelocityName::Plane(["u".into(), "v".into()]), ..several };
+    let error = MeshSeries::open(files(&["nc4.nc", "packed.nc"]), &flat).unwrap_err().to_string();
+    assert!(error.contains("packed.nc"), "{error}");
+    let model = SeriesOptions { staggering: Some(Staggering::A), ..options() };
+    let message = Series::open(cf("nc4.nc"), &model).unwrap_err().to_string();
+    assert!(message.contains("`staggering`, `convention` and `corners` are for"), "{message}");
 }
 
 /// Image data of the same formula at 5 x 4 x 3 nodes.

@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 68] = [
+const VALID: [&str; 71] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -37,6 +37,9 @@ const VALID: [&str; 68] = [
     "field={ files = \"a.vti\", times = { start = 0, step = 0.1 }, frames = { start = 2.0, stop = -1 } }",
     "field={ files = \"a.vti\", crop = { low = [0, 0, 0] }, every = [2, 2, 1], periodic_axes = [\"x\"] }",
     "field={ files = \"a.vti\", crop = \"auto\" }",
+    "field={ files = \"a.nc\", staggering = \"c\", convention = \"nemo\", corners = { files = \"m.nc\", x = \"glamf\", y = \"gphif\", z = \"depthw\" } }",
+    "field={ files = { u = \"u.nc\", v = \"v.nc\" }, corners = { z = \"depth\" } }",
+    "field={ files = { u = \"u_*.nc\", v = [\"v.nc\"], w = \"w.nc\" }, interpolation = \"mesh\", convention = \"roms\" }",
     "field.flow={ u = 1, v = \"x / s\", constants = { s = 2 } }",
     "field.sample={ nodes = [9, 9, 1], frames = 3 }",
     "field={ files = \"a.vti\", times = { start = 0, step = \"1 h\" } }",
@@ -89,7 +92,7 @@ const VALID: [&str; 68] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 53] = [
+const INVALID: [&str; 57] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.coast=outlet",
@@ -102,6 +105,10 @@ const INVALID: [&str; 53] = [
     "field=[{ flow = \"abc\" }, { flow = \"abc\", outside = \"hold\" }]",
     "field.files=a.vti",
     "field={ files = \"a.vti\", crop = \"all\" }",
+    "field={ files = \"a.nc\", staggering = \"b\" }",
+    "field={ files = \"a.nc\", convention = \"mom\" }",
+    "field={ files = { u = \"u.nc\" } }",
+    "field={ files = \"a.nc\", corners = { lon = \"x\" } }",
     "field.flow={ u = 1 }",
     "field.in_time=cubic",
     "field.interpolation=cubic",

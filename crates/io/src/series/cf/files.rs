@@ -8,23 +8,20 @@ use crate::{
         find::file_error,
         grid::{Grid, flip},
         part::GridPart,
-        times::OPEN_FILES,
+        times::{FrameFiles, OPEN_FILES},
         values::{along, flip_floats, plane_axes, without_hidden},
         velocity::VelocityInfo,
     },
 };
 use burntrace_cf::{CfFrame, CfGrid, Request, Span, Turn, Values};
 use burntrace_core::{Floats, FrameData};
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Open files.
 #[derive(Debug, Default)]
 pub(in crate::series) struct CfFiles {
     /// The last ones that were read, the latest at the end.
-    opened: Mutex<Vec<(PathBuf, Request, Arc<CfGrid>)>>,
+    opened: Mutex<Vec<(FrameFiles, Request, Arc<CfGrid>)>>,
     turn: Option<Turn>,
 }
 
@@ -37,13 +34,13 @@ impl CfFiles {
     /// file. `hides`: with its missing values as holes.
     pub fn read(
         &self,
-        path: &Path,
-        step: usize,
+        FrameFiles { path, step, parts }: &FrameFiles,
         velocity: &VelocityInfo,
         (grid, part): (&Grid, Option<&(Grid, GridPart)>),
         hides: bool,
     ) -> Result<FrameData> {
-        let file = self.open(path, request_of(velocity))?;
+        let of_file = FrameFiles { path: path.clone(), parts: parts.clone(), step: 0 };
+        let file = self.open(&of_file, request_of(velocity))?;
         let counts = grid.nodes();
         let whole = part.map_or(grid, |(whole, _)| whole);
         if file.axes().each_ref().map(Vec::len) != whole.nodes() {
@@ -51,7 +48,7 @@ impl CfFiles {
         }
         let all = || counts.map(Span::all);
         let spans = part.map_or_else(all, |(_, part)| part.in_file(grid.flipped));
-        let frame = file.read(step, spans)?;
+        let frame = file.read(*step, spans)?;
         let CfFrame { velocity: values, missing, diffusivity, arrays } = frame;
         let values = match file.velocity_components() {
             2 => along(floats(values), plane_axes(counts.map(|nodes| nodes == 1))),
@@ -72,27 +69,28 @@ impl CfFiles {
     }
 
     /// The open file, or opens it.
-    fn open(&self, path: &Path, request: Request) -> Result<Arc<CfGrid>> {
+    fn open(&self, files: &FrameFiles, request: Request) -> Result<Arc<CfGrid>> {
         let lock = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |opened: &[(PathBuf, Request, Arc<CfGrid>)]| {
-            let is_same =
-                |entry: &&(PathBuf, Request, Arc<CfGrid>)| entry.0 == path && entry.1 == request;
+        let known = |opened: &[(FrameFiles, Request, Arc<CfGrid>)]| {
+            let is_same = |entry: &&(FrameFiles, Request, Arc<CfGrid>)| {
+                entry.0 == *files && entry.1 == request
+            };
             opened.iter().find(is_same).map(|(.., file)| file.clone())
         };
         if let Some(file) = known(&lock()) {
             return Ok(file);
         }
-        let file = Arc::new(CfGrid::open(path, &request)?.turned(self.turn));
+        let file = Arc::new(CfGrid::of(files.store()?, &request)?.turned(self.turn));
         let mut opened = lock();
         if opened.len() == OPEN_FILES {
             opened.remove(0);
         }
-        opened.push((path.into(), request, file.clone()));
+        opened.push((files.clone(), request, file.clone()));
         Ok(file)
     }
 }
 
-fn floats(values: Values) -> Floats {
+pub(in crate::series) fn floats(values: Values) -> Floats {
     match values {
         Values::F32(values) => Floats::F32(values),
         Values::F64(values) => Floats::F64(values),

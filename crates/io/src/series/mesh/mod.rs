@@ -2,6 +2,7 @@
 
 mod boundary;
 pub(super) mod cells;
+mod cf;
 mod counts;
 pub(super) mod info;
 
@@ -9,7 +10,7 @@ pub use counts::CellCount;
 pub use info::{BoundaryInfo, MeshCounts, MeshInfo};
 
 use super::compare::{check_frames, count_difference, first_moved};
-use super::find::open_first;
+use super::find::{is_cf, open_first};
 use super::frame_source::implement_series;
 use super::info::SeriesInfo;
 use super::names::Files;
@@ -17,7 +18,7 @@ use super::options::{NamedArray, NamedFaces, SeriesOptions};
 use super::times::{Timeline, TimesFrom};
 use super::values::{Selection, along, plane_axes};
 use super::velocity::{Association, VelocityInfo};
-use crate::{Result, points::positions};
+use crate::{Error, Result, points::positions};
 use boundary::{FileBoundary, Needed};
 use burntrace_core::{
     FrameData, MeshSource, Placement,
@@ -25,13 +26,14 @@ use burntrace_core::{
 };
 use burntrace_vtk::VtkFile;
 use cells::{FileCells, MeshCells};
+use cf::CfFrames;
 
 /// The geometry that all frames must share, for messages.
 const ON: &str = "mesh";
 
-/// A velocity field on a mesh in one or several VTK files, one frame each.
+/// A velocity field on a mesh in one or several VTK files, one frame each, or in NetCDF files or Zarr groups.
 ///
-/// Reads unstructured grids, also in the pieces of a `.pvtu` and the blocks of a `.vtm`, structured grids,
+/// Of VTK files it reads unstructured grids, also in the pieces of a `.pvtu` and the blocks of a `.vtm`, structured grids,
 /// and poly data without vertices and lines, with the velocity at the points or in the cells. Polyhedra,
 /// polygons, and quadratic wedges and pyramids are divided (see
 /// [`VtkFile::split_cells`](burntrace_vtk::VtkFile::split_cells)): the points that this adds follow those of
@@ -40,8 +42,11 @@ const ON: &str = "mesh";
 /// `vtkGhostLevels`. [`OtherCells`](super::OtherCells) determines the treatment of cells that cannot be
 /// part of a mesh.
 ///
-/// The mesh is read once, from the first file. Each other file is compared with it when its frame is
+/// The mesh is read once, from the first file. Each other VTK file is compared with it when its frame is
 /// read.
+///
+/// Of NetCDF files and Zarr groups it reads the grids of ocean models: curvilinear ones with the velocity at their
+/// points, and C-grids, with the cells in the sea (see [`CfMesh`](burntrace_cf::CfMesh)).
 ///
 /// ```no_run
 /// use burntrace_core::MeshSource;
@@ -56,13 +61,22 @@ pub struct MeshSeries {
     timeline: Timeline,
     /// The points of the files, and those that are added in cells that are divided.
     points: Vec<[f64; 3]>,
-    points_of_file: usize,
-    mesh: MeshCells,
-    /// The axes of the components of a velocity that has two.
-    plane: [usize; 2],
+    frames: MeshFrames,
     boundary: Option<BoundaryCells>,
     velocity: VelocityInfo,
     info: SeriesInfo,
+}
+
+/// How frames are read.
+#[derive(Debug)]
+enum MeshFrames {
+    Vtk {
+        points_of_file: usize,
+        mesh: MeshCells,
+        /// The axes of the components of a velocity that has two.
+        plane: [usize; 2],
+    },
+    Cf(CfFrames),
 }
 
 impl MeshSeries {
@@ -77,8 +91,17 @@ impl MeshSeries {
     /// finite, or the first file has no mesh cells, only ghost cells, other cells that
     /// [`OtherCells`](super::OtherCells) does not skip, or not the [faces](NamedFaces) that the options name.
     pub fn open(files: impl Into<Files>, options: &SeriesOptions) -> Result<MeshSeries> {
+        let files = files.into();
+        if is_cf(&files)? {
+            return MeshSeries::open_cf(&files, options);
+        }
         options.check_without_grid()?;
-        let (timeline, file, mut info) = open_first(&files.into(), options)?;
+        options.check_without_model()?;
+        if options.land_value.is_some() {
+            let reason = "`land_value` is for grids, and for meshes of ocean models in NetCDF files or Zarr groups; omit it";
+            return Err(Error::Files(reason.into()));
+        }
+        let (timeline, file, mut info) = open_first(&files, options)?;
         let points = positions(&file)?;
         let cells = FileCells::read(&file, &points)?;
         let velocity = VelocityInfo::of(&file, options, VelocityInfo::choose)?;
@@ -100,7 +123,8 @@ impl MeshSeries {
         let points = mesh.with_added_points(points);
         info.add_mesh(&points, &mesh, &velocity);
         let plane = plane_axes(mesh.flat_axes(&points));
-        Ok(MeshSeries { timeline, points, points_of_file, mesh, plane, boundary, velocity, info })
+        let frames = MeshFrames::Vtk { points_of_file, mesh, plane };
+        Ok(MeshSeries { timeline, points, frames, boundary, velocity, info })
     }
 
     /// Reads a frame: the velocity `u, v, w` at each of the [`points`](MeshSource::points), or in
@@ -113,23 +137,29 @@ impl MeshSeries {
     /// If the frame does not exist, its file has been removed or damaged, its points or cells differ
     /// from those of the first frame, or a diffusivity is negative or not finite.
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
+        let (points_of_file, mesh, plane) = match &self.frames {
+            MeshFrames::Cf(frames) => {
+                return frames.read(self.timeline.files(frame)?, &self.velocity);
+            }
+            MeshFrames::Vtk { points_of_file, mesh, plane } => (*points_of_file, mesh, *plane),
+        };
         let file = self.timeline.open(frame)?;
-        let points = &self.points[..self.points_of_file];
+        let points = &self.points[..points_of_file];
         if !self.timeline.is_first(frame)
-            && let Some(difference) = self.mesh.difference_of(&file, points)?
+            && let Some(difference) = mesh.difference_of(&file, points)?
         {
             return Err(self.timeline.frame_differs(frame, ON, difference));
         }
         let selected = match self.velocity.association {
-            Association::Point => (points.len(), Selection::Added(&self.mesh.added)),
+            Association::Point => (points.len(), Selection::Added(&mesh.added)),
             Association::Cell => {
-                let indices = self.mesh.indices.as_deref();
-                (self.mesh.total, indices.map_or(Selection::All, Selection::Indices))
+                let indices = mesh.indices.as_deref();
+                (mesh.total, indices.map_or(Selection::All, Selection::Indices))
             }
         };
         let mut frame = self.velocity.read_selected(&file, selected, false)?;
         if self.velocity.is_plane(&file)? {
-            frame.velocity = along(frame.velocity, self.plane);
+            frame.velocity = along(frame.velocity, plane);
         }
         Ok(frame)
     }
@@ -137,17 +167,34 @@ impl MeshSeries {
 
 implement_series!(MeshSeries);
 
+impl MeshSeries {
+    fn add_arrays(&mut self, arrays: &[NamedArray]) -> Result<()> {
+        let MeshFrames::Cf(frames) = &mut self.frames else {
+            self.velocity = self.velocity.clone().with_arrays_of(&self.timeline, arrays)?;
+            return Ok(());
+        };
+        self.velocity.add_cf_arrays(arrays);
+        frames.set_arrays(&self.timeline.frames[0], &self.velocity)
+    }
+}
+
 impl MeshSource for MeshSeries {
     fn points(&self) -> &[[f64; 3]] {
         &self.points
     }
 
     fn cells(&self) -> &Cells {
-        &self.mesh.cells
+        match &self.frames {
+            MeshFrames::Vtk { mesh, .. } => &mesh.cells,
+            MeshFrames::Cf(frames) => frames.cells(),
+        }
     }
 
     fn placement(&self) -> Placement {
-        self.velocity.placement()
+        match &self.frames {
+            MeshFrames::Vtk { .. } => self.velocity.placement(),
+            MeshFrames::Cf(frames) => frames.placement(),
+        }
     }
 
     fn boundary(&self) -> Option<&BoundaryCells> {

@@ -1,0 +1,148 @@
+//! The grid of the nodes of a mesh: their positions, levels and cells.
+
+use super::dims::Box3;
+use super::lattice::{Built, Lattice, is_downward};
+use super::levels::Levels;
+use super::positions::Positions;
+use super::window::Columns;
+use crate::axis::UnitCheck;
+use crate::mesh::{COAST, CellShape, CfMesh, MeshPlacement, OPEN, SURFACE};
+use crate::store::Store;
+use crate::{Error, Result};
+
+/// Rows, columns and levels of nodes.
+pub(super) struct Grid {
+    pub positions: Positions,
+    /// The levels, rows and columns that are read.
+    pub of: Box3,
+    pub columns: Columns,
+    /// The levels, two or more; `None` of a flat grid.
+    pub levels: Option<Levels>,
+    /// The height of a flat grid.
+    pub height: f64,
+    /// The depth of the bottom at the nodes, for levels that follow it.
+    pub depths: Vec<f64>,
+    /// Whether the lowest layer is known to end at the bottom.
+    pub ends_at_bottom: bool,
+    /// Number of levels before those that are read.
+    levels_before: usize,
+}
+
+impl Grid {
+    /// A flat grid at height 0.
+    pub fn new(positions: Positions, of: Box3) -> Grid {
+        let columns = Columns::of(&positions, false, None);
+        let (depths, levels) = (Vec::new(), None);
+        let ends_at_bottom = false;
+        Grid {
+            positions,
+            of,
+            columns,
+            levels,
+            height: 0.0,
+            depths,
+            ends_at_bottom,
+            levels_before: 0,
+        }
+    }
+
+    /// Finds the cells, of which the last column may close the earth.
+    pub fn find_columns(&mut self, closes: bool, west: Option<f64>, units: &mut UnitCheck) {
+        self.columns = Columns::of(&self.positions, closes, west);
+        units.notes.append(&mut self.columns.notes);
+    }
+
+    /// Number of layers, rows and columns of cells.
+    pub fn cells(&self) -> [usize; 3] {
+        let layers = self.levels.as_ref().map_or(1, |levels| levels.len() - 1);
+        [layers, self.columns.size[0], self.columns.size[1]]
+    }
+
+    /// The mesh of the cells in the sea.
+    ///
+    /// # Errors
+    ///
+    /// If there are none.
+    pub fn build(&self, is_wet: &[bool], store: &dyn Store, name: &str) -> Result<Built> {
+        let lattice = Lattice {
+            positions: &self.positions,
+            columns: &self.columns,
+            levels: self.levels.as_ref(),
+            height: self.height,
+            depths: &self.depths,
+            is_wet,
+            ends: self.ends(),
+        };
+        let built = lattice.build();
+        match built.cells.is_empty() {
+            false => Ok(built),
+            true => Err(Error::variable(
+                store.path(),
+                name,
+                "all its cells are on land by the mask, or by values that are missing at the first time; check the mask",
+            )),
+        }
+    }
+
+    /// The names of the faces below the lowest and above the highest layer.
+    fn ends(&self) -> [&'static str; 2] {
+        let Some(levels) = &self.levels else { return [OPEN; 2] };
+        let bottom = if self.ends_at_bottom { COAST } else { OPEN };
+        [bottom, if levels.reach_surface(self.deepest()) { SURFACE } else { OPEN }]
+    }
+
+    /// A depth at which levels that follow the bottom are compared.
+    fn deepest(&self) -> f64 {
+        self.depths.iter().copied().fold(100.0, f64::max)
+    }
+
+    /// Adds the surface as a level, with the values of the highest one, if that is near below it.
+    pub fn add_surface(&mut self, units: &mut UnitCheck) {
+        let deepest = self.deepest();
+        let Some(levels) = &mut self.levels else { return };
+        let [top, _] = levels.top(deepest);
+        if !levels.reach_surface(deepest) || top == 0.0 {
+            return;
+        }
+        let is_first = is_downward(levels);
+        levels.add_surface(is_first);
+        self.levels_before = usize::from(is_first);
+        let text = "from the highest level up to the surface z = 0 the velocity is that of this level, and w falls to 0";
+        units.convert(text.into());
+    }
+
+    /// Whether a level of nodes is the surface that was added.
+    pub fn is_added(&self, level: usize) -> bool {
+        let last = self.levels.as_ref().map_or(0, |levels| levels.len() - 1);
+        last == self.of[0].count && level == if self.levels_before > 0 { 0 } else { last }
+    }
+
+    /// The level that is read of a level of nodes.
+    pub fn level_read(&self, level: usize) -> usize {
+        level.saturating_sub(self.levels_before).min(self.of[0].count - 1)
+    }
+
+    /// A mesh without variables.
+    pub fn mesh(&self, built: Built, placement: MeshPlacement) -> CfMesh {
+        let shape = match self.levels {
+            Some(_) => CellShape::Hexahedron,
+            None => CellShape::Quadrilateral,
+        };
+        CfMesh {
+            points: built.points,
+            shape,
+            cells: built.cells,
+            placement,
+            is_in_degrees: self.positions.is_in_degrees,
+            global: self.columns.global,
+            boundary: built.boundary,
+            positions: self.positions.names.to_vec(),
+            time: None,
+            velocity: [None, None, None],
+            diffusivity: None,
+            arrays: Vec::new(),
+            turn: None,
+            units: UnitCheck::default(),
+        }
+    }
+}

@@ -1,0 +1,590 @@
+//! Grids of ocean models: written here as Zarr groups, and real files.
+
+use crate::{
+    CellShape, CfMesh, Convention, Corners, MeshPlacement, MeshRequest, Staggering, Store, open,
+    open_joined, zarr,
+};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+use super::requirements::flow_data;
+
+/// A group that a test writes.
+struct Group(TempDir);
+
+impl Group {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let text = r#"{"zarr_format": 3, "node_type": "group"}"#;
+        std::fs::write(folder.path().join(zarr::METADATA), text).unwrap();
+        Group(folder)
+    }
+
+    /// Adds a variable, as in `"y 4 x 5"`, by a function of its indices, and its attributes.
+    fn with(
+        self,
+        name: &str,
+        dimensions: &str,
+        attributes: &[(&str, &str)],
+        value: impl Fn(&[usize]) -> f64,
+    ) -> Self {
+        let words: Vec<&str> = dimensions.split(' ').filter(|word| !word.is_empty()).collect();
+        let names: Vec<&str> = words.iter().step_by(2).copied().collect();
+        let shape: Vec<usize> =
+            words.iter().skip(1).step_by(2).map(|n| n.parse().unwrap()).collect();
+        let mut all = serde_json::Map::new();
+        for (key, text) in attributes {
+            let value = text.parse::<f64>().map_or_else(|_| json!(text), |number| json!(number));
+            all.insert((*key).into(), value);
+        }
+        let metadata = zarr::array("float64", &shape, &shape, &names, all.into());
+        let count: usize = shape.iter().product();
+        let index = |flat: usize| {
+            let mut rest = flat;
+            let mut index = vec![0; shape.len()];
+            for d in (0..shape.len()).rev() {
+                (index[d], rest) = (rest % shape[d], rest / shape[d]);
+            }
+            index
+        };
+        let bytes: Vec<u8> = (0..count).flat_map(|i| value(&index(i)).to_le_bytes()).collect();
+        let array = self.path().join(name);
+        std::fs::create_dir(&array).unwrap();
+        std::fs::write(array.join(zarr::METADATA), zarr::text(&metadata)).unwrap();
+        std::fs::write(array.join(zarr::KEYS.name(&vec![0; shape.len()])), bytes).unwrap();
+        self
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn mesh(&self, request: &MeshRequest) -> Result<CfMesh, String> {
+        CfMesh::of(&*open(self.path()).unwrap(), request).map_err(|error| error.to_string())
+    }
+
+    fn values(&self, mesh: &CfMesh, time: usize) -> Vec<[f64; 3]> {
+        values(&*open(self.path()).unwrap(), mesh, time)
+    }
+}
+
+fn values(store: &dyn Store, mesh: &CfMesh, time: usize) -> Vec<[f64; 3]> {
+    let values = mesh.read(store, time).unwrap().velocity.into_f64();
+    values.chunks_exact(3).map(|of| [of[0], of[1], of[2]]).collect()
+}
+
+const SPEED: [(&str, &str); 1] = [("units", "m s-1")];
+const METRES: [(&str, &str); 1] = [("units", "m")];
+const EAST: [(&str, &str); 1] = [("units", "degrees_east")];
+const NORTH: [(&str, &str); 1] = [("units", "degrees_north")];
+
+fn named(x: &str, y: &str, z: Option<&str>) -> Corners {
+    Corners { x: Some(x.into()), y: Some(y.into()), z: z.map(Into::into), files: None }
+}
+
+/// The velocities through the west, east, south, north, bottom and top face of a cell.
+fn faces(mesh: &CfMesh, values: &[[f64; 3]], cell: usize) -> [f64; 6] {
+    let nodes = &mesh.cells[mesh.shape.nodes() * cell..];
+    let at = |node: usize, c: usize| values[nodes[node] as usize][c];
+    let top = if mesh.shape == CellShape::Hexahedron { at(4, 2) } else { 0.0 };
+    [at(0, 0), at(1, 0), at(0, 1), at(3, 1), at(0, 2), top]
+}
+
+/// The lowest corner of a cell, and that opposite to it.
+fn corners(mesh: &CfMesh, cell: usize) -> [[f64; 3]; 2] {
+    let nodes = &mesh.cells[mesh.shape.nodes() * cell..];
+    let last = if mesh.shape == CellShape::Hexahedron { 6 } else { 2 };
+    [0, last].map(|node| mesh.points[nodes[node] as usize])
+}
+
+fn cells(mesh: &CfMesh) -> usize {
+    mesh.cells.len() / mesh.shape.nodes()
+}
+
+/// A number that tells the variable and the indices.
+fn code(c: usize, at: &[usize]) -> f64 {
+    at.iter().fold(1.0 + c as f64, |code, i| 10.0 * code + *i as f64)
+}
+
+/// 4 x 3 x 2 cells numbered as NEMO does, with rows from north to south if `is_flipped`.
+fn of_nemo(is_flipped: bool) -> Group {
+    let y = move |j: usize| if is_flipped { 7.0 - j as f64 } else { j as f64 };
+    Group::new()
+        .with("xf", "x 5", &METRES, |at| 10.0 * at[0] as f64)
+        .with("yf", "y 4", &METRES, move |at| y(at[0]))
+        .with("depthw", "z 3", &[("units", "m"), ("positive", "down")], |at| 5.0 * at[0] as f64)
+        .with("u", "t 2 z 2 y 4 x 5", &SPEED, |at| code(0, at))
+        .with("v", "t 2 z 2 y 4 x 5", &SPEED, |at| code(1, at))
+        .with("w", "t 2 zw 3 y 4 x 5", &SPEED, |at| code(2, at))
+}
+
+#[test]
+fn faces_of_nemo_are_numbered_by_its_convention() {
+    for is_flipped in [false, true] {
+        let group = of_nemo(is_flipped);
+        let request = MeshRequest {
+            convention: Some(Convention::Nemo),
+            corners: named("xf", "yf", Some("depthw")),
+            ..MeshRequest::default()
+        };
+        let mesh = group.mesh(&request).unwrap();
+        assert_eq!((mesh.placement, mesh.shape), (MeshPlacement::Faces, CellShape::Hexahedron));
+        assert_eq!((cells(&mesh), mesh.points.len()), (4 * 3 * 2, 5 * 4 * 3));
+        let values = group.values(&mesh, 1);
+        for cell in 0..cells(&mesh) {
+            let [[x, low, below], [east, high, above]] = corners(&mesh, cell);
+            assert_eq!([east - x, high - low, above - below], [10.0, 1.0, 5.0]);
+            let i = (x / 10.0) as usize;
+            let k = (-above / 5.0) as usize;
+            // The corners of the cell are in rows j and j + 1 of the file.
+            let j = if is_flipped { 7 - high as usize } else { low as usize };
+            let v = [code(1, &[1, k, j, i + 1]), code(1, &[1, k, j + 1, i + 1])];
+            let [south, north] = if is_flipped { [-v[1], -v[0]] } else { v };
+            let expected = [
+                code(0, &[1, k, j + 1, i]),
+                code(0, &[1, k, j + 1, i + 1]),
+                south,
+                north,
+                code(2, &[1, k + 1, j + 1, i + 1]),
+                code(2, &[1, k, j + 1, i + 1]),
+            ];
+            assert_eq!(faces(&mesh, &values, cell), expected, "{i} {j} {k}, {is_flipped}");
+        }
+        let count = |name| mesh.boundary.iter().find(|(of, _)| of == name).map(|(_, of)| of.len());
+        assert_eq!(
+            [count("open"), count("surface"), count("coast")],
+            [Some(28 + 12), Some(12), None]
+        );
+    }
+}
+
+#[test]
+fn corners_that_do_not_fit_are_refused() {
+    let group = of_nemo(false).with("xt", "xt 7", &METRES, |at| at[0] as f64).with(
+        "yt",
+        "yt 6",
+        &METRES,
+        |at| at[0] as f64,
+    );
+    let with = |corners, convention| {
+        let request = MeshRequest { convention, corners, ..MeshRequest::default() };
+        group.mesh(&request).unwrap_err()
+    };
+    let nemo = Some(Convention::Nemo);
+    let wide = with(named("xt", "yt", Some("depthw")), nemo);
+    assert!(wide.contains("variable `u`") && wide.contains("another `convention`"), "{wide}");
+    let unknown = with(named("xf", "yf", Some("depthv")), nemo);
+    assert!(unknown.contains("no variable `depthv`"), "{unknown}");
+    let half = with(Corners { x: Some("xf".into()), ..Corners::default() }, nemo);
+    assert!(half.contains("`corners` has one of `x` and `y`"), "{half}");
+    let short = with(named("xf", "yt", Some("xf")), nemo);
+    assert!(short.contains("rows and columns"), "{short}");
+}
+
+#[test]
+fn faces_of_mitgcm_are_numbered_by_its_convention() {
+    let group = Group::new()
+        .with("XG", "j 3 i 4", &METRES, |at| (10 * at[1] + at[0]) as f64)
+        .with("YG", "j 3 i 4", &METRES, |at| (5 * at[0]) as f64)
+        .with("Zp1", "Zp1 3", &METRES, |at| -2.0 * at[0] as f64)
+        .with("U", "Z 2 j 3 i 4", &SPEED, |at| code(0, at))
+        .with("V", "Z 2 j 3 i 4", &SPEED, |at| code(1, at))
+        .with("W", "Zl 2 j 3 i 4", &SPEED, |at| code(2, at));
+    let mesh = group.mesh(&MeshRequest { staggering: Some(Staggering::C), ..Default::default() });
+    let mesh = mesh.unwrap();
+    assert_eq!((mesh.placement, cells(&mesh)), (MeshPlacement::Faces, 3 * 2 * 2));
+    let values = group.values(&mesh, 0);
+    for cell in 0..cells(&mesh) {
+        let [[x, y, _], [.., above]] = corners(&mesh, cell);
+        let j = (y / 5.0) as usize;
+        let (i, k) = ((x as usize - j) / 10, (-above / 2.0) as usize);
+        // At the bottom w is 0: the file has no level there.
+        let bottom = if k == 1 { 0.0 } else { code(2, &[1, j, i]) };
+        let expected = [
+            code(0, &[k, j, i]),
+            code(0, &[k, j, i + 1]),
+            code(1, &[k, j, i]),
+            code(1, &[k, j + 1, i]),
+            bottom,
+            code(2, &[k, j, i]),
+        ];
+        assert_eq!(faces(&mesh, &values, cell), expected, "{i} {j} {k}");
+    }
+}
+
+#[test]
+fn nothing_flows_through_faces_of_land() {
+    // The mask has the cells around the corners, too: land beyond the edge in row 0.
+    let is_land = |j: usize, i: usize| (j, i) == (2, 2) || j == 0;
+    let group = Group::new()
+        .with("lon_psi", "eta_psi 4 xi_psi 4", &METRES, |at| at[1] as f64)
+        .with("lat_psi", "eta_psi 4 xi_psi 4", &METRES, |at| at[0] as f64)
+        .with("mask_rho", "eta_rho 5 xi_rho 5", &[], |at| f64::from(!is_land(at[0], at[1])))
+        .with("u", "eta_u 5 xi_u 4", &SPEED, |_| 3.0)
+        .with("v", "eta_v 4 xi_v 5", &SPEED, |_| 4.0);
+    let mesh = group.mesh(&MeshRequest::default()).unwrap();
+    assert_eq!((mesh.shape, cells(&mesh)), (CellShape::Quadrilateral, 8));
+    let values = group.values(&mesh, 0);
+    for cell in 0..cells(&mesh) {
+        let [[x, y, _], _] = corners(&mesh, cell);
+        // The cell is that of rho-point [row, column].
+        let (j, i) = (y as usize + 1, x as usize + 1);
+        let open = |j: usize, i: usize, through: f64| if is_land(j, i) { 0.0 } else { through };
+        let expected = [
+            open(j, i - 1, 3.0),
+            open(j, i + 1, 3.0),
+            open(j - 1, i, 4.0),
+            open(j + 1, i, 4.0),
+            0.0,
+            0.0,
+        ];
+        assert_eq!(faces(&mesh, &values, cell), expected, "{j} {i}");
+    }
+    let coast = mesh.boundary.iter().find(|(name, _)| name == "coast").unwrap();
+    assert_eq!(coast.1.len(), 4, "the sides of the land in the grid");
+    let wrong = MeshRequest { convention: Some(Convention::Mitgcm), ..MeshRequest::default() };
+    let wrong = MeshRequest { corners: named("lon_psi", "lat_psi", None), ..wrong };
+    let bare = Group::new().with("u", "eta_u 5 xi_u 4", &SPEED, |_| 3.0).with(
+        "v",
+        "eta_v 4 xi_v 5",
+        &SPEED,
+        |_| 4.0,
+    );
+    let missing = bare.mesh(&MeshRequest::default()).unwrap_err();
+    assert!(missing.contains("`lon_psi` and `lat_psi`, are missing; give"), "{missing}");
+    assert!(bare.mesh(&wrong).unwrap_err().contains("no variable `lon_psi`"));
+}
+
+/// A curvilinear grid of 4 x 6 points, at longitudes around 180, with land in two corners of it.
+fn curvilinear() -> Group {
+    let lon =
+        |at: &[usize]| (171.0 + 4.0 * at[1] as f64 + 0.5 * at[0] as f64 + 180.0) % 360.0 - 180.0;
+    let east = [("units", "degrees_east"), ("standard_name", "longitude")];
+    let of = [("units", "cm s-1"), ("coordinates", "lon lat"), ("_FillValue", "-999")];
+    let is_land = |at: &[usize]| at[1] < 2 && at[2] < 2;
+    let value = move |c: usize| move |at: &[usize]| if is_land(at) { -999.0 } else { code(c, at) };
+    Group::new()
+        .with("lon", "y 4 x 6", &east, lon)
+        .with("lat", "y 4 x 6", &NORTH, |at| 60.0 + at[0] as f64 - 0.1 * at[1] as f64)
+        .with("time", "time 2", &[("units", "hours since 2020-01-01")], |at| at[0] as f64)
+        .with("angle", "y 4 x 6", &[("units", "radians")], |_| 0.3)
+        .with("u", "time 2 y 4 x 6", &of, value(0))
+        .with("v", "time 2 y 4 x 6", &of, value(1))
+        .with("salt", "time 2 y 4 x 6", &[], |at| code(5, at))
+}
+
+#[test]
+fn curvilinear_grids_have_continuous_longitudes_and_velocities_to_the_east() {
+    let group = curvilinear();
+    let mut request = MeshRequest::default();
+    request.variables.arrays = vec!["salt".into()];
+    let mut mesh = group.mesh(&request).unwrap();
+    assert_eq!(
+        (mesh.placement, mesh.global, mesh.is_in_degrees),
+        (MeshPlacement::Points, None, true)
+    );
+    // One of 15 cells has land at all of its nodes.
+    assert_eq!((cells(&mesh), mesh.points.len()), (14, 23));
+    let values = group.values(&mesh, 1);
+    let salt = mesh.read(&*open(group.path()).unwrap(), 1).unwrap().arrays.remove(0).into_f64();
+    for (point, (value, salt)) in mesh.points.iter().zip(values.iter().zip(salt)) {
+        let i = (0..6).find(|i| {
+            let j = point[1] - 60.0 + 0.1 * *i as f64;
+            (point[0] - (171.0 + 4.0 * *i as f64 + 0.5 * j)).abs() < 1e-9
+        });
+        let i = i.unwrap();
+        let j = (point[1] - 60.0 + 0.1 * i as f64).round() as usize;
+        let is_land = j < 2 && i < 2;
+        let [u, v] = [0, 1].map(|c| if is_land { 0.0 } else { code(c, &[1, j, i]) / 100.0 });
+        let (cos, sin) = (0.3_f64.cos(), 0.3_f64.sin());
+        let expected = [u * cos - v * sin, u * sin + v * cos, 0.0];
+        (0..3).for_each(|d| assert!((value[d] - expected[d]).abs() < 1e-12, "{j} {i}"));
+        assert_eq!(salt, code(5, &[1, j, i]));
+    }
+    let notes = mesh.notes().join("\n");
+    for note in ["turned to east by `angle`", "4 of 24 points are on land", "from cm s-1"] {
+        assert!(notes.contains(note), "{notes}");
+    }
+    let count = |name| mesh.boundary.iter().find(|(of, _)| of == name).map(|(_, of)| of.len());
+    assert_eq!([count("coast"), count("open")], [Some(2), Some(14)]);
+    mesh.turn(-360.0);
+    assert!(mesh.points.iter().all(|point| point[0] < -160.0));
+    let cropped = MeshRequest {
+        crop: [Some([-175.0, 60.0, -9.0]), Some([-172.0, 61.4, 9.0])],
+        ..MeshRequest::default()
+    };
+    let part = group.mesh(&cropped).unwrap();
+    assert_eq!((cells(&part), part.points.len()), (2 * 2, 3 * 3));
+    let (values, all) = (group.values(&part, 0), group.values(&mesh, 0));
+    for (point, value) in part.points.iter().zip(values) {
+        let is_it = |other: &[f64; 3]| (0..3).all(|d| (other[d] - point[d]).abs() < 1e-9);
+        assert_eq!(all[mesh.points.iter().position(is_it).unwrap()], value);
+    }
+}
+
+#[test]
+fn grids_around_the_earth_have_one_turn_of_cells() {
+    // 12 columns of 30 degrees, with a halo of two as NEMO has, from 75 degrees on; the last row is the one before, mirrored.
+    let lon = |i: usize| (75.0 + 30.0 * i as f64 + 180.0) % 360.0 - 180.0;
+    let group = Group::new()
+        .with("lon", "y 5 x 14", &EAST, |at| lon(at[1]))
+        .with("lat", "y 5 x 14", &NORTH, |at| -80.0 + 30.0 * at[0] as f64)
+        .with(
+            "u",
+            "y 5 x 14",
+            &[("standard_name", "eastward_sea_water_velocity"), ("units", "m/s")],
+            |at| lon(at[1]),
+        )
+        .with("v", "y 5 x 14", &SPEED, |_| 0.0);
+    let mesh = group.mesh(&MeshRequest::default()).unwrap();
+    assert_eq!(mesh.global, Some(-180.0));
+    // 12 columns of 4 cells, and one more of the column across 180 degrees.
+    assert_eq!(cells(&mesh), 4 * 13);
+    let values = group.values(&mesh, 0);
+    for (point, value) in mesh.points.iter().zip(&values) {
+        assert_eq!((point[0] - value[0]).rem_euclid(360.0), 0.0);
+        assert!((-196.0..=196.0).contains(&point[0]), "{point:?}");
+    }
+    assert!(mesh.notes().iter().any(|note| note.contains("4 columns of cells that repeat others")));
+    let west = group.mesh(&MeshRequest { west: Some(15.0), ..MeshRequest::default() }).unwrap();
+    assert_eq!((west.global, cells(&west)), (Some(15.0), 4 * 12));
+    // Without a halo the last column is followed by the first one.
+    let plain = Group::new()
+        .with("lon", "y 3 x 12", &EAST, |at| 30.0 * at[1] as f64)
+        .with("lat", "y 3 x 12", &NORTH, |at| 10.0 * at[0] as f64)
+        .with("u", "y 3 x 12", &[("standard_name", "eastward_sea_water_velocity")], |_| 1.0)
+        .with("v", "y 3 x 12", &[], |_| 0.0);
+    let mesh = plain.mesh(&MeshRequest::default()).unwrap();
+    assert_eq!((mesh.global, cells(&mesh)), (Some(0.0), 2 * 12));
+    // Around the pole: rows of a square of 4 x 4 cells, of which none but the middle ones touch it.
+    let at = |i: usize| i as f64 - 2.5;
+    let polar = Group::new()
+        .with("lon", "y 6 x 6", &EAST, |ji| at(ji[0]).atan2(at(ji[1])).to_degrees())
+        .with("lat", "y 6 x 6", &NORTH, |ji| 90.0 - at(ji[0]).hypot(at(ji[1])))
+        .with("u", "y 6 x 6", &[("standard_name", "eastward_sea_water_velocity")], |_| 1.0)
+        .with("v", "y 6 x 6", &[], |_| 0.0);
+    let mesh = polar.mesh(&MeshRequest::default()).unwrap();
+    assert!(mesh.notes().iter().any(|note| note.contains("1 columns of cells around a pole")));
+    // The cells across the cut are there on both sides.
+    assert_eq!((mesh.global, cells(&mesh)), (Some(-180.0), 24 + 2));
+}
+
+#[test]
+fn levels_that_follow_the_bottom_are_heights() {
+    let s = [-0.9, -0.5, -0.1];
+    let stretched = |s: f64| -s * s;
+    let depth = |at: &[usize]| 100.0 + 50.0 * at[0] as f64 + 7.0 * at[1] as f64;
+    let (a, b, critical) = (5.0_f64, 0.4, 20.0);
+    let of = move |s: f64| {
+        (1.0 - b) * (a * s).sinh() / a.sinh()
+            + b * ((a * (s + 0.5)).tanh() / (2.0 * (0.5 * a).tanh()) - 0.5)
+    };
+    type Formula = Box<dyn Fn(f64, f64) -> f64>;
+    let formulas: [(&str, Formula); 4] = [
+        ("ocean_sigma_coordinate", Box::new(|s, h| s * h)),
+        ("ocean_s_coordinate", Box::new(move |s, h| critical * s + (h - critical) * of(s))),
+        (
+            "ocean_s_coordinate_g1",
+            Box::new(move |s, h| critical * s + (h - critical) * stretched(s)),
+        ),
+        (
+            "ocean_s_coordinate_g2",
+            Box::new(move |s, h| h * (critical * s + h * stretched(s)) / (critical + h)),
+        ),
+    ];
+    let terms = "s: level C: Cs eta: zeta depth: bathymetry depth_c: theta a: a b: b";
+    for (standard, height) in formulas {
+        let group = Group::new()
+            .with("lon", "y 3 x 4", &EAST, |at| at[1] as f64)
+            .with("lat", "y 3 x 4", &NORTH, |at| at[0] as f64)
+            .with(
+                "level",
+                "level 3",
+                &[("standard_name", standard), ("formula_terms", terms)],
+                |at| s[at[0]],
+            )
+            .with("Cs", "level 3", &[], |at| stretched(s[at[0]]))
+            .with("bathymetry", "y 3 x 4", &METRES, depth)
+            .with("theta", "", &METRES, |_| critical)
+            .with("a", "", &[], |_| a)
+            .with("b", "", &[], |_| b)
+            .with("u_eastward", "level 3 y 3 x 4", &SPEED, |at| code(0, at))
+            .with("v_northward", "level 3 y 3 x 4", &SPEED, |at| code(1, at))
+            .with("omega", "level 3 y 3 x 4", &SPEED, |_| 1.0);
+        let mut request = MeshRequest::default();
+        request.variables.velocity = vec!["u_eastward".into(), "v_northward".into()];
+        let mesh = group.mesh(&request).unwrap();
+        // With a layer up to the surface, which has the velocity of the highest level.
+        assert_eq!((cells(&mesh), mesh.points.len()), (3 * 6, 4 * 12), "{standard}");
+        let values = group.values(&mesh, 0);
+        for (point, value) in mesh.points.iter().zip(&values) {
+            let (i, j) = (point[0] as usize, point[1] as usize);
+            let is_at = |k: &usize| (point[2] - height(s[*k], depth(&[j, i]))).abs() < 1e-9;
+            let k = (0..3).find(is_at).or((point[2] == 0.0).then_some(2));
+            assert_eq!(*value, [code(0, &[k.unwrap(), j, i]), code(1, &[k.unwrap(), j, i]), 0.0]);
+        }
+        let notes = mesh.notes().join("\n");
+        assert!(notes.contains(standard) && notes.contains("with the surface at z = 0"), "{notes}");
+        assert!(notes.contains("w = 0; `omega`"), "{notes}");
+        request.variables.velocity.push("omega".into());
+        let refused = group.mesh(&request).unwrap_err();
+        assert!(refused.contains("`omega`: it is the velocity through levels"), "{refused}");
+    }
+}
+
+#[test]
+fn components_in_files_of_their_own_are_read_as_one_file() {
+    let time = [("units", "days since 2000-01-01")];
+    let axis = |group: Group, count: usize, start: f64| {
+        group
+            .with("x", &format!("x {count}"), &METRES, |at| at[0] as f64)
+            .with("y", "y 2", &METRES, |at| at[0] as f64)
+            .with("time", "time 2", &time, move |at| start + at[0] as f64)
+    };
+    let file = |name: &str, start: f64| {
+        let on = |at: &[usize]| code(usize::from(name == "v"), at);
+        axis(Group::new(), 3, start).with(name, "time 2 y 2 x 3", &SPEED, on)
+    };
+    let (u, v) = (file("u", 0.0), file("v", 0.0));
+    let paths =
+        |all: &[&Group]| all.iter().map(|of| of.path().to_path_buf()).collect::<Vec<PathBuf>>();
+    let grid =
+        crate::CfGrid::of(open_joined(&paths(&[&u, &v])).unwrap(), &Default::default()).unwrap();
+    let whole = grid.axes().each_ref().map(|axis| crate::Span::all(axis.len()));
+    let values = grid.read(1, whole).unwrap().velocity.into_f64();
+    assert_eq!(values[3 * 4..3 * 5], [code(0, &[1, 1, 1]), code(1, &[1, 1, 1]), 0.0]);
+    let late = file("v", 1.0);
+    let error = open_joined(&paths(&[&u, &late])).unwrap_err().to_string();
+    assert!(error.contains("variable `time`: it differs from that of"), "{error}");
+}
+
+/// The cell with its first corner at a position, to 1e-5 degrees and 0.01 m.
+fn cell_at(mesh: &CfMesh, position: [f64; 3]) -> usize {
+    let is_it = |cell: &usize| {
+        let [corner, _] = corners(mesh, *cell);
+        let apart = [0, 1, 2].map(|d| (corner[d] - position[d]).abs());
+        apart[0] < 1e-5 && apart[1] < 1e-5 && apart[2] < 0.01
+    };
+    (0..cells(mesh)).find(is_it).unwrap()
+}
+
+#[test]
+fn a_roms_file_has_its_cells_faces_and_levels() {
+    // Recomputed from the packed numbers with NumPy: first corner, height of the opposite one, u west and east, v south and
+    // north at the second time.
+    let Some(path) = flow_data("ocean/Nordic_subset.nc") else { return };
+    let store = open(path).unwrap();
+    let mesh = CfMesh::of(&*store, &MeshRequest::default()).unwrap();
+    assert_eq!((mesh.placement, cells(&mesh)), (MeshPlacement::Faces, 409 * 35));
+    let values = values(&*store, &mesh, 1);
+    for (corner, top, expected) in [
+        (
+            [13.543883802, 67.303442498, -205.26775087],
+            -207.053227264,
+            [0.116408875, 0.104372304, -0.020112962, -0.012798071],
+        ),
+        (
+            [13.543883802, 67.303442498, -21.733918236],
+            -20.665933196,
+            [-0.046846031, -0.025579837, 0.09457323, 0.136228121],
+        ),
+        (
+            [14.388608649, 67.770490995, -0.919194137],
+            0.0,
+            [0.161462756, 0.152589949, 0.011874983, 0.011475134],
+        ),
+    ] {
+        let cell = cell_at(&mesh, corner);
+        let [.., [_, _, above]] = corners(&mesh, cell);
+        assert!((above - top).abs() < 1e-4, "{above} {top}");
+        let found = faces(&mesh, &values, cell);
+        (0..4)
+            .for_each(|f| assert!((found[f] - expected[f]).abs() < 1e-7, "{found:?} {expected:?}"));
+        assert_eq!(found[4..], [0.0, 0.0]);
+    }
+}
+
+#[test]
+fn a_croco_file_has_some_layers_and_corners_in_its_grid_file() {
+    let (Some(path), Some(grid)) =
+        (flow_data("ocean/croco_his.nc"), flow_data("ocean/croco_grd.nc"))
+    else {
+        return;
+    };
+    let store = open(path).unwrap();
+    let corners_in = Corners { files: Some(grid), ..Corners::default() };
+    let mesh = CfMesh::of(&*store, &MeshRequest { corners: corners_in, ..MeshRequest::default() })
+        .unwrap();
+    assert_eq!((mesh.placement, cells(&mesh)), (MeshPlacement::Faces, 1293 * 3));
+    let values = values(&*store, &mesh, 1);
+    for (corner, top, expected) in [
+        (
+            [10.5, -36.543622022490744, -5129.497563876073],
+            -4747.893764141889,
+            [
+                0.001563936355523765,
+                0.0023911234457045794,
+                -0.01193251647055149,
+                -0.014533698558807373,
+            ],
+        ),
+        (
+            [12.166666666666666, -29.57858507275538, -3210.2469054416524],
+            -2702.9565592375466,
+            [
+                -0.010664207860827446,
+                -0.01755380816757679,
+                0.015292770229279995,
+                0.019136669114232063,
+            ],
+        ),
+    ] {
+        let cell = cell_at(&mesh, corner);
+        let [.., [_, _, above]] = corners(&mesh, cell);
+        assert!((above - top).abs() < 1e-6, "{above} {top}");
+        let found = faces(&mesh, &values, cell);
+        (0..4).for_each(|f| assert_eq!(found[f], expected[f], "{f}"));
+    }
+    // The layers are those at the bottom, and end below the surface.
+    assert!(mesh.boundary.iter().all(|(name, _)| name != "surface"));
+}
+
+#[test]
+fn a_b_grid_of_mom_has_w_at_the_corners_of_its_cells() {
+    let paths: Vec<Option<PathBuf>> = ["u", "v", "wt"]
+        .iter()
+        .map(|of| flow_data(&format!("ocean/access-om2-01_{of}.nc")))
+        .collect();
+    let Some(paths) = paths.into_iter().collect::<Option<Vec<PathBuf>>>() else { return };
+    let store = open_joined(&paths).unwrap();
+    let mesh = CfMesh::of(&*store, &MeshRequest::default()).unwrap();
+    assert_eq!(
+        (mesh.placement, cells(&mesh), mesh.points.len()),
+        (MeshPlacement::Points, 7 * 10 * 4, 8 * 11 * 5)
+    );
+    let values = values(&*store, &mesh, 2);
+    // Means of the four neighbours, by NumPy's `interp` in depth, with w = 0 at the surface.
+    for (at, expected) in [
+        (
+            [-247.1, -64.17899366, -0.54128077],
+            [-0.02608489990234375, -0.02353668212890625, 3.3760469975163687e-9],
+        ),
+        (
+            [-246.9, -64.09174449, -2.93995265],
+            [-0.010829925537109375, -0.0198516845703125, -7.450580419288144e-7],
+        ),
+    ] {
+        let is_it = |point: &[f64; 3]| (0..3).all(|d| (point[d] - at[d]).abs() < 1e-6);
+        let found = values[mesh.points.iter().position(is_it).unwrap()];
+        assert_eq!(found[..2], expected[..2]);
+        assert!((found[2] - expected[2]).abs() < 1e-13, "{} {}", found[2], expected[2]);
+        // At the surface the velocity is that of the highest level, and w = 0.
+        let above = |point: &[f64; 3]| {
+            point[..2] == mesh.points[mesh.points.iter().position(is_it).unwrap()][..2]
+                && point[2] == 0.0
+        };
+        let surface = values[mesh.points.iter().position(above).unwrap()];
+        assert_eq!((surface[..2] == found[..2], surface[2]), (at[2] > -1.0, 0.0));
+    }
+}

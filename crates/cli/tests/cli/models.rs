@@ -1,0 +1,142 @@
+//! Grids of ocean models, beside NumPy.
+
+use super::earth::peer;
+use super::program::{assert_refused, burntrace, text};
+use super::requirements::{self, flow_data};
+use std::path::{Path, PathBuf};
+
+/// Runs a case, and exports its tracks as a table.
+fn trace(folder: &Path, case: &str) -> String {
+    std::fs::write(folder.join("case.toml"), case).unwrap();
+    let output = burntrace(folder, &["run", "case.toml", "--out", "out", "--overwrite"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let export = burntrace(folder, &["export", "out", "--to", "csv", "--quiet"]);
+    assert!(export.status.success(), "{}", text(&export.stderr));
+    text(&output.stderr) + &text(&output.stdout)
+}
+
+/// The largest difference, and the number of values that were compared.
+fn difference(python: &Path, folder: &Path, args: &[&str]) -> (f64, usize) {
+    let printed = peer("models.py", python, folder, args);
+    let words: Vec<&str> = printed.split_whitespace().collect();
+    (words[0].parse().unwrap(), words[1].parse().unwrap())
+}
+
+/// Velocities at 200 random places, at the first time and a later one, of files and further keys of the field.
+fn check_velocities(model: &[&Path], field: &str, end: &str, saves: &[&str], bound: f64) {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let kind = if model.len() == 3 { "mom" } else { "roms" };
+    let of = |more: &[&str]| -> Vec<String> {
+        let files = model.iter().map(|path| path.display().to_string());
+        std::iter::once(kind.to_owned())
+            .chain(files)
+            .chain(more.iter().map(|s| (*s).into()))
+            .collect()
+    };
+    let places: Vec<String> = of(&["places"]);
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
+    let text = peer("models.py", &python, folder.path(), &places);
+    std::fs::write(folder.path().join("places.csv"), text).unwrap();
+    let case = format!(
+        "[field]\n{field}\n[seeds]\nkind = \"file\"\npath = \"places.csv\"\n\
+         [trace]\ndt = \"1 min\"\nt1 = \"{end}\"\n[run]\ndevice = \"flex\"\nprecision = \"f64\"\n\
+         [save]\nevery_time = \"{end}\"\nvelocity = true\nreport = \"never\"\n"
+    );
+    trace(folder.path(), &case);
+    for save in saves {
+        let args = of(&["out/tracks.csv", save]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let (off, count) = difference(&python, folder.path(), &args);
+        assert!(off < bound && count > 150, "{off} {count}");
+    }
+}
+
+#[test]
+fn a_roms_file_has_the_velocities_of_its_faces() {
+    let Some(path) = flow_data("ocean/Nordic_subset.nc") else { return };
+    let field = format!("files = {path:?}\ninterpolation = \"mesh\"");
+    // The numbers are packed in single precision.
+    check_velocities(&[&path, &path], &field, "24 h", &["0", "1"], 1e-7);
+}
+
+#[test]
+fn a_croco_file_has_the_velocities_of_its_faces() {
+    let (Some(path), Some(grid)) =
+        (flow_data("ocean/croco_his.nc"), flow_data("ocean/croco_grd.nc"))
+    else {
+        return;
+    };
+    let field = format!("files = {path:?}\ncorners = {{ files = {grid:?} }}");
+    check_velocities(&[&path, &grid], &field, "72 h", &["0", "1"], 1e-12);
+}
+
+#[test]
+fn a_mom_file_has_the_velocities_of_its_corners() {
+    let paths: Vec<Option<PathBuf>> = ["u", "v", "wt"]
+        .iter()
+        .map(|of| flow_data(&format!("ocean/access-om2-01_{of}.nc")))
+        .collect();
+    let Some(paths) = paths.into_iter().collect::<Option<Vec<PathBuf>>>() else { return };
+    let [u, v, w] = [&paths[0], &paths[1], &paths[2]];
+    let field = format!("files = {{ u = {u:?}, v = {v:?}, w = {w:?} }}\ninterpolation = \"mesh\"");
+    check_velocities(&[u, v, w], &field, "1 h", &["0"], 1e-12);
+}
+
+#[test]
+fn random_velocities_on_faces_have_the_tracks_of_steps_in_numpy() {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    peer("models.py", &python, folder.path(), &["nemo", "."]);
+    let case = "[field]\nfiles = { u = \"grid_U.nc\", v = \"grid_V.nc\", w = \"grid_W.nc\" }\n\
+        convention = \"nemo\"\ncorners = { files = \"mesh.nc\", x = \"glamf\", y = \"gphif\" }\n\
+        outside_time = \"hold\"\n[seeds]\nkind = \"file\"\npath = \"seeds.csv\"\n\
+        [trace]\ndt = 1.0\nt1 = 20.0\n[save]\nevery = 20\nreport = \"never\"\n\
+        [run]\ndevice = \"flex\"\nprecision = \"f64\"\n";
+    let printed = trace(folder.path(), case);
+    assert!(printed.contains("500 cells"), "{printed}");
+    let (off, count) = difference(&python, folder.path(), &["nemo", ".", "out/tracks.csv"]);
+    assert!(off < 1e-11 && count == 50, "{off} {count}");
+    let refused = |set: &str, parts: &[&str]| {
+        let args = ["run", "case.toml", "--out", "other", "--set", set];
+        assert_refused(&burntrace(folder.path(), &args), 2, parts);
+    };
+    refused(
+        "field.corners={ files = \"mesh.nc\", x = \"glamt\", y = \"gphif\" }",
+        &["mesh.nc", "`glamt`"],
+    );
+    refused(
+        "field={ files = { u = \"grid_U.nc\", v = \"grid_V.nc\" }, staggering = \"a\" }",
+        &["`v`", "not at the points of the velocity", "staggering"],
+    );
+    refused("field.interpolation=grid", &["`staggering`, `convention` and `corners` are for"]);
+    refused(
+        "field.files={ u = \"grid_U.nc\", v = [\"grid_V.nc\", \"grid_W.nc\"] }",
+        &["`files.v` has 2 files"],
+    );
+}
+
+#[test]
+fn a_turned_grid_at_81_degrees_north_keeps_the_latitude() {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    peer("models.py", &python, folder.path(), &["arctic", "arctic.nc"]);
+    let case = "[field]\nfiles = \"arctic.nc\"\ninterpolation = \"mesh\"\n\
+        [seeds]\nkind = \"list\"\npoints = [[179.9, 81.0, 0.0], [-181.5, 81.2, 0.0]]\n\
+        [trace]\ndt = \"10 min\"\nt1 = \"10 h\"\n[save]\nevery_time = \"10 h\"\nreport = \"never\"\n\
+        [run]\ndevice = \"flex\"\nprecision = \"f64\"\n";
+    trace(folder.path(), case);
+    let table = std::fs::read_to_string(folder.path().join("out/tracks.csv")).unwrap();
+    let ends: Vec<Vec<f64>> = table
+        .lines()
+        .filter(|line| line.contains(",36000,"))
+        .map(|line| line.split(',').take(5).map(|word| word.parse().unwrap()).collect())
+        .collect();
+    for (end, (lon, lat)) in ends.iter().zip([(179.9, 81.0_f64), (178.5, 81.2)]) {
+        let moved = 36000.0 / (6_371_008.8 * lat.to_radians().cos());
+        let apart = (end[2] - lon - moved.to_degrees()).rem_euclid(360.0);
+        // In metres: of 36 km.
+        let east = apart.min(360.0 - apart) * 111_195.0 * lat.to_radians().cos();
+        assert!(east < 0.5 && (end[3] - lat).abs() * 111_195.0 < 0.001, "{end:?}");
+    }
+}
