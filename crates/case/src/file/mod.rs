@@ -29,7 +29,7 @@ pub use field::{AxisName, Field, FieldSource, GivenCrop, Interpolation, Sample};
 pub use flow::{Definition, GivenFlow, OwnFormula};
 pub use inflow::{Burst, Inlet, InletShape, Source, SourceRate};
 pub use kinds::name_of;
-pub use motion::{Diffusivity, Trace, Walk};
+pub use motion::{Diffusivity, Profile, Trace, Walk};
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use patch::Patch;
 pub use read::{Misuse, from_text, read};

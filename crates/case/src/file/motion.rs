@@ -33,13 +33,20 @@ section!(Trace {
     stagnant_speed: or_default("stagnant_speed"),
 });
 
-/// A random walk with a given diffusivity, or with the diffusivity of the files times factors.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+/// A random walk with a given diffusivity, or with the diffusivity of the files, of a profile or of the flow's deformation, times
+/// factors.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Walk {
     /// Diffusivity, in length squared per time, 0 or more; default: `field.diffusivity`.
     pub diffusivity: Option<Diffusivity>,
-    /// With `field.diffusivity`: factors along x, y and z; default: 1.
+    /// Diffusivities at heights, for a walk along z in a field on a grid.
+    pub profile: Option<Profile>,
+    /// The coefficient of a diffusivity that follows from the deformation of the flow, such as 0.1, for a walk along x and y in a
+    /// field on a grid.
+    pub smagorinsky: Option<f64>,
+    /// Factors along x, y and z of a diffusivity that varies; default: 1 for `field.diffusivity`, [0, 0, 1] for a profile, [1, 1, 0]
+    /// for a deformation.
     pub factors: Option<[f64; 3]>,
     /// Scheme for a variable diffusivity.
     #[serde(default, with = "names::WalkScheme")]
@@ -51,6 +58,16 @@ pub struct Walk {
 
 fn one() -> u64 {
     1
+}
+
+/// Diffusivities at heights: linear in between, constant beyond.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Heights, increasing, in the unit of length.
+    pub z: Vec<f64>,
+    /// The diffusivity at each height, in length squared per time.
+    pub diffusivity: Vec<f64>,
 }
 
 /// One diffusivity, or one for each axis.

@@ -358,7 +358,7 @@ mod tests {
             case.trace.solver.tolerance,
             Some(Tolerance::new(1e-6, 1e-9).steps_between(0.0, 0.5))
         );
-        assert_eq!(case.walk.unwrap().factors, Some([1.0; 3]));
+        assert_eq!(case.walk.as_ref().unwrap().factors, Some([1.0; 3]));
         let text = toml::to_string(&case).unwrap();
         assert_eq!(from_text(&text, &[]).unwrap(), case);
     }

@@ -165,6 +165,7 @@ impl OpenFields {
         let mut clock = SharedClock::default();
         origin.series().map_or(Ok(()), |series| clock.add(series))?;
         let (traced, added) = added::add(case, (traced, &origin), &mut clock, measures)?;
+        let traced = mixed(case, traced, origin.series())?;
         let sampled = sampled::open(case, (traced.frames(), origin.series()), clock)?;
         Ok(OpenFields { traced, origin, added, sampled })
     }
@@ -179,6 +180,20 @@ impl OpenFields {
             components: arrays.map(|array| array.components).sum(),
             sampled: others.map(|input| input.size(precision)).collect(),
         }
+    }
+}
+
+/// The traced field with the diffusivity that follows from it, if the case asks for one.
+fn mixed(case: &Case, traced: TracedInput, series: Option<&io::SeriesInfo>) -> Result<TracedInput> {
+    let Some(mixing) = motion::mixing(case) else { return Ok(traced) };
+    match traced {
+        TracedInput::Frames(input) => {
+            Ok(TracedInput::Frames(input.mixed(mixing, geometry::geometry(case, series))?))
+        }
+        TracedInput::Formula(..) => Err(Misuse::error(format!(
+            "{} needs a field on a grid, and this one is a formula; give field.sample = {{ nodes = [nx, ny, nz] }}",
+            mixing.1
+        ))),
     }
 }
 

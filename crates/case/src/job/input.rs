@@ -13,9 +13,9 @@ use crate::{
 };
 use burn::tensor::Device;
 use burntrace_core::{
-    Addend, Analytic, CellVelocity, Difference, Domain, Field, FieldArray, FieldOptions, Flow,
-    FrameSource, GridField, GridSource, MeshField, MeshSource, PeriodicAxis, PeriodicGrid,
-    PointField, PointSource, Precision, Result, Sum, Weighting, device::OpenDevice,
+    Addend, Analytic, CellVelocity, Difference, Diffused, Domain, Field, FieldArray, FieldOptions,
+    Flow, FrameSource, GridField, GridSource, MeshField, MeshSource, Mixing, PeriodicAxis,
+    PeriodicGrid, PointField, PointSource, Precision, Result, Sum, Weighting, device::OpenDevice,
     program::FieldSize,
 };
 use burntrace_io as io;
@@ -128,6 +128,19 @@ impl FieldInput {
                 (FieldInput::Points(Box::new(sum), weighting), found)
             }
         })
+    }
+
+    /// The field with a diffusivity that follows from it, which a key of the case gives.
+    pub fn mixed(self, (mixing, key): (Mixing, &str), radius: Option<f64>) -> anyhow::Result<Self> {
+        match self {
+            FieldInput::Grid(source) => {
+                let mixed = Diffused::new(source, mixing, radius).map_err(Misuse::of)?;
+                Ok(FieldInput::Grid(Box::new(mixed)))
+            }
+            _ => Err(Misuse::error(format!(
+                "{key} needs a field on a grid; give walk.diffusivity, or name an array as field.diffusivity"
+            ))),
+        }
     }
 
     /// Loads the field onto a device.

@@ -1,8 +1,8 @@
 //! The drift and the random walk of a case.
 
-use crate::file::{self, Case, Diffusivity, FieldSource, Interpolation, Misuse};
+use crate::file::{self, Case, Diffusivity, FieldSource, Interpolation, Misuse, Profile};
 use anyhow::Result;
-use burntrace_core::{CellVelocity, Motion, Placement, RandomWalk, Scheme};
+use burntrace_core::{CellVelocity, Mixing, Motion, Placement, RandomWalk, Scheme};
 
 /// Refuses walks without a diffusivity or with two, and tolerances that the scheme cannot use.
 pub fn check(case: &Case) -> Result<()> {
@@ -38,20 +38,37 @@ pub fn check(case: &Case) -> Result<()> {
 }
 
 fn check_walk(walk: &file::Walk, is_varying: bool) -> Result<()> {
-    match (walk.diffusivity, is_varying) {
-        (Some(_), true) => Err(Misuse::error(
-            "the case has both walk.diffusivity and field.diffusivity; keep one of them",
+    let all = [
+        ("walk.diffusivity", walk.diffusivity.is_some()),
+        ("field.diffusivity", is_varying),
+        ("walk.profile", walk.profile.is_some()),
+        ("walk.smagorinsky", walk.smagorinsky.is_some()),
+    ];
+    let given: Vec<&str> = all.into_iter().filter_map(|(key, is)| is.then_some(key)).collect();
+    match given[..] {
+        [first, second, ..] => {
+            Err(Misuse::error(format!("the case has both {first} and {second}; keep one of them")))
+        }
+        [] => Err(Misuse::error(
+            "walk.diffusivity is missing; give a number or [kx, ky, kz], name an array of the \
+             files as field.diffusivity, or give walk.profile or walk.smagorinsky",
         )),
-        (None, false) => Err(Misuse::error(
-            "walk.diffusivity is missing; give a number or [kx, ky, kz], or name an array of the \
-             files as field.diffusivity",
-        )),
-        (Some(_), false) if walk.factors.is_some() => Err(Misuse::error(
-            "walk.factors needs field.diffusivity, which it multiplies; give walk.diffusivity as \
-             [kx, ky, kz] instead",
+        ["walk.diffusivity"] if walk.factors.is_some() => Err(Misuse::error(
+            "walk.factors needs a diffusivity that varies, which it multiplies (field.diffusivity, walk.profile or \
+             walk.smagorinsky); give walk.diffusivity as [kx, ky, kz] instead",
         )),
         _ => Ok(()),
     }
+}
+
+/// The diffusivity that follows from the field, if the walk has one, and its key.
+pub fn mixing(case: &Case) -> Option<(Mixing, &'static str)> {
+    let walk = case.walk.as_ref()?;
+    let profile = walk
+        .profile
+        .clone()
+        .map(|Profile { z, diffusivity }| (Mixing::Profile { z, diffusivity }, "walk.profile"));
+    profile.or(walk.smagorinsky.map(|c| (Mixing::Smagorinsky(c), "walk.smagorinsky")))
 }
 
 /// Refuses a diffusivity in the cells where velocities are averaged at the points: diffusivities are
@@ -82,7 +99,14 @@ fn random_walk(walk: &file::Walk) -> RandomWalk {
     let made = match walk.diffusivity {
         Some(Diffusivity::Isotropic(diffusivity)) => RandomWalk::isotropic(diffusivity, walk.seed),
         Some(Diffusivity::PerAxis(diffusivity)) => RandomWalk::per_axis(diffusivity, walk.seed),
-        None => RandomWalk::of_field(walk.factors.unwrap_or([1.0; 3]), walk.seed),
+        None => {
+            let usual = match walk {
+                file::Walk { profile: Some(_), .. } => [0.0, 0.0, 1.0],
+                file::Walk { smagorinsky: Some(_), .. } => [1.0, 1.0, 0.0],
+                _ => [1.0; 3],
+            };
+            RandomWalk::of_field(walk.factors.unwrap_or(usual), walk.seed)
+        }
     };
     made.scheme(walk.scheme)
 }

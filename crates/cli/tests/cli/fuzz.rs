@@ -55,6 +55,8 @@ fn settings() -> Vec<String> {
         seeded("units = { length = \"m\", time = \"s\" }"),
         seeded(walk),
         seeded("walk = { diffusivity = [1e-3, 1e-3, 0.0] }"),
+        seeded("walk = { smagorinsky = 0.1, factors = [1.0, 1.0, 0.0] }"),
+        seeded("walk = { profile = { z = [0.0, 1.0], diffusivity = [1e-3, 2e-3] } }"),
         seeded(
             "trace = { t0 = 0.0, t1 = 1.0, scheme = \"dormand-prince\", tolerance = { relative = 1e-4, \
              absolute = 1e-6, min_step = 1e-3, max_step = 0.5 } }",

@@ -54,6 +54,11 @@ macro_rules! implement_series {
                 !self.velocity.arrays.is_empty()
             }
 
+            fn has_diffusivity(&self) -> bool {
+                // Beside velocities of lengths they have a place.
+                self.velocity.diffusivity.is_some() && self.info.geometry.is_in_degrees()
+            }
+
             fn cache_bytes(&self) -> u64 {
                 self.timeline.cache_bytes()
             }

@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 71] = [
+const VALID: [&str; 73] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -89,10 +89,12 @@ const VALID: [&str; 71] = [
     "units.length=m",
     "walk={ diffusivity = 1, scheme = \"milstein\" }",
     "walk={ diffusivity = [1, 2, 3], seed = 2 }",
+    "walk={ smagorinsky = 0.1 }",
+    "walk={ profile = { z = [0, 1], diffusivity = [1, 2] } }",
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 57] = [
+const INVALID: [&str; 58] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.coast=outlet",
@@ -150,6 +152,7 @@ const INVALID: [&str; 57] = [
     "trace.tmax=1",
     "trace.tolerance={ relative = 1e-6 }",
     "walk.diffusivity=[1, 2]",
+    "walk={ profile = { z = [0, 1] } }",
 ];
 
 /// The cases of the program and of the examples, with their names.
