@@ -107,6 +107,29 @@ fn random_walk_uses_the_diffusivity_of_files() {
 }
 
 #[test]
+fn random_walk_uses_the_deformation_of_the_flow_or_a_profile() {
+    let folder = tempfile::tempdir().unwrap();
+    // In cells of 1 x 1.
+    let shear = "[field]\nflow = { u = \"2*y\", v = \"0\" }\nsample = { nodes = [41, 41, 2] }\n\
+        [domain]\nlow = [-20, -20, -20]\nhigh = [20, 20, 20]\n[trace]\nt1 = 2.0\nsteps = 20\n";
+    let (moved, ..) = ends(folder.path(), &[shear, MANY, "[walk]\nsmagorinsky = 0.1\n"]);
+    assert_spread(&moved, 1, 4.0 * 0.1 * 2.0_f64.sqrt());
+    assert!(moved.iter().all(|x| x[2] == 0.0), "no walk along z");
+    let profile = "[walk]\nprofile = { z = [-20.0, 20.0], diffusivity = [0.25, 0.25] }\n";
+    let (moved, ..) = ends(folder.path(), &[shear, MANY, profile]);
+    assert_spread(&moved, 2, 1.0);
+    assert!(moved.iter().all(|x| x[1] == 0.0), "no walk along y");
+    let refused = |sections: &[&str], part: &str| {
+        assert_refused(&run(folder.path(), sections), 2, &[part]);
+    };
+    let formula = shear.replace("sample = { nodes = [41, 41, 2] }\n", "");
+    refused(&[&formula, MANY, profile], "walk.profile needs a field on a grid");
+    let both = "[walk]\nsmagorinsky = 0.1\ndiffusivity = 1.0\n";
+    refused(&[shear, MANY, both], "both walk.diffusivity and walk.smagorinsky");
+    refused(&[shear, MANY, "[walk]\nsmagorinsky = -1.0\n"], "its Smagorinsky coefficient is -1");
+}
+
+#[test]
 fn adaptive_steps_meet_the_tolerance() {
     let folder = tempfile::tempdir().unwrap();
     let gyre = "[field]\nflow = \"double-gyre\"\n\
