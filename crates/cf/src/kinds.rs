@@ -119,8 +119,8 @@ fn is_position(variable: &Variable) -> bool {
 
 fn mesh(name: &str) -> String {
     format!(
-        "it is {name}, on an unstructured grid, which has no axes; read its mesh with `interpolation = \"mesh\"`, and \
-         give a file with its nodes and faces, if it has none, as in `corners = {{ files = \"grid.nc\" }}`"
+        "it is {name}, on an unstructured grid, which has no axes; set `field.interpolation = \"mesh\"` to read its \
+         cells, and give a file with its nodes and faces, if it has none, as in `corners = {{ files = \"grid.nc\" }}`"
     )
 }
 
