@@ -17,10 +17,12 @@ enum Grid {
     Mesh,
     /// Components of the velocity at different places.
     Staggered,
+    /// The same, of models that are not read.
+    Other,
 }
 
 const KINDS: [Kind; 17] = {
-    use Grid::{Mesh, Staggered};
+    use Grid::{Mesh, Other, Staggered};
     const fn kind(signs: &'static [&'static str], name: &'static str, grid: Grid) -> Kind {
         Kind { signs, name, grid }
     }
@@ -36,7 +38,7 @@ const KINDS: [Kind; 17] = {
         kind(&["ncells", "height", "vertices"], "an ICON file", Mesh),
         kind(&["xi_u", "eta_u"], "a ROMS file", Staggered),
         kind(&["xi_rho", "eta_rho"], "a ROMS file", Staggered),
-        kind(&["west_east_stag"], "a WRF file", Staggered),
+        kind(&["west_east_stag"], "a WRF file", Other),
         kind(&["nav_lon", "nav_lat"], "a NEMO file", Staggered),
         kind(&["XC", "YG"], "an MITgcm file", Staggered),
         kind(&["XG", "YC"], "an MITgcm file", Staggered),
@@ -51,6 +53,10 @@ pub(crate) fn error(store: &dyn Store) -> Option<Error> {
         (_, Some(Kind { name, grid: Grid::Mesh, .. })) => mesh(name),
         (true, _) => mesh("a UGRID file"),
         (_, Some(Kind { name, grid: Grid::Staggered, .. })) => staggered(name, store),
+        (_, Some(Kind { name, grid: Grid::Other, .. })) => format!(
+            "it is {name}, with the components of the velocity on a staggered grid; interpolate them to the nodes of one grid \
+             with axes in degrees or metres first (`xgcm`, `cdo remapbil`), and turn the velocity along the axes"
+        ),
         _ => match curvilinear(store) {
             Some(positions) => on_curves(&positions),
             None => return None,
