@@ -137,6 +137,7 @@ impl Grid {
             global: self.columns.global,
             boundary: built.boundary,
             positions: self.positions.names.to_vec(),
+            dries: false,
             time: None,
             velocity: [None, None, None],
             diffusivity: None,
