@@ -370,6 +370,30 @@ fn grids_around_the_earth_have_one_turn_of_cells() {
     assert_eq!((mesh.global, cells(&mesh)), (Some(-180.0), 24 + 2));
 }
 
+#[test]
+fn a_folded_grid_has_each_cell_once() {
+    // The map z^2 folds the row d = 0 onto itself; the last row, d = -1, is the row d = 1 from the other side.
+    let place = |at: &[usize]| [at[1] as f64 - 4.0, 3.0 - at[0] as f64];
+    let lon = move |at: &[usize]| place(at)[0].powi(2) - place(at)[1].powi(2);
+    let lat = move |at: &[usize]| 0.2 * place(at)[0] * place(at)[1];
+    let group = Group::new()
+        .with("glamf", "y 5 x 9", &EAST, lon)
+        .with("gphif", "y 5 x 9", &NORTH, lat)
+        .with("u", "y 5 x 9", &[("standard_name", "eastward_sea_water_velocity")], |_| 1.0)
+        .with("v", "y 5 x 9", &[], |_| 0.0);
+    for (staggering, count) in [(Staggering::A, 24), (Staggering::C, 16)] {
+        let request = MeshRequest {
+            staggering: Some(staggering),
+            corners: named("glamf", "gphif", None),
+            ..MeshRequest::default()
+        };
+        let mesh = group.mesh(&request).unwrap();
+        assert_eq!(cells(&mesh), count, "{staggering:?}");
+        let is_folded = |note: &String| note.contains("8 columns of cells on the fold");
+        assert_eq!(mesh.notes().iter().any(is_folded), staggering == Staggering::C);
+    }
+}
+
 /// Velocities on 3 x 3 points, missing at one of them at the first time, and at another one later.
 #[test]
 fn what_is_missing_later_is_not_a_number() {
