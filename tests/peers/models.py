@@ -4,7 +4,8 @@
 CROCO; GRID may be HIS), and `models.py roms HIS GRID CSV TIME` compares the velocities of a table of tracks at the TIME-th
 time. `models.py mom U V W places` and `models.py mom U V W CSV TIME` do so on a B-grid. `models.py nemo FOLDER` writes
 random velocities on a rectilinear C-grid in NEMO's numbering, and `models.py nemo FOLDER CSV` compares the ends of tracks
-with RK4 steps of 1 s. `models.py arctic FILE` writes 1 m/s eastward on a turned grid at 81 degrees north.
+with RK4 steps of 1 s. `models.py arctic FOLDER` writes 1 m/s eastward on a turned grid at 81 degrees north, at its points and
+on its faces.
 
 Prints the largest difference.
 """
@@ -232,27 +233,44 @@ def compare_nemo(path):
     print(worst, len(starts), np.abs(ends - starts).max())
 
 
-def write_arctic(path):
-    """A grid of 0.05 degrees that is turned by 30 degrees, around 81 north, 180 east."""
-    data = netCDF4.Dataset(path, "w")
-    data.createDimension("y", 41)
-    data.createDimension("x", 41)
-    j, i = np.meshgrid(np.arange(-20, 21), np.arange(-20, 21), indexing="ij")
-    turn = np.radians(30)
-    east, north = 0.05 * (i * np.cos(turn) - j * np.sin(turn)), 0.05 * (i * np.sin(turn) + j * np.cos(turn))
-    lon = (180 + east / np.cos(np.radians(81)) + 180) % 360 - 180
-    for name, values, units in [
-        ("nav_lon", lon, "degrees_east"),
-        ("nav_lat", 81 + north, "degrees_north"),
-        ("uo", np.ones((41, 41)), "m/s"),
-        ("vo", np.zeros((41, 41)), "m/s"),
-    ]:
-        variable = data.createVariable(name, "f8", ("y", "x"))
-        variable.units = units
-        variable[:] = values
-    data["uo"].setncatts({"standard_name": "eastward_sea_water_velocity", "coordinates": "nav_lon nav_lat"})
-    data["vo"].setncatts({"standard_name": "northward_sea_water_velocity", "coordinates": "nav_lon nav_lat"})
-    data.close()
+def write_arctic(folder):
+    """A grid of 0.1 degrees that is turned by 40 degrees, around 81 north, 180 east, through a gnomonic projection."""
+    j, i = np.meshgrid(np.arange(-60, 61), np.arange(-60, 61), indexing="ij")
+    turn, middle = np.radians(40), np.radians(81)
+    x, y = (np.radians(0.1) * of for of in (i * np.cos(turn) - j * np.sin(turn), i * np.sin(turn) + j * np.cos(turn)))
+    away = np.maximum(np.hypot(x, y), 1e-300)
+    angle = np.arctan(away)
+    lat = np.degrees(np.arcsin(np.cos(angle) * np.sin(middle) + y * np.sin(angle) * np.cos(middle) / away))
+    along = away * np.cos(middle) * np.cos(angle) - y * np.sin(middle) * np.sin(angle)
+    lon = 180 + np.degrees(np.arctan2(x * np.sin(angle), along))
+
+    def northward_part(a, b):
+        """The part of edges from points to others that is along the meridian: what a flow to the east crosses."""
+        north = lat[b] - lat[a]
+        return north / np.hypot(north, (lon[b] - lon[a]) * np.cos(np.radians(0.5 * (lat[a] + lat[b]))))
+
+    u, v = np.zeros(lat.shape), np.zeros(lat.shape)
+    u[1:] = northward_part(np.s_[:-1], np.s_[1:])
+    v[:, 1:] = -northward_part(np.s_[:, :-1], np.s_[:, 1:])
+    lon = (lon + 180) % 360 - 180
+    east, north = {"units": "degrees_east"}, {"units": "degrees_north"}
+    speed = {"units": "m/s", "coordinates": "nav_lon nav_lat", "standard_name": "eastward_sea_water_velocity"}
+    positions = {"nav_lon": (lon, east), "nav_lat": (lat, north)}
+    files = {
+        "arctic": positions
+        | {"uo": (0 * lon + 1, speed), "vo": (0 * lon, speed | {"standard_name": "northward_sea_water_velocity"})},
+        "mask": {"glamf": (lon, {}), "gphif": (lat, {})},
+        "grid_U": positions | {"vozocrtx": (u, {"units": "m/s"})},
+        "grid_V": {"nav_lon": (lon + 0.01, east), "nav_lat": positions["nav_lat"], "vomecrty": (v, {"units": "m/s"})},
+    }
+    for file, variables in files.items():
+        with netCDF4.Dataset(f"{folder}/{file}.nc", "w") as data:
+            data.createDimension("y", len(lat))
+            data.createDimension("x", len(lat))
+            for name, (values, attributes) in variables.items():
+                variable = data.createVariable(name, "f8", ("y", "x"))
+                variable[:] = values
+                variable.setncatts(attributes)
 
 
 def main(kind, *args):

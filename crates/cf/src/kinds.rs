@@ -19,10 +19,12 @@ enum Grid {
     OtherMesh,
     /// Components of the velocity at different places.
     Staggered,
+    /// The same, of models that are not read.
+    OtherStaggered,
 }
 
 const KINDS: [Kind; 17] = {
-    use Grid::{Mesh, OtherMesh, Staggered};
+    use Grid::{Mesh, OtherMesh, OtherStaggered, Staggered};
     const fn kind(signs: &'static [&'static str], name: &'static str, grid: Grid) -> Kind {
         Kind { signs, name, grid }
     }
@@ -38,7 +40,7 @@ const KINDS: [Kind; 17] = {
         kind(&["ncells", "height", "vertices"], "an ICON file", Mesh),
         kind(&["xi_u", "eta_u"], "a ROMS file", Staggered),
         kind(&["xi_rho", "eta_rho"], "a ROMS file", Staggered),
-        kind(&["west_east_stag"], "a WRF file", Staggered),
+        kind(&["west_east_stag"], "a WRF file", OtherStaggered),
         kind(&["nav_lon", "nav_lat"], "a NEMO file", Staggered),
         kind(&["XC", "YG"], "an MITgcm file", Staggered),
         kind(&["XG", "YC"], "an MITgcm file", Staggered),
@@ -54,6 +56,10 @@ pub(crate) fn error(store: &dyn Store) -> Option<Error> {
         (_, Some(Kind { name, grid: Grid::OtherMesh, .. })) => other_mesh(name),
         (true, _) => mesh("a UGRID file"),
         (_, Some(Kind { name, grid: Grid::Staggered, .. })) => staggered(name, store),
+        (_, Some(Kind { name, grid: Grid::OtherStaggered, .. })) => format!(
+            "it is {name}, with the components of the velocity on a staggered grid; interpolate them to the nodes of one grid \
+             with axes in degrees or metres first (`xgcm`, `cdo remapbil`), and turn the velocity along the axes"
+        ),
         _ => match curvilinear(store) {
             Some(positions) => on_curves(&positions),
             None => return None,
@@ -119,8 +125,8 @@ fn is_position(variable: &Variable) -> bool {
 
 fn mesh(name: &str) -> String {
     format!(
-        "it is {name}, on an unstructured grid, which has no axes; read its mesh with `interpolation = \"mesh\"`, and \
-         give a file with its nodes and faces, if it has none, as in `corners = {{ files = \"grid.nc\" }}`"
+        "it is {name}, on an unstructured grid, which has no axes; set `field.interpolation = \"mesh\"` to read its \
+         cells, and give a file with its nodes and faces, if it has none, as in `corners = {{ files = \"grid.nc\" }}`"
     )
 }
 

@@ -79,6 +79,8 @@ pub struct CfMesh {
     pub boundary: Vec<(String, Vec<[u32; 4]>)>,
     /// The variables of positions, which all files must have with the same values.
     pub positions: Vec<String>,
+    /// Whether values that are missing are 0 at any time, as those of cells that are dry at times.
+    pub dries: bool,
     /// The times; `None` if the variables do not depend on time.
     pub time: Option<TimeAxis>,
     pub(crate) velocity: [Option<Gather>; 3],
@@ -132,10 +134,28 @@ impl CfMesh {
     ///
     /// If variables are missing or ambiguous, their grid is not known, or their coordinates cannot be used.
     pub fn of(store: &dyn Store, request: &MeshRequest) -> Result<CfMesh> {
-        match is_unstructured(store, request)? {
-            true => CfMesh::of_unstructured(store, request),
-            false => CfMesh::of_model(store, request),
+        let mut mesh = match is_unstructured(store, request)? {
+            true => CfMesh::of_unstructured(store, request)?,
+            false => CfMesh::of_model(store, request)?,
+        };
+        if !mesh.dries {
+            mesh.close_missing(store)?;
         }
+        Ok(mesh)
+    }
+
+    /// Makes 0 what is missing at the first time. What is missing later is not a number.
+    fn close_missing(&mut self, store: &dyn Store) -> Result<()> {
+        for part in self.velocity.iter_mut().flatten().chain(&mut self.diffusivity) {
+            let count = part.close_missing(store)?;
+            if count > 0 {
+                self.units.convert(format!(
+                    "`{}` is missing at {count} places of the mesh at the first time, and 0 there",
+                    part.variable
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Number of values of a variable: of points or cells.
@@ -216,13 +236,14 @@ impl CfMesh {
         self.global = self.global.map(|west| west + degrees);
     }
 
-    /// Reads the values of one time of a file that has the variables of the mesh. Missing values are 0.
+    /// Reads the values of one time of a file that has the variables of the mesh. Values that are missing at the first time
+    /// are 0, and others NaN; all are 0 if it [dries](CfMesh::dries).
     ///
     /// # Errors
     ///
     /// If the file lacks a variable or has it in another shape, the time does not exist, or the data cannot be read.
     pub fn read(&self, store: &dyn Store, time: usize) -> Result<CfFrame> {
-        let read = |part: &Gather| part.read(store, time);
+        let read = |part: &Gather| part.read(store, time, self.dries);
         let parts = self.velocity.iter().map(|part| part.as_ref().map(read).transpose());
         let parts: Vec<Option<Values>> = parts.collect::<Result<_>>()?;
         let velocity = match parts.iter().all(Option::is_none) {
@@ -262,15 +283,13 @@ fn triples(parts: Vec<Option<Values>>, count: usize, turn: Option<&[[f64; 2]]>) 
 }
 
 impl Gather {
-    fn read(&self, store: &dyn Store, time: usize) -> Result<Values> {
-        let Decoded { values, missing } = self.decoded(store, time)?;
+    fn read(&self, store: &dyn Store, time: usize, dries: bool) -> Result<Values> {
+        let decoded = self.decoded(store, time)?;
+        let Decoded { values, missing } = if dries { filled(decoded) } else { decoded };
         let missing = missing.as_deref();
         let is_missing = |i: usize| missing.is_some_and(|missing| missing[i]);
         Ok(match &self.weights {
-            Weights::One { index, sign } => {
-                let take = |x: f64, i: usize| if is_missing(i) { 0.0 } else { sign * x };
-                values.taken(index, take)
-            }
+            Weights::One { index, sign } => values.taken(index, *sign),
             Weights::Mean { count, index, weights } => {
                 let is_single = matches!(values, Values::F32(_));
                 let values = values.into_f64();
@@ -281,7 +300,7 @@ impl Gather {
                         let value = if *i == NONE { 0.0 } else { values[*i as usize] };
                         (sum + f64::from(*weight) * value, total + f64::from(*weight))
                     });
-                    if total > 0.0 { sum / total } else { 0.0 }
+                    if total > 0.0 { sum / total } else { f64::NAN }
                 };
                 let all = index.chunks(*count).zip(weights.chunks(*count)).map(mean);
                 match is_single {
@@ -290,6 +309,31 @@ impl Gather {
                 }
             }
         })
+    }
+
+    /// Makes 0 the values that are missing at the first time, and returns their number.
+    fn close_missing(&mut self, store: &dyn Store) -> Result<usize> {
+        let Some(missing) = self.decoded(store, 0)?.missing else { return Ok(0) };
+        let is_missing = |i: &u32| *i != NONE && missing[*i as usize];
+        let mut closed = 0;
+        match &mut self.weights {
+            Weights::One { index, .. } => {
+                for i in index.iter_mut().filter(|i| is_missing(i)) {
+                    (*i, closed) = (NONE, closed + 1);
+                }
+            }
+            Weights::Mean { count, index, weights } => {
+                let means = index.chunks_mut(*count).zip(weights.chunks(*count));
+                for (index, weights) in means {
+                    let mut used = index.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+                    if used.all(|(i, _)| is_missing(i)) {
+                        index.fill(NONE);
+                        closed += 1;
+                    }
+                }
+            }
+        }
+        Ok(closed)
     }
 
     /// The decoded numbers of the slab at a time, in m/s or m²/s if they are of such a quantity.
@@ -308,20 +352,32 @@ impl Gather {
 }
 
 impl Values {
-    /// The values with these indices after a function of value and index; 0 for [`NONE`].
-    fn taken(&self, index: &[u32], f: impl Fn(f64, usize) -> f64) -> Values {
+    /// The values with these indices, times 1 or -1; 0 for [`NONE`].
+    fn taken(&self, index: &[u32], sign: f64) -> Values {
         let used = |i: u32| (i != NONE).then_some(i as usize);
         match self {
             Values::F32(values) => {
-                let at = |i: &u32| used(*i).map_or(0.0, |i| f(f64::from(values[i]), i) as f32);
+                let at = |i: &u32| used(*i).map_or(0.0, |i| sign as f32 * values[i]);
                 Values::F32(index.iter().map(at).collect())
             }
             Values::F64(values) => {
-                let at = |i: &u32| used(*i).map_or(0.0, |i| f(values[i], i));
+                let at = |i: &u32| used(*i).map_or(0.0, |i| sign * values[i]);
                 Values::F64(index.iter().map(at).collect())
             }
         }
     }
+}
+
+/// Numbers with 0 where they are missing.
+fn filled(Decoded { mut values, missing }: Decoded) -> Decoded {
+    let at = missing.iter().flatten().enumerate().filter(|(_, is_missing)| **is_missing);
+    for (i, _) in at {
+        match &mut values {
+            Values::F32(values) => values[i] = 0.0,
+            Values::F64(values) => values[i] = 0.0,
+        }
+    }
+    Decoded { values, missing: None }
 }
 
 /// The variable with a name.

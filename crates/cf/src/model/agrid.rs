@@ -7,7 +7,7 @@ use super::land::Land;
 use super::lattice::Built;
 use super::levels::{self, Levels};
 use super::positions::{self, Positions};
-use super::window::{closes, cropped, cropped_levels};
+use super::window::{Turn, closes, cropped, cropped_levels};
 use super::{Files, MeshRequest, turn, vertical};
 use crate::axis::UnitCheck;
 use crate::layout::coordinate_of;
@@ -95,9 +95,10 @@ fn nodes(
         return Err(Error::variable(files.own.path(), name, reason));
     }
     let [row_span, column_span] = cropped(&all, request.crop, store)?;
-    let mut grid =
-        Grid::new(all.part(row_span, column_span), [Span::one(0), row_span, column_span]);
-    grid.find_columns(column_span.count == columns && closes(&all), request.west, units);
+    let closes = column_span.count == columns && closes(&all);
+    let turn = Turn { closes, west: request.west, is_staggered: false };
+    let of = [Span::one(0), row_span, column_span];
+    let mut grid = Grid::new(all.part(row_span, column_span), of, turn, units);
     if count == 1 {
         grid.height = single_height(files, u, units)?;
         return Ok((all, grid));

@@ -4,7 +4,7 @@ use super::dims::Box3;
 use super::lattice::{Built, Lattice, is_downward};
 use super::levels::Levels;
 use super::positions::Positions;
-use super::window::Columns;
+use super::window::{Columns, Turn};
 use crate::axis::UnitCheck;
 use crate::mesh::{COAST, CellShape, CfMesh, MeshPlacement, OPEN, SURFACE};
 use crate::store::Store;
@@ -30,26 +30,19 @@ pub(super) struct Grid {
 
 impl Grid {
     /// A flat grid at height 0.
-    pub fn new(positions: Positions, of: Box3) -> Grid {
-        let columns = Columns::of(&positions, false, None);
-        let (depths, levels) = (Vec::new(), None);
-        let ends_at_bottom = false;
+    pub fn new(positions: Positions, of: Box3, turn: Turn, units: &mut UnitCheck) -> Grid {
+        let mut columns = Columns::of(&positions, turn);
+        units.notes.append(&mut columns.notes);
         Grid {
             positions,
             of,
             columns,
-            levels,
+            levels: None,
             height: 0.0,
-            depths,
-            ends_at_bottom,
+            depths: Vec::new(),
+            ends_at_bottom: false,
             levels_before: 0,
         }
-    }
-
-    /// Finds the cells, of which the last column may close the earth.
-    pub fn find_columns(&mut self, closes: bool, west: Option<f64>, units: &mut UnitCheck) {
-        self.columns = Columns::of(&self.positions, closes, west);
-        units.notes.append(&mut self.columns.notes);
     }
 
     /// Number of layers, rows and columns of cells.
@@ -137,6 +130,7 @@ impl Grid {
             global: self.columns.global,
             boundary: built.boundary,
             positions: self.positions.names.to_vec(),
+            dries: false,
             time: None,
             velocity: [None, None, None],
             diffusivity: None,

@@ -6,10 +6,21 @@ use super::positions::{Positions, from};
 use crate::degrees::CIRCLE;
 use crate::store::{Span, Store};
 use crate::{Error, Result};
-use std::collections::HashSet;
+use std::collections::{HashMap, hash_map::Entry};
 
 /// Rounding of longitudes, in degrees.
 const ROUNDING: f64 = 1e-4;
+
+/// What is known of the columns of a grid.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turn {
+    /// Whether the last column is followed by the first one.
+    pub closes: bool,
+    /// Where a turn of longitudes begins.
+    pub west: Option<f64>,
+    /// Whether values are on the faces of cells.
+    pub is_staggered: bool,
+}
 
 /// A cell between two rows and two columns.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +49,8 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The cells of a grid. `west`: where a turn of longitudes begins.
-    pub fn of(positions: &Positions, closes: bool, west: Option<f64>) -> Columns {
+    /// The cells of a grid.
+    pub fn of(positions: &Positions, Turn { closes, west, is_staggered }: Turn) -> Columns {
         let size = [positions.rows - 1, positions.columns - usize::from(!closes)];
         let mut columns = Columns {
             size,
@@ -55,7 +66,7 @@ impl Columns {
             true => columns.turn_to_window(positions, west),
             false => None,
         };
-        columns.find_dropped(positions);
+        columns.find_dropped(positions, is_staggered);
         for cell in 0..size[0] * size[1] {
             if !columns.is_dropped[cell] {
                 columns.add([cell / size[1], cell % size[1]], positions, start);
@@ -142,33 +153,42 @@ impl Columns {
     }
 
     /// Finds the cells that contain a pole, and those at the place of an earlier one.
-    fn find_dropped(&mut self, positions: &Positions) {
+    fn find_dropped(&mut self, positions: &Positions, is_staggered: bool) {
         if !positions.is_in_degrees {
             return;
         }
-        let (mut seen, mut poles, mut repeated) = (HashSet::new(), 0, 0);
+        let mut seen = HashMap::new();
+        let (mut poles, mut repeated, mut folded) = (0, 0, 0);
         for cell in 0..self.is_dropped.len() {
             let at = [cell / self.size[1], cell % self.size[1]];
             let (nodes, x, winding) = self.corners(at, positions);
-            let has_pole = winding.abs() > 180.0;
-            let middle = (0..4).fold([0.0; 3], |sum, corner| {
-                let [lon, lat] = [x[corner], positions.xy[nodes[corner]][1]].map(f64::to_radians);
-                let unit = [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()];
-                std::array::from_fn(|d| sum[d] + unit[d])
-            });
-            // To about a metre.
-            let is_new = has_pole || seen.insert(middle.map(|x: f64| (x * 1e6).round() as i64));
-            (poles, repeated) = (poles + usize::from(has_pole), repeated + usize::from(!is_new));
-            self.is_dropped[cell] = has_pole || !is_new;
+            if winding.abs() > 180.0 {
+                (self.is_dropped[cell], poles) = (true, poles + 1);
+                continue;
+            }
+            let corners =
+                [0, 1, 2, 3].map(|corner| unit([x[corner], positions.xy[nodes[corner]][1]]));
+            let middle = corners.iter().fold([0.0; 3], |sum, at| [0, 1, 2].map(|d| sum[d] + at[d]));
+            match seen.entry(rounded(middle)) {
+                Entry::Vacant(place) => {
+                    place.insert((cell, rounded(corners[0])));
+                }
+                Entry::Occupied(first) => {
+                    let (other, corner) = *first.get();
+                    (self.is_dropped[cell], repeated) = (true, repeated + 1);
+                    // The same faces, in the opposite direction: which of them points have cannot be told.
+                    if is_staggered && corner != rounded(corners[0]) && !self.is_dropped[other] {
+                        (self.is_dropped[other], folded) = (true, folded + 1);
+                    }
+                }
+            }
         }
-        if repeated > 0 {
-            self.notes.push(format!(
-                "{repeated} columns of cells that repeat others (halos, folds) are left out"
-            ));
-        }
-        if poles > 0 {
-            self.notes.push(format!("{poles} columns of cells around a pole are left out"));
-        }
+        let of = |count: usize, what: &str| {
+            (count > 0).then(|| format!("{count} columns of cells {what} are left out"))
+        };
+        self.notes.extend(of(repeated, "that repeat others (halos, folds)"));
+        self.notes.extend(of(folded, "on the fold of a C-grid"));
+        self.notes.extend(of(poles, "around a pole"));
     }
 
     /// Adds a cell, twice where the turn ends in it.
@@ -192,6 +212,17 @@ impl Columns {
             }
         }
     }
+}
+
+/// The direction of a longitude and a latitude.
+fn unit(degrees: [f64; 2]) -> [f64; 3] {
+    let [lon, lat] = degrees.map(f64::to_radians);
+    [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
+}
+
+/// A direction to some metres.
+fn rounded(direction: [f64; 3]) -> [i64; 3] {
+    direction.map(|x| (x * 1e6).round() as i64)
 }
 
 /// Whether the last column of points is one step before the first one around the earth.

@@ -371,6 +371,64 @@ fn grids_around_the_earth_have_one_turn_of_cells() {
 }
 
 #[test]
+fn a_folded_grid_has_each_cell_once() {
+    // The map z^2 folds the row d = 0 onto itself; the last row, d = -1, is the row d = 1 from the other side.
+    let place = |at: &[usize]| [at[1] as f64 - 4.0, 3.0 - at[0] as f64];
+    let lon = move |at: &[usize]| place(at)[0].powi(2) - place(at)[1].powi(2);
+    let lat = move |at: &[usize]| 0.2 * place(at)[0] * place(at)[1];
+    let group = Group::new()
+        .with("glamf", "y 5 x 9", &EAST, lon)
+        .with("gphif", "y 5 x 9", &NORTH, lat)
+        .with("u", "y 5 x 9", &[("standard_name", "eastward_sea_water_velocity")], |_| 1.0)
+        .with("v", "y 5 x 9", &[], |_| 0.0);
+    for (staggering, count) in [(Staggering::A, 24), (Staggering::C, 16)] {
+        let request = MeshRequest {
+            staggering: Some(staggering),
+            corners: named("glamf", "gphif", None),
+            ..MeshRequest::default()
+        };
+        let mesh = group.mesh(&request).unwrap();
+        assert_eq!(cells(&mesh), count, "{staggering:?}");
+        let is_folded = |note: &String| note.contains("8 columns of cells on the fold");
+        assert_eq!(mesh.notes().iter().any(is_folded), staggering == Staggering::C);
+    }
+}
+
+/// Velocities on 3 x 3 points, missing at one of them at the first time, and at another one later.
+#[test]
+fn what_is_missing_later_is_not_a_number() {
+    let of = [("units", "m s-1"), ("_FillValue", "-999")];
+    let is_missing = |at: &[usize]| at[1..] == [1, 1] || at == [1, 0, 2];
+    let value =
+        move |c: usize| move |at: &[usize]| if is_missing(at) { -999.0 } else { code(c, at) };
+    let group = Group::new()
+        .with("x", "x 3", &METRES, |at| at[0] as f64)
+        .with("y", "y 3", &METRES, |at| at[0] as f64)
+        .with("time", "time 2", &[("units", "s")], |at| at[0] as f64)
+        .with("u", "time 2 y 3 x 3", &of, value(0))
+        .with("v", "time 2 y 3 x 3", &of, value(1));
+    let mesh = group.mesh(&MeshRequest::default()).unwrap();
+    let at = |x: f64, y: f64| mesh.points.iter().position(|p| p[..2] == [x, y]).unwrap();
+    let (first, second) = (group.values(&mesh, 0), group.values(&mesh, 1));
+    assert_eq!([first[at(1.0, 1.0)], second[at(1.0, 1.0)]], [[0.0; 3]; 2]);
+    assert_eq!(first[at(2.0, 0.0)], [code(0, &[0, 0, 2]), code(1, &[0, 0, 2]), 0.0]);
+    assert!(second[at(2.0, 0.0)][..2].iter().all(|v| v.is_nan()));
+    // Of a C-grid, too: a face that is missing between cells of the sea is closed.
+    let request = MeshRequest {
+        convention: Some(Convention::Mitgcm),
+        corners: named("x", "y", None),
+        ..Default::default()
+    };
+    let faces = group.mesh(&request).unwrap();
+    let at = |x: f64, y: f64| faces.points.iter().position(|p| p[..2] == [x, y]).unwrap();
+    let values = [0, 1].map(|time| group.values(&faces, time));
+    assert_eq!(values.each_ref().map(|of| of[at(1.0, 1.0)]), [[0.0; 3]; 2]);
+    assert!(values[1][at(2.0, 0.0)][0].is_nan() && !values[0][at(2.0, 0.0)][0].is_nan());
+    let notes = faces.notes().join(" ");
+    assert!(notes.contains("`u` is missing at 1 places of the mesh at the first time"), "{notes}");
+}
+
+#[test]
 fn levels_that_follow_the_bottom_are_heights() {
     let s = [-0.9, -0.5, -0.1];
     let stretched = |s: f64| -s * s;

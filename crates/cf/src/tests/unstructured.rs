@@ -663,14 +663,23 @@ fn levels_are_midway_between_layers_where_the_file_has_no_others() {
 fn dry_nodes_have_all_levels_at_the_bottom() {
     let group = schism([10.0, 8.0, 3.0, -1.0]);
     let z = [-10.0, -4.0, 0.0, -8.0, -4.0, 0.5, -3.0, -1.0, 0.0, f64::NAN, f64::NAN, f64::NAN];
-    let (nodes, speed) = ("nSCHISM_hgrid_node 4 nSCHISM_vgrid_layers 3", json!({ "units": SPEED }));
+    let (nodes, speed) = (
+        "nSCHISM_hgrid_node 4 nSCHISM_vgrid_layers 3",
+        json!({ "units": SPEED, "_FillValue": "NaN" }),
+    );
+    let mut eastward = [7.0; 12];
+    eastward[9..].fill(f64::NAN);
     group
         .add("zcor", nodes, &z, json!({ "units": "m" }))
-        .add("horizontalVelX", nodes, &[7.0; 12], speed.clone())
+        .add("horizontalVelX", nodes, &eastward, speed.clone())
         .add("horizontalVelY", nodes, &[0.0; 12], speed);
     let mesh = group.mesh().unwrap();
     assert_eq!((mesh.points.len(), mesh.cells.len()), (10, 4 * 6));
-    assert!(mesh.points.contains(&[0.0, 1000.0, 1.0]));
+    let dry = mesh.points.iter().position(|point| *point == [0.0, 1000.0, 1.0]).unwrap();
+    for (point, velocity) in velocities(&mesh, &*group.store(), 0).into_iter().enumerate() {
+        assert_eq!(velocity, [if point == dry { 0.0 } else { 7.0 }, 0.0, 0.0]);
+    }
+    assert!(has_note(&mesh, "those of dry cells, and 0"), "{:?}", mesh.notes());
     assert!(has_note(&mesh, "1 nodes without heights are dry"), "{:?}", mesh.notes());
 }
 

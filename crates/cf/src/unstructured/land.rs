@@ -25,6 +25,12 @@ pub(super) struct Land<'a> {
 }
 
 impl Land<'_> {
+    /// Whether cells are dry at times, where velocities are missing.
+    pub fn dries(&self) -> bool {
+        let follows_bottom = self.levels.is_some_and(|levels| !levels.are_flat);
+        follows_bottom || WET.iter().any(|name| self.store.find(name).is_some())
+    }
+
     /// Whether each cell is land, layer by layer from the bottom upward: by a mask that is 0 or missing there, by the
     /// value of land, or without one of `values`, those of the first time, where levels are flat and the file does not
     /// tell which cells are wet. A cell is land by values at nodes if all its nodes are.
@@ -37,13 +43,15 @@ impl Land<'_> {
         let mut is_land = vec![false; layers * self.topology.triangles.len()];
         let wet = WET.iter().find(|name| self.store.find(name).is_some());
         if let Some(wet) = wet {
-            let note =
-                format!("`{wet}` is not used: velocities in dry cells are those of the file");
-            units.notes.push(note);
+            units.notes.push(format!(
+                "`{wet}` is not used: velocities in dry cells are those of the file, and 0 where they are missing"
+            ));
+        } else if self.dries() && values.missing.is_some() {
+            let note = "velocities that are missing are those of dry cells, and 0";
+            units.notes.push(note.into());
         }
-        let follows_bottom = self.levels.is_some_and(|levels| !levels.are_flat);
         let land_value = self.request.land_value;
-        if land_value.is_some() || (wet.is_none() && !follows_bottom) {
+        if land_value.is_some() || !self.dries() {
             let flags = flags(values, land_value);
             self.add(&mut is_land, self.first, &flags);
         }

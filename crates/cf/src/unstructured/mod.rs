@@ -91,6 +91,7 @@ impl CfMesh {
             is_in_degrees: topology.is_in_degrees,
             global: columns.global,
             positions: positions(&topology, levels),
+            dries: land.dries(),
             time,
             velocity,
             diffusivity,

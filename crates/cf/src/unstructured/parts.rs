@@ -73,7 +73,10 @@ impl Parts {
         let arrays = arrays.collect::<Result<_>>()?;
         match parts.len() {
             2 if parts[0].0.vertical.is_some() => {
-                units.notes.push("it has no vertical velocity, and w = 0".into());
+                let omega = store
+                    .find("omega")
+                    .map_or("", |_| "; `omega`, through levels that move, is not used");
+                units.notes.push(format!("it has no vertical velocity, and w = 0{omega}"));
             }
             0 | 2 | 3 => {}
             count => {

@@ -109,6 +109,14 @@ fn axis_of(variable: &Variable) -> Option<usize> {
 }
 
 impl Source<'_> {
+    /// The positions of the nodes, or of the corners of all faces, and whether they are in degrees.
+    fn nodes(&self, store: &dyn Store, units: &mut UnitCheck) -> Result<(Vec<[f64; 2]>, bool)> {
+        match self.corners {
+            Corners::Table(_) => positions_of(store, self.positions, self.positions, units),
+            Corners::Positions(bounds) => positions_of(store, bounds, self.positions, units),
+        }
+    }
+
     fn variables(&self) -> Vec<String> {
         let of_corners = match self.corners {
             Corners::Table(table) => self.positions.into_iter().chain([table]).collect(),
@@ -135,45 +143,50 @@ impl Topology {
     pub fn read(store: &dyn Store, units: &mut UnitCheck) -> Result<Topology> {
         let all = sources(store);
         for (number, source) in all.iter().enumerate() {
-            let (corners, positions) = match source.corners {
-                Corners::Table(_) => (None, source.positions),
-                Corners::Positions(bounds) => (Some(bounds), source.positions),
-            };
-            let (mut nodes, is_in_degrees) =
-                positions_of(store, corners.unwrap_or(positions), positions, units)?;
+            let (nodes, is_in_degrees) = source.nodes(store, units)?;
             // FVCOM writes 0 for the coordinates that it does not use.
             let is_constant = nodes.windows(2).all(|pair| pair[0] == pair[1]);
-            if is_constant && number + 1 < all.len() {
-                continue;
+            if !is_constant || number + 1 == all.len() {
+                return Topology::of(store, source, (nodes, is_in_degrees), units);
             }
-            let (face_dimension, width, table) = match source.corners {
-                Corners::Table(table) => indices(store, table, nodes.len())?,
-                Corners::Positions([bounds, _]) => {
-                    let [faces, corners] = [0, 1].map(|d| bounds.dimensions[d].clone());
-                    (faces, corners.len, merged(&mut nodes, is_in_degrees))
-                }
-            };
-            let names = positions.map(|of| format!("`{}`", of.name)).join(" and ");
-            units.convert(format!(
-                "its mesh has nodes at {names}, and {} faces",
-                face_dimension.len
-            ));
-            let mut topology = Topology {
-                node_dimension: corners.is_none().then(|| positions[0].dimensions[0].clone()),
-                face_dimension,
-                nodes,
-                is_in_degrees,
-                triangles: Vec::new(),
-                faces: Vec::new(),
-                variables: source.variables(),
-                edges: HashMap::new(),
-            };
-            topology.divide(store, &table, width, units)?;
-            topology.name_edges(store, source.mesh)?;
-            return Ok(topology);
         }
         let reason = "it has no nodes and faces of an unstructured mesh, by UGRID or as FVCOM, SCHISM and ICON write them";
         Err(kinds::error(store).unwrap_or_else(|| Error::file(store.path(), reason)))
+    }
+
+    fn of(
+        store: &dyn Store,
+        source: &Source,
+        (mut nodes, is_in_degrees): (Vec<[f64; 2]>, bool),
+        units: &mut UnitCheck,
+    ) -> Result<Topology> {
+        let [x, y] = source.positions;
+        let (node_dimension, (face_dimension, width, table)) = match source.corners {
+            Corners::Table(table) => {
+                (x.dimensions.first().cloned(), indices(store, table, nodes.len())?)
+            }
+            Corners::Positions([bounds, _]) => {
+                let [faces, corners] = [0, 1].map(|d| bounds.dimensions[d].clone());
+                (None, (faces, corners.len, merged(&mut nodes, is_in_degrees)))
+            }
+        };
+        units.convert(format!(
+            "its mesh has nodes at `{}` and `{}`, and {} faces",
+            x.name, y.name, face_dimension.len
+        ));
+        let mut topology = Topology {
+            node_dimension,
+            face_dimension,
+            nodes,
+            is_in_degrees,
+            triangles: Vec::new(),
+            faces: Vec::new(),
+            variables: source.variables(),
+            edges: HashMap::new(),
+        };
+        topology.divide(store, &table, width, units)?;
+        topology.name_edges(store, source.mesh)?;
+        Ok(topology)
     }
 
     /// Adds the triangles of the faces.
