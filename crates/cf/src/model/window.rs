@@ -3,7 +3,7 @@
 
 use super::levels::Levels;
 use super::positions::{Positions, from};
-use crate::degrees::CIRCLE;
+use crate::degrees::{CIRCLE, widest_gap};
 use crate::store::{Span, Store};
 use crate::{Error, Result};
 use std::collections::{HashMap, hash_map::Entry};
@@ -114,7 +114,7 @@ impl Columns {
 
     /// Moves the longitudes of the points into one turn, and returns its start if cells cross it.
     fn turn_to_window(&mut self, positions: &Positions, west: Option<f64>) -> Option<f64> {
-        let gap = self.widest_gap();
+        let gap = widest_gap(self.x.iter().copied());
         let cells = 0..self.size[0] * self.size[1];
         let crosses = |cell: usize| {
             let (_, x, winding) =
@@ -139,17 +139,6 @@ impl Columns {
         self.x.iter_mut().for_each(|x| *x = within(*x));
         self.global = is_around.then_some(start);
         self.global
-    }
-
-    /// The middle of the widest interval of longitudes without points.
-    fn widest_gap(&self) -> f64 {
-        let mut sorted: Vec<f64> = self.x.iter().map(|x| x.rem_euclid(CIRCLE)).collect();
-        sorted.sort_by(f64::total_cmp);
-        let last = sorted.last().copied().unwrap_or(0.0) - CIRCLE;
-        let before = std::iter::once(last).chain(sorted.iter().copied());
-        let gaps = before.zip(sorted.iter().copied());
-        let widest = gaps.max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
-        widest.map_or(0.0, |(low, high)| 0.5 * (low + high))
     }
 
     /// Finds the cells that contain a pole, and those at the place of an earlier one.
