@@ -263,7 +263,10 @@ pub(crate) fn dimensionless(coordinate: &Variable) -> Option<&str> {
 
 /// Whether a coordinate is a depth by its standard name, or by its other names if it has none.
 pub(crate) fn is_depth(coordinate: &Variable) -> bool {
-    let starts = |name: &str| name.to_ascii_lowercase().starts_with("depth");
+    // NEMO has `gdepw_1d` and the like.
+    let starts = |name: &str| {
+        ["depth", "gdep"].iter().any(|start| name.to_ascii_lowercase().starts_with(start))
+    };
     match coordinate.text("standard_name") {
         Some(standard) if !standard.is_empty() => standard.starts_with("depth"),
         _ => starts(&coordinate.name) || coordinate.text("long_name").is_some_and(starts),

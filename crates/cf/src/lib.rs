@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
 //! [`open`] reads the list of variables. [`CfGrid::open`] finds the velocity, its axes and its times, and
-//! [`CfGrid::read`] reads a hyperslab of one time, decoded and in metres and seconds. [`zarr`] has what
-//! writers of Zarr arrays need.
+//! [`CfGrid::read`] reads a hyperslab of one time, decoded and in metres and seconds. [`CfMesh`] is the grid of an ocean
+//! model as a mesh. [`zarr`] has what writers of Zarr arrays need.
 
 mod axis;
 mod calendar;

@@ -151,6 +151,10 @@ fn faces_of_nemo_are_numbered_by_its_convention() {
             ];
             assert_eq!(faces(&mesh, &values, cell), expected, "{i} {j} {k}, {is_flipped}");
         }
+        // As in mesh masks: with a dimension of time, and depths that no attribute describes.
+        let bare = group.with("gdepw_1d", "t1 1 z 3", &METRES, |at| 5.0 * at[1] as f64);
+        let request = MeshRequest { corners: named("xf", "yf", Some("gdepw_1d")), ..request };
+        assert_eq!(bare.mesh(&request).unwrap().points, mesh.points);
         let count = |name| mesh.boundary.iter().find(|(of, _)| of == name).map(|(_, of)| of.len());
         assert_eq!(
             [count("open"), count("surface"), count("coast")],
