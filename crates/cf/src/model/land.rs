@@ -146,7 +146,7 @@ pub(super) fn masked(
     Ok(Some(dry))
 }
 
-/// A range with so many indices on both sides of it as there are.
+/// A range that is longer by a number of indices at both ends, as far as there are any.
 fn around(of: Span, ring: usize, len: usize) -> Span {
     let start = of.start.saturating_sub(ring);
     Span { start, count: (of.start + of.count + ring).min(len) - start, step: 1 }
