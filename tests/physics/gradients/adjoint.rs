@@ -181,7 +181,7 @@ fn gradients_by_values_match_central_differences_for_all_conditions() {
 }
 
 pub fn tracer_is_on_mesh(name: &str) -> bool {
-    ["cells of several types", "tetrahedra"].contains(&name)
+    ["cells of several types", "tetrahedra", "faces of cells"].contains(&name)
 }
 
 /// Releases during steps, a random walk, obstacles and a threshold of speed.
@@ -220,7 +220,7 @@ fn gradients_of_adaptive_steps_match_those_of_the_tensor_engine() {
         for reaches_walls in far_from_walls.into_iter().chain([true]) {
             let bounds = match (name, on_mesh && reaches_walls) {
                 (_, true) => [1e-8, 1e-6],
-                ("cells of several types", _) => [1e-8; 2],
+                ("cells of several types" | "faces of cells", _) => [1e-8; 2],
                 _ => [1e-10; 2],
             };
             for (is_adaptive, bound) in [false, true].into_iter().zip(bounds) {
