@@ -73,9 +73,9 @@ impl Lattice {
         stream: impl Fn([f64; 3]) -> f64,
         metres: impl Fn([f64; 3], [f64; 3]) -> f64,
     ) -> Vec<[f64; 3]> {
-        let [nx, ny, nz] = self.nodes;
+        let [nx, ny, _] = self.nodes;
         let mut numbers = vec![[0.0; 3]; self.points.len()];
-        for n in 0..nx * ny * nz {
+        for (n, number) in numbers.iter_mut().enumerate() {
             let at = [n % nx, n / nx % ny, n / (nx * ny)];
             for (axis, other) in [(0, 1), (1, 0)] {
                 let mut next = at;
@@ -84,7 +84,7 @@ impl Lattice {
                     let ends = [self.points[n], self.points[self.number(next)]];
                     let change = stream(ends[1]) - stream(ends[0]);
                     let sign = if axis == 0 { -1.0 } else { 1.0 };
-                    numbers[n][axis] = sign * change / metres(ends[0], ends[1]);
+                    number[axis] = sign * change / metres(ends[0], ends[1]);
                 }
             }
         }

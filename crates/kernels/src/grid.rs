@@ -31,7 +31,7 @@ pub struct GridShape {
     pub nodes: [usize; 3],
     /// Coordinates of the first node, in the data's unit of length.
     pub origin: [f64; 3],
-    /// Distance between nodes, if `spacing` is [`Spacing::Uniform`].
+    /// Distance between nodes; the smallest one, unless `spacing` is [`Spacing::Uniform`].
     pub pitch: [f64; 3],
     /// Spacing of the nodes.
     pub spacing: Spacing,

@@ -47,6 +47,7 @@ impl<F: Real> Shares<F> {
     pub fn of_faces(&mut self, cell: usize, nodes: [i32; 4], faces: FaceShares<F>) {
         (self.cell, self.count, self.faces) = (Some(cell), nodes.len(), Some(faces));
         // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
         for k in 0..nodes.len() {
             self.values[k] = nodes[k] as usize;
         }

@@ -72,7 +72,8 @@ impl MeshSeries {
         let boundary = boundary(&mesh, &points, &options.faces, path)?;
         mesh.boundary.clear();
         let cells = cells(mesh.shape, connectivity);
-        let frames = MeshFrames::Cf(CfFrames { mesh, cells, request, opened: Mutex::default() });
+        let frames = CfFrames { mesh, cells, request, opened: Mutex::default() };
+        let frames = MeshFrames::Cf(Box::new(frames));
         Ok(MeshSeries { timeline: times.timeline, points, frames, boundary, velocity, info })
     }
 }

@@ -72,11 +72,11 @@ pub struct MeshSeries {
 enum MeshFrames {
     Vtk {
         points_of_file: usize,
-        mesh: MeshCells,
+        mesh: Box<MeshCells>,
         /// The axes of the components of a velocity that has two.
         plane: [usize; 2],
     },
-    Cf(CfFrames),
+    Cf(Box<CfFrames>),
 }
 
 impl MeshSeries {
@@ -123,7 +123,7 @@ impl MeshSeries {
         let points = mesh.with_added_points(points);
         info.add_mesh(&points, &mesh, &velocity);
         let plane = plane_axes(mesh.flat_axes(&points));
-        let frames = MeshFrames::Vtk { points_of_file, mesh, plane };
+        let frames = MeshFrames::Vtk { points_of_file, mesh: Box::new(mesh), plane };
         Ok(MeshSeries { timeline, points, frames, boundary, velocity, info })
     }
 

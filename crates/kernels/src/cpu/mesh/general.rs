@@ -185,6 +185,7 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
                 (few[k], at[k]) = (cells[first + k], positions[first + k]);
             }
             let found = self.query_bricks::<L, 4>(&few, &at);
+            #[allow(clippy::manual_memcpy)]
             for k in 0..4.min(G - first) {
                 queries[first + k] = found[k];
             }
