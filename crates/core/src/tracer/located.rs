@@ -35,16 +35,19 @@ fn mesh_cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
     Ok(Some(cells.try_into_vec::<i32>().map_err(|error| failed(&error))?))
 }
 
-/// Refuses seeds that were not located: outside the domain, or of what is in it.
+/// Refuses seeds that were not located: outside the domain, which may be unlimited, or of what is in it, the field.
 pub(super) fn check_inside(
     seeds: &Seeds,
     cells: &[Option<i32>],
-    domain: &Domain,
+    (domain, field): (&Domain, &Domain),
     inner: &'static str,
 ) -> Result<()> {
     let positions = seeds.positions();
     let Some(first) = cells.iter().position(Option::is_none) else {
         return Ok(());
+    };
+    let known = |ends: [f64; 3], of_field: [f64; 3]| {
+        [0, 1, 2].map(|d| if ends[d].is_finite() { ends[d] } else { of_field[d] })
     };
     let what = if domain.contains(positions[first]) { inner } else { "domain" };
     Err(Error::SeedsOutside {
@@ -53,7 +56,7 @@ pub(super) fn check_inside(
         count: positions.len(),
         first,
         position: positions[first],
-        low: domain.low,
-        high: domain.high,
+        low: known(domain.low, field.low),
+        high: known(domain.high, field.high),
     })
 }

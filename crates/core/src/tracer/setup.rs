@@ -46,7 +46,12 @@ impl Tracer<'_> {
                 true => "water, that is, the cells of nodes with a velocity,",
                 false => "allowed side of the obstacles",
             };
-            located::check_inside(seeds, &cells, &self.domain_box(), inner)?;
+            located::check_inside(
+                seeds,
+                &cells,
+                (&self.domain_box(), &self.field.domain()),
+                inner,
+            )?;
         }
         Ok(cells)
     }
