@@ -37,11 +37,13 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         pair: &FramePair<F>,
     ) -> FaceValues<F> {
         let nodes = self.nodes_of(cell);
-        let value = |node: i32| blend::<F, L>(values, node as usize, pair).array();
-        let low = value(nodes[LOW]);
         let [r, s, t] = self.high_nodes(nodes);
-        let high = [value(r)[0], value(s)[1], value(t)[2]];
-        FaceValues { low: Vec3(three(low)), high: Vec3(high) }
+        // No closure: it might not be inlined.
+        let low = blend::<F, L>(values, nodes[LOW] as usize, pair).array();
+        let [r, ..] = blend::<F, L>(values, r as usize, pair).array();
+        let [_, s, ..] = blend::<F, L>(values, s as usize, pair).array();
+        let [_, _, t, _] = blend::<F, L>(values, t as usize, pair).array();
+        FaceValues { low: Vec3(three(low)), high: Vec3([r, s, t]) }
     }
 
     /// The derivatives of a cell's linear coordinates at a point with respect to r and s.
@@ -132,14 +134,16 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         let high = self.high_nodes(nodes);
         let [by_r, by_s] = self.derivatives::<L>(cell, at);
         let [x, y] = self.columns(cell);
-        let by = |d: usize| {
+        let mut by_flux = [[zero; 4]; 3];
+        // By index: an iterator call or a closure might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for d in 0..3 {
             let mut unit = [zero; 3];
             unit[d] = one;
             let values = FaceValues { low: Vec3(unit), high: Vec3(unit) };
             let [u, v, w] = flow_through(&values, at, by_r, by_s, x, y).0;
-            [u, v, w, zero]
-        };
-        let by_flux = [by(0), by(1), by(2)];
+            by_flux[d] = [u, v, w, zero];
+        }
         let [r, s, t] = at.0;
         let weights = match self.is_flat {
             true => [[one - r, one - s, zero], [r, zero, zero], [zero, s, zero], [zero; 3]],
