@@ -27,8 +27,13 @@ impl<F: Real> Flow<F> for Flat {
 
     #[inline(always)]
     fn of_slopes(position: [F; 3], flow: [F; 3], slopes: [[F; 3]; 3]) -> ([F; 4], [[F; 4]; 3]) {
-        let flow_of = |flow| <Flat as Flow<F>>::of_flow(position, flow);
-        (flow_of(flow), slopes.map(flow_of))
+        let mut result = [[F::zero(); 4]; 3];
+        // By index: an iterator call or a closure might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for d in 0..3 {
+            result[d] = <Flat as Flow<F>>::of_flow(position, slopes[d]);
+        }
+        (<Flat as Flow<F>>::of_flow(position, flow), result)
     }
 }
 
@@ -39,8 +44,7 @@ impl<F: Real> Flow<F> for Sphere {
         [x, y, z, flow[2]]
     }
 
-    fn of_slopes(position: [F; 3], flow: [F; 3], mut slopes: [[F; 3]; 3]) -> ([F; 4], [[F; 4]; 3]) {
-        let flow_of = |flow| <Sphere as Flow<F>>::of_flow(position, flow);
+    fn of_slopes(position: [F; 3], flow: [F; 3], slopes: [[F; 3]; 3]) -> ([F; 4], [[F; 4]; 3]) {
         let [lon, lat, _] = position;
         let (lon, lat) = (turn(lon), turn(lat));
         let degree = F::of(PI / 180.0);
@@ -52,13 +56,14 @@ impl<F: Real> Flow<F> for Sphere {
         let away = -north / lat.cos;
         let by_lat = [away * lon.cos, away * lon.sin];
         let mut result = [[F::zero(); 4]; 3];
-        for (d, slope) in slopes.iter_mut().enumerate() {
-            result[d] = flow_of(*slope);
+        #[allow(clippy::needless_range_loop)]
+        for d in 0..3 {
+            result[d] = <Sphere as Flow<F>>::of_flow(position, slopes[d]);
         }
         for k in 0..2 {
             result[0][k] += by_lon[k];
             result[1][k] += by_lat[k];
         }
-        (flow_of(flow), result)
+        (<Sphere as Flow<F>>::of_flow(position, flow), result)
     }
 }
