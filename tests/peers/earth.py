@@ -1,10 +1,11 @@
 """An ocean in degrees, and its tracks by steps in degrees: `earth.py write FILE`, `earth.py globe FILE`, `earth.py currents FILE`,
-`earth.py wind FILE` and `earth.py compare FILE CSV [WIND]`.
+`earth.py wind FILE`, `earth.py mixing FILE` and `earth.py compare FILE CSV [WIND]`.
 
 A region of 1/6 degree with an island, from 0 to 20 days. Compares up to 20 active particles with RK4 steps of 10 minutes in double
 precision, of components along the axes, and prints the largest distance in metres. The globe turns by 60 m/s at the equator. Currents are those of all
 longitudes and northern latitudes, every 2 degrees and 8 m, with land and upwelling, in 5 days. The wind is over that ocean, every half
-degree and 6 hours, with longitudes in another turn; 0.03 of it, 20 degrees to the right, is added in the comparison.
+degree and 6 hours, with longitudes in another turn; 0.03 of it, 20 degrees to the right, is added in the comparison. In the mixing, water at rest with land in the
+east has a diffusivity that increases by 0.01 m2/s per metre to the north.
 """
 
 import sys
@@ -115,6 +116,27 @@ def wind(path):
     data.close()
 
 
+def mixing(path):
+    data = netCDF4.Dataset(path, "w")
+    axes = {
+        "time": ([0.0, 86400.0], {"units": "seconds since 2024-01-01"}),
+        "latitude": (np.linspace(59, 61, 21), {"units": "degrees_north"}),
+        "longitude": (np.linspace(0, 4, 21), {"units": "degrees_east"}),
+    }
+    for name, (values, attributes) in axes.items():
+        data.createDimension(name, len(values))
+        variable = data.createVariable(name, "f8", (name,))
+        variable[:] = values
+        variable.setncatts(attributes)
+    _, y, x = np.meshgrid(*[of[0] for of in axes.values()], indexing="ij")
+    north = RADIUS * np.radians(y - 60)
+    for name, units, values in [("uo", "m s-1", 0 * x), ("vo", "m s-1", 0 * x), ("K", "m2 s-1", np.maximum(200 + 0.01 * north, 0))]:
+        variable = data.createVariable(name, "f8", tuple(axes), fill_value=-999.0)
+        variable.units = units
+        variable[:] = np.ma.array(values, mask=x > 3.5)
+    data.close()
+
+
 def windage(path):
     data = netCDF4.Dataset(path)
     u, v = data["u10"][:].filled(), data["v10"][:].filled()
@@ -171,4 +193,4 @@ def compare(path, table, wind=None):
     print(worst)
 
 
-{"write": write, "globe": globe, "currents": currents, "wind": wind, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+{"write": write, "globe": globe, "currents": currents, "wind": wind, "mixing": mixing, "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -68,13 +68,14 @@ impl Projection {
         let mut notes = Vec::new();
         let text = match (name, proj) {
             ("latitude_longitude", _) => return Ok(None),
-            (_, Some(text)) if is_longitude(text) => return Ok(None),
-            (_, Some(text)) => text.to_owned(),
-            ("rotated_latitude_longitude", None) => {
+            // Whatever its text of PROJ, which is often that of the longitudes and latitudes beside it.
+            ("rotated_latitude_longitude", _) => {
                 let map = Map::Rotated(RotatedPole::read(mapping)?);
                 return Ok(Some(Projection { map, notes }));
             }
-            (name, None) => proj_of_cf(mapping, name, &mut notes)?,
+            ("", Some(text)) if is_longitude(text) => return Ok(None),
+            (_, Some(text)) if !is_longitude(text) => text.to_owned(),
+            (name, _) => proj_of_cf(mapping, name, &mut notes)?,
         };
         let map = Map::Plane(Box::new([parse(&text)?, parse("+proj=longlat +R=1")?]));
         Ok(Some(Projection { map, notes }))
@@ -102,8 +103,7 @@ impl Projection {
             Map::Plane(map) => {
                 let [from, to] = &**map;
                 let [x, y] = position.map(|length| length / from.to_meter());
-                transform_xy(from, to, x, y)
-                    .map(|(longitude, latitude)| [longitude, latitude].map(f64::to_degrees))
+                transform_xy(from, to, x, y).map(|(x, y)| [in_turn(x.to_degrees()), y.to_degrees()])
             }
         };
         let is_on_earth =
@@ -123,8 +123,20 @@ impl Projection {
     ///
     /// If the position is not on the map.
     pub fn angle(&self, position: [f64; 2]) -> std::result::Result<f64, String> {
-        let [(sin_x, cos_x), (sin_y, cos_y)] =
-            self.to_degrees(position)?.map(|angle| angle.to_radians().sin_cos());
+        Ok(self.degrees_and_angle(position)?.1)
+    }
+
+    /// What [`to_degrees`](Projection::to_degrees) and [`angle`](Projection::angle) return, with one inversion less.
+    ///
+    /// # Errors
+    ///
+    /// If the position is not on the map.
+    pub fn degrees_and_angle(
+        &self,
+        position: [f64; 2],
+    ) -> std::result::Result<([f64; 2], f64), String> {
+        let degrees = self.to_degrees(position)?;
+        let [(sin_x, cos_x), (sin_y, cos_y)] = degrees.map(|angle| angle.to_radians().sin_cos());
         let (east, north) = ([-sin_x, cos_x, 0.0], [-sin_y * cos_x, -sin_y * sin_x, cos_y]);
         let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
         let along = |axis: usize| {
@@ -139,7 +151,7 @@ impl Projection {
             Ok::<_, String>([dot(tangent, east) / length, dot(tangent, north) / length])
         };
         let ([x_east, x_north], [y_east, y_north]) = (along(0)?, along(1)?);
-        Ok((x_north - y_east).atan2(x_east + y_north))
+        Ok((degrees, (x_north - y_east).atan2(x_east + y_north)))
     }
 
     /// Half the difference of the positions in a derivative.
@@ -171,8 +183,9 @@ impl RotatedPole {
         let pole = ["grid_north_pole_longitude", "grid_north_pole_latitude"];
         let [longitude, latitude] = pole.map(|name| number(mapping, name));
         let missing = || format!("it has no numbers `{}` and `{}`, which {ADD}", pole[0], pole[1]);
+        let meridian = number(mapping, PRIME_MERIDIAN)?.unwrap_or(0.0);
         Ok(RotatedPole {
-            pole: [longitude?.ok_or_else(missing)?, latitude?.ok_or_else(missing)?],
+            pole: [longitude?.ok_or_else(missing)? + meridian, latitude?.ok_or_else(missing)?],
             north: number(mapping, "north_pole_grid_longitude")?.unwrap_or(0.0),
         })
     }
@@ -185,7 +198,15 @@ impl RotatedPole {
         let [x, y, z] =
             [cos_y * cos_x * sin - sin_y * cos, cos_y * sin_x, cos_y * cos_x * cos + sin_y * sin];
         let east = y.atan2(x).to_degrees() + self.pole[0] + 180.0;
-        [(east + 180.0).rem_euclid(360.0) - 180.0, z.atan2(x.hypot(y)).to_degrees()]
+        [in_turn(east), z.atan2(x.hypot(y)).to_degrees()]
+    }
+}
+
+/// A longitude from -180 to 180.
+fn in_turn(longitude: f64) -> f64 {
+    match longitude.abs() > 180.0 {
+        true => (longitude + 180.0).rem_euclid(360.0) - 180.0,
+        false => longitude,
     }
 }
 
@@ -231,8 +252,11 @@ const PROJECTIONS: [(&str, &str, &[Parameter]); 6] = [
     ("mercator", "merc", &[FROM_ORIGIN, TRUE_AT, SCALE]),
 ];
 
+const PRIME_MERIDIAN: &str = "longitude_of_prime_meridian";
+
 /// Parameters that any projection may have.
-const COMMON: [Parameter; 6] = [
+const COMMON: [Parameter; 7] = [
+    (&[PRIME_MERIDIAN], "pm"),
     (&["false_easting"], "x_0"),
     (&["false_northing"], "y_0"),
     (&["earth_radius"], "R"),
@@ -275,8 +299,11 @@ fn proj_of_cf(
         return Err(format!("it has no number `{}`, which {ADD}", scales.join("` or `")));
     }
     for (names, key) in COMMON {
-        if let Some([number, _]) = first_numbers(mapping, names)? {
-            text += &format!(" +{key}={number}");
+        match first_numbers(mapping, names)? {
+            // A sphere, in CF.
+            Some([0.0, _]) if key == "rf" => text += " +f=0",
+            Some([number, _]) => text += &format!(" +{key}={number}"),
+            None => {}
         }
     }
     if !text.contains(" +R=") && !text.contains(" +a=") {

@@ -25,6 +25,7 @@ pub use bounds::Bounds;
 pub(crate) use faces::{FacePosition, FaceSampler};
 pub use groups::{BoundaryCells, FaceGroup};
 pub use input::Cells;
+pub(crate) use input::mean;
 pub use locate::Location;
 pub use locator::Locator;
 pub use order::Origins;

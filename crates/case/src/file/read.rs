@@ -117,12 +117,24 @@ fn of_table(mut table: Table, date: DateReader) -> Result<(Case, bool, bool), Ke
 
 /// Sets the interpolation of the grid of an ocean model, by the keys that only such fields have.
 fn default_to_mesh(table: &mut Table) {
-    let Some(toml::Value::Table(field)) = table.get_mut("field") else { return };
-    let is_of_model =
-        ["staggering", "convention", "corners"].iter().any(|key| field.contains_key(*key));
-    if is_of_model {
-        field.entry("interpolation").or_insert_with(|| "mesh".into());
+    for (_, field) in fields(table) {
+        let is_of_model =
+            ["staggering", "convention", "corners"].iter().any(|key| field.contains_key(*key));
+        if is_of_model {
+            field.entry("interpolation").or_insert_with(|| "mesh".into());
+        }
     }
+}
+
+/// The tables of the fields of a case, with their names.
+fn fields(case: &mut Table) -> Vec<(String, &mut Table)> {
+    let fields: Vec<(String, &mut toml::Value)> = match case.get_mut("field") {
+        Some(toml::Value::Array(fields)) => {
+            fields.iter_mut().enumerate().map(|(i, field)| (format!("field[{i}]"), field)).collect()
+        }
+        field => field.map(|field| ("field".into(), field)).into_iter().collect(),
+    };
+    fields.into_iter().filter_map(|(name, field)| Some((name, field.as_table_mut()?))).collect()
 }
 
 /// The times of the field of a case.
@@ -176,17 +188,11 @@ impl TimesOfField {
 
 /// Drops keys of the other source of fields than the given one. Returns a note for each that is not `false`.
 fn drop_unused(case: &mut Table, [given, other]: [&str; 2], keys: &[&str]) -> Vec<String> {
-    let fields: Vec<(String, &mut toml::Value)> = match case.get_mut("field") {
-        Some(toml::Value::Array(fields)) => {
-            fields.iter_mut().enumerate().map(|(i, field)| (format!("field[{i}]"), field)).collect()
-        }
-        field => field.map(|field| ("field".into(), field)).into_iter().collect(),
-    };
     let mut notes = Vec::new();
-    for (name, field) in fields {
-        let Some(field) = field.as_table_mut().filter(|field| field.contains_key(given)) else {
+    for (name, field) in fields(case) {
+        if !field.contains_key(given) {
             continue;
-        };
+        }
         let mut drop = |key: &&&str| field.remove(**key).is_some_and(|value| value != false.into());
         let note = |key| format!("`{name}.{key}` has no effect: it belongs to `{name}.{other}`");
         notes.extend(keys.iter().filter(|key| drop(key)).map(note));
@@ -325,6 +331,16 @@ mod tests {
         assert!(message.contains("did you mean `rk4`?"), "{message}");
         let message = from_text(TEMPLATE, &["trase.dt=1".into()]).unwrap_err();
         assert!(message.contains("did you mean `trace`?"), "{message}");
+    }
+
+    #[test]
+    fn each_field_of_a_model_is_on_its_mesh() {
+        let of_model = "[[field]]\nfiles = \"a.nc\"\nstaggering = \"c\"\n";
+        let text = of_model.to_owned() + of_model + "[[field]]\nfiles = \"wind.nc\"\n";
+        let case = from_text(&text, &[]).unwrap();
+        let is_mesh = |field: &Field| matches!(field.interpolation, Interpolation::Mesh { .. });
+        assert!(is_mesh(&case.field) && is_mesh(&case.field.added[0]));
+        assert!(!is_mesh(&case.field.added[1]));
     }
 
     #[test]

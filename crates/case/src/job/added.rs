@@ -15,7 +15,7 @@ use crate::{
 use anyhow::Result;
 use burn::tensor::Device;
 use burntrace_core::{
-    Addend, Analytic, Difference, Domain, Field, FieldOptions, Frames, PeriodicAxis, Precision,
+    Addend, Analytic, Difference, Domain, Field, FieldOptions, Frames, Precision,
 };
 use burntrace_io as io;
 use serde_json::{Value, json};
@@ -178,11 +178,7 @@ impl Further<'_> {
         };
         let interpolation = self.field.interpolation.clone();
         let files = FieldFiles { files, options, interpolation };
-        let axes = |grid: &io::Series| {
-            let x = geometry::closed_longitudes(grid.geometry()).unwrap_or(PeriodicAxis::Open);
-            Ok([x, PeriodicAxis::Open, PeriodicAxis::Open])
-        };
-        let (input, info) = files.open(|_, _| Vec::new(), axes)?;
+        let (input, info) = files.open_added()?;
         geometry::check_sampled(first, ("files", &info))?;
         geometry::check_land(own, &info)?;
         clock.add(&info)?;

@@ -66,13 +66,18 @@ impl FieldFiles {
         })
     }
 
-    /// Loads the arrays of the options onto a device.
-    pub fn load(self, device: &Device, options: &FieldOptions) -> anyhow::Result<Box<dyn Field>> {
+    /// Opens files that are added to a field or sampled beside it: only longitudes around the earth are periodic.
+    pub fn open_added(self) -> anyhow::Result<(FieldInput, io::SeriesInfo)> {
         let axes = |grid: &io::Series| {
             let x = closed_longitudes(grid.geometry()).unwrap_or(PeriodicAxis::Open);
             Ok([x, PeriodicAxis::Open, PeriodicAxis::Open])
         };
-        let (input, info) = self.open(|_, _| Vec::new(), axes)?;
+        self.open(|_, _| Vec::new(), axes)
+    }
+
+    /// Loads the arrays of the options onto a device.
+    pub fn load(self, device: &Device, options: &FieldOptions) -> anyhow::Result<Box<dyn Field>> {
+        let (input, info) = self.open_added()?;
         let loaded = input.load(device, options);
         Ok(loaded.map_err(|error| named(error, &info.files))?.1)
     }

@@ -80,7 +80,12 @@ fn positions_and_angles_are_those_of_proj() {
         let projection = of_text(text);
         let found = projection.to_degrees(position).unwrap();
         assert!((0..2).all(|d| (found[d] - degrees[d]).abs() < 1e-9), "{text}: {found:?}");
-        let found = projection.angle(position).unwrap().to_degrees();
+        let (of_both, found) = projection.degrees_and_angle(position).unwrap();
+        assert_eq!(
+            (of_both, projection.angle(position).unwrap()),
+            (projection.to_degrees(position).unwrap(), found)
+        );
+        let found = found.to_degrees();
         assert!((found - angle).abs() < 1e-6, "{text}: {found} and not {angle}");
     }
 }
@@ -107,6 +112,69 @@ fn a_rotated_grid_has_its_north_pole_where_the_file_says() {
     let [at, moved] = [projection.to_degrees([5.0, 7.0]), turned.unwrap().to_degrees([35.0, 7.0])]
         .map(|at| at.unwrap());
     assert!((0..2).all(|d| (at[d] - moved[d]).abs() < 1e-12));
+}
+
+#[test]
+fn a_rotated_grid_is_turned_whatever_its_text_of_proj() {
+    let pole: [(&str, &[f64]); 2] =
+        [("grid_north_pole_longitude", &[-162.0]), ("grid_north_pole_latitude", &[39.25])];
+    for text in ["+proj=longlat +ellps=WGS84", "+proj=latlong +R=6371000", "+proj=merc"] {
+        let mapping = mapping("rotated_latitude_longitude", &pole, text);
+        let read = Projection::read(&mapping).unwrap();
+        let found = read.map(|of| of.to_degrees(ROTATED[1].0).unwrap());
+        let is_near = |found: [f64; 2]| (0..2).all(|d| (found[d] - ROTATED[1].1[d]).abs() < 1e-9);
+        assert!(found.is_some_and(is_near), "{text}: {found:?}");
+    }
+    let south: (&str, &[f64]) = ("latitude_of_projection_origin", &[63.0]);
+    let numbers: [(&str, &[f64]); 3] =
+        [("standard_parallel", &[63.0]), south, ("longitude_of_central_meridian", &[15.0])];
+    let conic = mapping("lambert_conformal_conic", &numbers, "+proj=longlat +ellps=WGS84");
+    let of = Projection::read(&conic).unwrap().map(|of| of.to_degrees([0.0, 0.0]).unwrap());
+    assert!(of.is_some_and(|[x, y]| (x - 15.0).abs() < 1e-9 && (y - 63.0).abs() < 1e-9), "{of:?}");
+}
+
+#[test]
+fn longitudes_are_from_greenwich_whatever_the_prime_meridian() {
+    let from_paris: (&str, &[f64]) = ("longitude_of_prime_meridian", &[2.5]);
+    let at = |origin: &'static [f64]| -> [(&str, &[f64]); 3] {
+        [
+            ("latitude_of_projection_origin", &[40.0]),
+            ("longitude_of_projection_origin", origin),
+            from_paris,
+        ]
+    };
+    let position = |origin| {
+        let projection = of_cf("lambert_azimuthal_equal_area", &at(origin)).unwrap();
+        projection.to_degrees([0.0, 0.0]).unwrap()
+    };
+    for (found, longitude) in [(position(&[-100.0]), -97.5), (position(&[179.0]), -178.5)] {
+        assert!((found[0] - longitude).abs() < 1e-9 && (found[1] - 40.0).abs() < 1e-9, "{found:?}");
+    }
+    let pole: [(&str, &[f64]); 2] =
+        [("grid_north_pole_longitude", &[-162.0]), ("grid_north_pole_latitude", &[39.25])];
+    let of = |numbers: &[(&str, &[f64])]| {
+        let projection = of_cf("rotated_latitude_longitude", numbers).unwrap();
+        projection.to_degrees([10.0, 5.0]).unwrap()
+    };
+    let (own, moved) = (of(&pole), of(&[&pole[..], &[from_paris]].concat()));
+    assert!((moved[0] - own[0] - 2.5).abs() < 1e-12 && moved[1] == own[1], "{own:?} {moved:?}");
+}
+
+#[test]
+fn an_inverse_flattening_of_0_is_a_sphere() {
+    let polar: [(&str, &[f64]); 4] = [
+        ("straight_vertical_longitude_from_pole", &[58.0]),
+        ("latitude_of_projection_origin", &[90.0]),
+        ("standard_parallel", &[60.0]),
+        ("inverse_flattening", &[0.0]),
+    ];
+    let (text, position, degrees, _) = PROJ[0];
+    assert!(text.contains("+a=6371000 +b=6371000"));
+    for radius in ["earth_radius", "semi_major_axis"] {
+        let numbers = [&polar[..], &[(radius, &[6_371_000.0][..])]].concat();
+        let found = of_cf("polar_stereographic", &numbers).unwrap().to_degrees(position).unwrap();
+        assert!((0..2).all(|d| (found[d] - degrees[d]).abs() < 1e-9), "{radius}: {found:?}");
+    }
 }
 
 #[test]

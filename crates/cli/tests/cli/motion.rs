@@ -1,6 +1,8 @@
 //! Random walks, drift and adaptive steps on the command line.
 
+use super::earth::script;
 use super::program::{assert_refused, burntrace, text};
+use super::requirements;
 use burntrace::io::Tracks;
 use serde_json::Value;
 use std::path::Path;
@@ -103,6 +105,39 @@ fn random_walk_uses_the_diffusivity_of_files() {
         assert_spread(&ends, 1, 2.0);
         assert_spread(&ends, 2, 8.0);
         assert_eq!(summary["field"]["velocity"]["diffusivity"], "K");
+    }
+}
+
+/// In water at rest the mean goes up the gradient of the diffusivity, and the variance grows by twice the diffusivity there.
+#[test]
+fn random_walk_in_degrees_has_the_diffusivity_of_files_in_metres() {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    script(&python, folder.path(), &["mixing", "mixing.nc"]);
+    let of = |interpolation: &str| {
+        format!("files = \"mixing.nc\"\ndiffusivity = \"K\"\ninterpolation = \"{interpolation}\"\n")
+    };
+    let single = |interpolation: &str| format!("[field]\n{}", of(interpolation));
+    let sum = format!("[[field]]\n{}[[field]]\nfiles = \"mixing.nc\"\n", of("grid"));
+    let rest = "[seeds]\nkind = \"gaussian\"\ncount = 20000\ncentre = [1.5, 60.0, 0.0]\n\
+        deviation = [0.0, 0.0, 0.0]\n[trace]\ndt = 600.0\nt1 = 86400.0\n\
+        [walk]\nscheme = \"milstein\"\nseed = 3\n";
+    for field in [single("grid"), single("mesh"), sum] {
+        let (ends, ..) = ends(folder.path(), &[&field, rest]);
+        let metres = |x: &[f64; 3]| {
+            let [east, north] = [x[0] - 1.5, x[1] - 60.0].map(|x| 6_371_008.8 * x.to_radians());
+            [east * x[1].to_radians().cos(), north, 0.0]
+        };
+        let ends: Vec<[f64; 3]> = ends.iter().map(metres).collect();
+        let variance = 400.0 * 86400.0;
+        // That of the mean increases the diffusivity.
+        assert_spread(&ends, 0, variance + 864.0_f64.powi(2));
+        assert_spread(&ends, 1, variance + 864.0_f64.powi(2));
+        for (axis, mean) in [(0, 0.0), (1, 864.0)] {
+            let found = ends.iter().map(|x| x[axis]).sum::<f64>() / ends.len() as f64;
+            let slack = 5.0 * (variance / ends.len() as f64).sqrt();
+            assert!((found - mean).abs() < slack, "{axis}: {found}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::domain::AXES;
 use crate::{
     Error, Result,
-    mesh::{Cells, Location, Mesh},
+    mesh::{Cells, Location, Mesh, mean},
 };
 use burntrace_kernels::CellKind;
 
@@ -17,18 +17,19 @@ const SLANT: f64 = 1e-9;
 /// The lengths of the faces that begin at each node of a mesh.
 #[derive(Debug)]
 pub(crate) struct Faces {
-    /// Of the faces r = 0 and s = 0 of the cell that begins with the node, in the unit of fluxes; 0 if there is none.
+    /// Of the faces r = 0 and s = 0 of the cell that begins with the node, in the unit of coordinates, or on a sphere in degrees of
+    /// latitude; 0 if there is none.
     lengths: Vec<[f64; 2]>,
 }
 
 impl Faces {
-    /// Those of a mesh, which is on a sphere with a radius if one is given.
+    /// Those of a mesh, which may be on a sphere.
     ///
     /// # Errors
     ///
     /// [`Error::Mesh`] for cells of other types than quadrilaterals in a plane z = const and hexahedra, and for sides that are
     /// not vertical.
-    pub fn new(mesh: &Mesh, radius: Option<f64>) -> Result<Self> {
+    pub fn new(mesh: &Mesh, is_on_sphere: bool) -> Result<Self> {
         let mut lengths = vec![[0.0; 2]; mesh.points().len()];
         for cell in 0..mesh.cells().len() {
             let nodes = mesh.cells().nodes(cell);
@@ -36,8 +37,8 @@ impl Faces {
             let point = |k: usize| mesh.point(nodes[k] as usize);
             for (axis, edges) in [EDGES_R, EDGES_S].into_iter().enumerate() {
                 for [first, last] in edges {
-                    let length = length(point(first), point(last), radius);
-                    lengths[nodes[first] as usize][axis] = length;
+                    let [x, y] = edge(point(first), point(last), is_on_sphere);
+                    lengths[nodes[first] as usize][axis] = x.hypot(y);
                 }
             }
         }
@@ -66,10 +67,7 @@ impl FacePlaces {
         let mut places = FacePlaces { middles, normals: vec![[[0.0; 2]; 2]; points.len()] };
         for cell in 0..cells.len() {
             let nodes = cells.nodes(cell);
-            let mean = |of: &[usize]| {
-                let sum = |d: usize| of.iter().map(|k| points[nodes[*k] as usize][d]).sum::<f64>();
-                [0, 1, 2].map(|d| sum(d) / of.len() as f64)
-            };
+            let mean = |of: &[usize]| mean(of.iter().map(|k| nodes[*k]), points);
             // Two layers of nodes, or one.
             let layers = nodes.len() / 4;
             for (axis, edges) in [EDGES_R, EDGES_S].into_iter().enumerate() {
@@ -77,13 +75,11 @@ impl FacePlaces {
                     let corners = [first, last, first + 4, last + 4];
                     let middle = mean(&corners[..2 * layers]);
                     let [from, to] = [first, last].map(|k| points[nodes[k] as usize]);
-                    let scale = if is_on_sphere { middle[1].to_radians().cos() } else { 1.0 };
-                    let (x, y) = (scale * (to[0] - from[0]), to[1] - from[1]);
-                    let length = x.hypot(y);
+                    let [x, y] = edge(from, to, is_on_sphere);
                     let normal = if axis == 0 { [y, -x] } else { [-y, x] };
                     let node = nodes[first] as usize;
                     places.middles[node][axis] = middle;
-                    places.normals[node][axis] = normal.map(|component| component / length);
+                    places.normals[node][axis] = normal.map(|component| component / x.hypot(y));
                 }
             }
             for layer in 0..layers {
@@ -95,13 +91,12 @@ impl FacePlaces {
     }
 }
 
-/// The length of an edge in the unit of fluxes: that of coordinates, or on a sphere the radius times a degree. There it is the
-/// length at the latitude of the edge's middle.
-fn length(a: [f64; 3], b: [f64; 3], radius: Option<f64>) -> f64 {
-    let [x, y] = [b[0] - a[0], b[1] - a[1]];
-    let middle = 0.5 * (a[1] + b[1]);
-    let scale = if radius.is_some() { middle.to_radians().cos() } else { 1.0 };
-    (scale * x).hypot(y)
+/// The horizontal vector from one point to another: in the unit of coordinates, or on a sphere in degrees of latitude, at the latitude
+/// of its middle.
+fn edge(from: [f64; 3], to: [f64; 3], is_on_sphere: bool) -> [f64; 2] {
+    let middle = 0.5 * (from[1] + to[1]);
+    let scale = if is_on_sphere { middle.to_radians().cos() } else { 1.0 };
+    [scale * (to[0] - from[0]), to[1] - from[1]]
 }
 
 /// Refuses cells of other types than hexahedra and quadrilaterals.

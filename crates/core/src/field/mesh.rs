@@ -28,7 +28,7 @@ use burntrace_kernels::{FieldShape, FieldTensors, Placement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weights::{CellWeights, NODES};
+use weights::CellWeights;
 
 /// Interpolation of velocities that are given in the cells of a mesh. Velocities at the points are
 /// always interpolated by the shape functions of the cells (VTK's).
@@ -120,7 +120,8 @@ impl MeshField {
         };
         let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
         let placement = if averages { Placement::Nodes } else { source.placement() };
-        let records = mesh.records_on(radius, placement, options.precision);
+        let records = mesh.records(radius, placement, options.precision);
+        check_offsets(&mesh, &records)?;
         let stored = stored(&mesh, placement, radius)?;
         let has_others = !lanes.arrays().is_empty() || lanes.diffusivity_is_apart;
         if placement == Placement::Faces && has_others {
@@ -224,14 +225,7 @@ impl MeshField {
 
     /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
     fn read(&self, values: Tensor<2>, weights: &CellWeights) -> Tensor<2> {
-        let [n, k] = weights.weights.dims();
-        if let Some(by_number) = &weights.by_number {
-            let numbers = values.select(0, weights.values.clone()).reshape([n, NODES * 4, 1]);
-            return (numbers * by_number.clone()).sum_dim(1).reshape([n, 4]);
-        }
-        let velocity = values.select(0, weights.values.clone()).reshape([n, k, 4]);
-        let weighed = velocity * weights.weights.clone().reshape([n, k, 1]);
-        weighed.sum_dim(1).reshape([n, 4])
+        weights.read(values)
     }
 }
 
@@ -300,26 +294,34 @@ fn check_degrees(radius: f64, points: &[[f64; 3]]) -> Result<()> {
     check_latitudes(latitudes.fold([0.0, 0.0], |[low, high], y| [y.min(low), y.max(high)]))
 }
 
+/// Refuses a mesh whose records have more numbers than kernels can count.
+fn check_offsets(mesh: &Mesh, records: &records::Records) -> Result<()> {
+    let count = records.floats.len();
+    match i32::try_from(count) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::Mesh(format!(
+            "it has {} cells, which need {count} numbers on the device; the maximum is {}: read a part of it (`crop` of files)",
+            mesh.cells().len(),
+            i32::MAX
+        ))),
+    }
+}
+
 /// How velocities on a mesh are stored, if not as the source gives them.
 fn stored(mesh: &Mesh, placement: Placement, radius: Option<f64>) -> Result<Option<Stored>> {
     let places = |positions: &mut dyn Iterator<Item = [f64; 3]>| {
         Stored::Places(positions.map(|[lon, lat, _]| [turn(lon), turn(lat)]).collect())
     };
     Ok(match (placement, radius) {
-        (Placement::Faces, _) => Some(Stored::Faces(Faces::new(mesh, radius)?)),
+        (Placement::Faces, _) => Some(Stored::Faces(Faces::new(mesh, radius.is_some())?)),
         (_, None) => None,
         (Placement::Nodes, Some(_)) => Some(places(&mut mesh.points())),
         (Placement::Cells, Some(_)) => {
-            Some(places(&mut (0..mesh.cells().len()).map(|cell| centre(mesh, cell))))
+            // On a sphere, points are measured from 0.
+            let points = mesh.points_from_origin();
+            Some(places(&mut (0..mesh.cells().len()).map(|cell| mesh.cells().centre(cell, points))))
         }
     })
-}
-
-/// The mean of a cell's nodes.
-fn centre(mesh: &Mesh, cell: usize) -> [f64; 3] {
-    let nodes = mesh.cells().nodes(cell);
-    let points = nodes.iter().map(|node| mesh.point(*node as usize));
-    points.fold([0.0; 3], |sum, p| [0, 1, 2].map(|d| sum[d] + p[d] / nodes.len() as f64))
 }
 
 /// The bounding box of a mesh; flat in two dimensions.

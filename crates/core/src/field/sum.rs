@@ -344,6 +344,10 @@ impl<S: FrameSource> FrameSource for Sum<S> {
         self.source.arrays()
     }
 
+    fn has_diffusivity(&self) -> bool {
+        self.source.has_diffusivity()
+    }
+
     fn cache_bytes(&self) -> u64 {
         self.source.cache_bytes() + self.held_bytes()
     }

@@ -26,6 +26,11 @@ impl Cells {
         &self.connectivity[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
     }
 
+    /// The mean of the points of one cell.
+    pub(crate) fn centre(&self, cell: usize, points: &[[f64; 3]]) -> [f64; 3] {
+        mean(self.nodes(cell).iter().copied(), points)
+    }
+
     /// Number of cells.
     pub fn len(&self) -> usize {
         self.kinds.len()
@@ -110,6 +115,15 @@ impl Cells {
         }
         Ok(if flat > 0 { 2 } else { 3 })
     }
+}
+
+/// The mean of some points.
+pub(crate) fn mean(
+    nodes: impl ExactSizeIterator<Item = u32> + Clone,
+    points: &[[f64; 3]],
+) -> [f64; 3] {
+    let count = nodes.len() as f64;
+    [0, 1, 2].map(|d| nodes.clone().map(|node| points[node as usize][d]).sum::<f64>() / count)
 }
 
 pub(super) fn refuse<T>(reason: String) -> Result<T> {

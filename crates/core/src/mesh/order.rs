@@ -68,12 +68,7 @@ fn check_used(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
 
 /// The cells in the order of their centres along the curve.
 fn along_curve(points: &[[f64; 3]], cells: &Cells, is_in_degrees: bool) -> Vec<usize> {
-    let centre = |cell: usize| {
-        let nodes = cells.nodes(cell);
-        let sum = |d: usize| nodes.iter().map(|node| points[*node as usize][d]).sum::<f64>();
-        [0, 1, 2].map(|d| sum(d) / nodes.len() as f64)
-    };
-    let centres: Vec<[f64; 3]> = (0..cells.len()).map(centre).collect();
+    let centres: Vec<[f64; 3]> = (0..cells.len()).map(|cell| cells.centre(cell, points)).collect();
     let bounds = Bounds::of(centres.iter().copied());
     // Cubes, not boxes of the mesh's shape, so that distances count equally along every axis.
     let size = |d: usize| match is_in_degrees {

@@ -25,13 +25,9 @@ const OF_COORDINATES: f64 = 64.0;
 const MAX_BORDER: f64 = 0.1;
 
 impl Mesh {
-    /// The arrays for kernels in a precision, for a field with velocities at a placement.
-    pub(crate) fn records(&self, placement: Placement, precision: Precision) -> Records {
-        self.records_on(None, placement, precision)
-    }
-
-    /// As [`records`](Mesh::records), of a mesh on a sphere with a radius. Kernels for simplices are those of flat spaces.
-    pub(crate) fn records_on(
+    /// The arrays for kernels in a precision, for a field with velocities at a placement, on a sphere if a radius is given. Kernels for
+    /// simplices are those of flat spaces.
+    pub(crate) fn records(
         &self,
         radius: Option<f64>,
         placement: Placement,

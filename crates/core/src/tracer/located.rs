@@ -1,5 +1,6 @@
 //! Where seeds are: in the domain, in which cell of a mesh.
 
+use super::Tracer;
 use crate::{Domain, Error, Field, Result, Seeds, device, field::measured_from};
 use burn::tensor::Tensor;
 
@@ -37,11 +38,12 @@ fn mesh_cells(seeds: &Seeds, field: &dyn Field) -> Result<Option<Vec<i32>>> {
 
 /// Refuses seeds that were not located: outside the domain, which may be unlimited, or of what is in it, the field.
 pub(super) fn check_inside(
+    tracer: &Tracer,
     seeds: &Seeds,
     cells: &[Option<i32>],
-    (domain, field): (&Domain, &Domain),
     inner: &'static str,
 ) -> Result<()> {
+    let (domain, field) = (tracer.domain_box(), tracer.field.domain());
     let positions = seeds.positions();
     let Some(first) = cells.iter().position(Option::is_none) else {
         return Ok(());

@@ -106,12 +106,7 @@ impl<'a> Tracer<'a> {
         }
         start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;
         if self.surroundings.seeds_outside == SeedsOutside::Error {
-            located::check_inside(
-                seeds,
-                &cells,
-                (&self.domain_box(), &self.field.domain()),
-                "field (in its holes)",
-            )?;
+            located::check_inside(self, seeds, &cells, "field (in its holes)")?;
         }
         let all = slots.as_ref().map_or(cells.len(), Slots::count);
         Ok(Prepared {

@@ -17,7 +17,7 @@ pub(super) struct StepStart {
 pub(super) fn clips(tracer: &Tracer, engine: Engine) -> Option<StageClips> {
     let mesh = tracer.field.mesh().filter(|_| engine == Engine::Tensor)?;
     let precision = tracer.field.precision();
-    let records = mesh.records(Placement::Cells, precision);
+    let records = mesh.records(None, Placement::Cells, precision);
     Some(StageClips::new(records.shape, records.floats, records.index, precision.dtype()))
 }
 

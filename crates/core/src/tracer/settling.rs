@@ -40,7 +40,7 @@ pub(super) fn surroundings(field: &dyn Field) -> FieldTensors {
         (Some(tensors), Some(_)) if matches!(tensors.shape, FieldShape::Mesh(_)) => tensors.clone(),
         (_, None) => FieldTensors::none(&device, precision.dtype()),
         (_, Some(mesh)) => {
-            let records = mesh.records(Placement::Cells, precision);
+            let records = mesh.records(None, Placement::Cells, precision);
             let counts = [records.floats.len(), records.index.len()];
             let floats = precision.data(records.floats, [counts[0]]);
             let index = TensorData::new(records.index, [counts[1]]);

@@ -46,12 +46,7 @@ impl Tracer<'_> {
                 true => "water, that is, the cells of nodes with a velocity,",
                 false => "allowed side of the obstacles",
             };
-            located::check_inside(
-                seeds,
-                &cells,
-                (&self.domain_box(), &self.field.domain()),
-                inner,
-            )?;
+            located::check_inside(self, seeds, &cells, inner)?;
         }
         Ok(cells)
     }

@@ -1,6 +1,7 @@
 //! Description of a series before its frames are read.
 
 use super::distinct_points::DistinctPoints;
+use super::entries::{ArrayEntry, AxisInfo, axes};
 use super::geometry::Geometry;
 use super::grid::Grid;
 use super::mesh::{cells::MeshCells, info::MeshInfo};
@@ -12,7 +13,7 @@ use super::velocity::{Association, VelocityInfo};
 use crate::tracks::TimeOrigin;
 use burntrace_cf::{Clock, Store};
 use burntrace_core::{FrameData, mesh::Bounds};
-use burntrace_vtk::{ArrayInfo, Kind, VtkFile};
+use burntrace_vtk::{Kind, VtkFile};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -129,47 +130,6 @@ pub struct SeriesInfo {
     pub problems: Vec<String>,
 }
 
-/// An axis of a grid.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AxisInfo {
-    /// `x`, `y` or `z`.
-    pub name: char,
-    /// Number of nodes.
-    pub nodes: usize,
-    /// Minimum coordinate, in the data's unit of length.
-    pub low: f64,
-    /// Maximum coordinate, in the data's unit of length.
-    pub high: f64,
-    /// Distance between neighbouring nodes, if it is uniform; `None` for an axis of one node.
-    pub spacing: Option<f64>,
-    /// Whether the nodes are evenly spaced.
-    pub is_uniform: bool,
-    /// Whether the coordinates decrease in the files.
-    pub is_flipped: bool,
-}
-
-/// An array of a file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ArrayEntry {
-    /// Name.
-    pub name: String,
-    /// `point`, `cell` or `field`.
-    pub association: String,
-    /// Numbers in a value.
-    pub components: usize,
-    /// Type of the numbers, e.g. `Float32`.
-    pub scalar: String,
-    /// Number of values in a frame.
-    pub tuples: usize,
-    /// The dimensions of a variable of a NetCDF file or a Zarr group, with their lengths; the last one varies
-    /// fastest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dimensions: Option<Vec<(String, usize)>>,
-    /// Its attribute `units` in a NetCDF file or a Zarr group.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub units: Option<String>,
-}
-
 impl SeriesInfo {
     /// Describes the first file, except for its grid, mesh or points.
     pub(super) fn of(file: &VtkFile) -> SeriesInfo {
@@ -178,7 +138,7 @@ impl SeriesInfo {
             points: geometry.num_points(),
             cells: geometry.num_cells(),
             dims: geometry.dims(),
-            arrays: file.arrays().iter().map(entry).collect(),
+            arrays: file.arrays().iter().map(ArrayEntry::of).collect(),
             notes: file.notes().to_vec(),
             kind: file.kind().to_string(),
             encoding: file.encoding(),
@@ -189,7 +149,7 @@ impl SeriesInfo {
     /// Describes the variables of the first file, except for its grid.
     pub(super) fn of_cf(file: &dyn Store) -> SeriesInfo {
         SeriesInfo {
-            arrays: burntrace_cf::fields(file).iter().map(cf_entry).collect(),
+            arrays: burntrace_cf::fields(file).iter().map(ArrayEntry::of_cf).collect(),
             kind: Kind::RectilinearGrid.to_string(),
             encoding: file.format().into(),
             ..SeriesInfo::default()
@@ -356,50 +316,4 @@ impl SeriesInfo {
         self.device_bytes_f32 = numbers.saturating_mul(4).saturating_add(integers);
         self.device_bytes_f64 = numbers.saturating_mul(8).saturating_add(integers);
     }
-}
-
-fn entry(array: &ArrayInfo) -> ArrayEntry {
-    ArrayEntry {
-        name: array.name.clone(),
-        association: Association::of(array).map_or("field".into(), |on| on.to_string()),
-        components: array.components,
-        scalar: array.scalar.to_string(),
-        tuples: array.tuples,
-        dimensions: None,
-        units: None,
-    }
-}
-
-fn cf_entry(field: &burntrace_cf::Field) -> ArrayEntry {
-    let variable = field.variable;
-    let dimensions = variable.dimensions.iter();
-    ArrayEntry {
-        name: variable.name.clone(),
-        association: if field.is_on_grid { "point" } else { "field" }.into(),
-        components: field.components,
-        scalar: variable.scalar.map_or("not numbers".into(), |scalar| scalar.to_string()),
-        tuples: field.tuples,
-        dimensions: Some(dimensions.map(|of| (of.name.clone(), of.len)).collect()),
-        units: variable.text("units").map(str::to_owned),
-    }
-}
-
-fn axes(grid: &Grid) -> Vec<AxisInfo> {
-    let axis = |(d, name): (usize, char)| {
-        let nodes = grid.axes[d].as_slice();
-        let (low, high) = (nodes[0], nodes[nodes.len() - 1]);
-        let pitch = (high - low) / (nodes.len() - 1).max(1) as f64;
-        let mut spacings = nodes.array_windows().map(|[a, b]| b - a);
-        let is_uniform = spacings.all(|spacing| (spacing - pitch).abs() <= 1e-6 * pitch);
-        AxisInfo {
-            name,
-            nodes: nodes.len(),
-            low,
-            high,
-            spacing: (is_uniform && nodes.len() > 1).then_some(pitch),
-            is_uniform,
-            is_flipped: grid.flipped[d],
-        }
-    };
-    ['x', 'y', 'z'].into_iter().enumerate().map(axis).collect()
 }

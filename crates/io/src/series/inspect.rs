@@ -3,10 +3,11 @@
 use super::cf;
 use super::compare::check_grids;
 use super::distinct_points::DistinctPoints;
+use super::entries::ArrayEntry;
 use super::find::{find, is_cf, select_frames};
 use super::ghosts::has_flags;
 use super::grid::Grid;
-use super::info::{ArrayEntry, SeriesInfo};
+use super::info::SeriesInfo;
 use super::mesh::{cells::MeshCells, info::MeshInfo};
 use super::names::Files;
 use super::options::SeriesOptions;

@@ -1,6 +1,7 @@
 //! Times of files.
 
-use super::names::numbers;
+use super::numbers::numbers;
+use super::open_files::OPEN_FILES;
 use super::options::SeriesOptions;
 use super::overlaps;
 use crate::listing::counted;
@@ -81,9 +82,6 @@ impl Serialize for TimesFrom {
         serializer.collect_str(self)
     }
 }
-
-/// Number of NetCDF files or Zarr groups that stay open.
-pub(super) const OPEN_FILES: usize = 2;
 
 /// Times, and where they are from.
 pub(super) type SourcedTimes = (Vec<f64>, TimesFrom);

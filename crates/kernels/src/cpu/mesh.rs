@@ -14,7 +14,7 @@ mod simplices;
 
 pub(crate) use general::MeshKind;
 
-pub(super) use general::{AnyTypes, Bricks, General};
+pub(super) use general::{AnyTypes, Bricks, CellTypes, General};
 pub(super) use sampler::MeshSampler;
 pub(super) use simplices::Simplices;
 
@@ -42,8 +42,38 @@ pub(super) struct CellQuery<V> {
     face: usize,
 }
 
+/// Cells with fluxes through their faces. Simplices have none.
+pub(super) trait CellFlow<F: Real> {
+    /// The velocity at coordinates in a cell.
+    fn flow<L: Lanes<F>>(
+        &self,
+        _values: &[[F; 4]],
+        _cell: usize,
+        _at: L::Four,
+        _pair: &FramePair<F>,
+    ) -> [F; 3] {
+        [F::zero(); 3]
+    }
+
+    /// Its derivatives along x, y and z.
+    fn flow_slopes<L: Lanes<F>>(
+        &self,
+        _values: &[[F; 4]],
+        _cell: usize,
+        _at: L::Four,
+        _pair: &FramePair<F>,
+    ) -> [L::Four; 3] {
+        [L::Four::splat(F::zero()); 3]
+    }
+
+    /// The nodes of a cell with a part in it.
+    fn flow_shares<L: Lanes<F>>(&self, _cell: usize, _at: L::Four, shares: &mut Shares<F>) {
+        shares.count = 0;
+    }
+}
+
 /// Geometry of the cells of a mesh form.
-pub(super) trait CellGeometry<F: Real>: Sync {
+pub(super) trait CellGeometry<F: Real>: CellFlow<F> + Sync {
     /// Whether the coordinates in a cell are linear in the position: weights, which are the depths inside its faces.
     const IS_LINEAR: bool = false;
 
@@ -106,33 +136,6 @@ pub(super) trait CellGeometry<F: Real>: Sync {
         at: L::Four,
         pair: &FramePair<F>,
     ) -> [L::Four; 3];
-
-    /// The velocity at coordinates in a cell, from fluxes through its faces; no simplices have any.
-    fn flow<L: Lanes<F>>(
-        &self,
-        _values: &[[F; 4]],
-        _cell: usize,
-        _at: L::Four,
-        _pair: &FramePair<F>,
-    ) -> [F; 3] {
-        [F::zero(); 3]
-    }
-
-    /// Its derivatives along x, y and z.
-    fn flow_slopes<L: Lanes<F>>(
-        &self,
-        _values: &[[F; 4]],
-        _cell: usize,
-        _at: L::Four,
-        _pair: &FramePair<F>,
-    ) -> [L::Four; 3] {
-        [L::Four::splat(F::zero()); 3]
-    }
-
-    /// The nodes of a cell with a part in it.
-    fn flow_shares<L: Lanes<F>>(&self, _cell: usize, _at: L::Four, shares: &mut Shares<F>) {
-        shares.count = 0;
-    }
 
     /// The nodes of a cell, and their weights at coordinates in it.
     fn shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>);

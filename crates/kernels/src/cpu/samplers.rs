@@ -7,7 +7,7 @@ use super::{
     formula::FormulaSampler,
     grid::{Cells, GridSampler, Nodes},
     launch::Region,
-    mesh::{AnyTypes, Bricks, General, Mesh, MeshSampler, Simplices},
+    mesh::{AnyTypes, Bricks, CellTypes, General, Mesh, MeshSampler, Simplices},
     points::{InverseDistance, Nearest},
     sampler::WithSampler,
 };
@@ -55,25 +55,26 @@ impl<F: Real> FieldArrays<'_, F> {
                     work.run(MeshSampler::<F, _, Flat>::new(self, mesh, frames, cells))
                 }
                 MeshForm::General if Bricks::<F>::include(mesh.kinds) => {
-                    let cells = General::<F, Bricks<F>>::new(self, mesh);
-                    match mesh.radius {
-                        None => work.run(MeshSampler::<F, _, Flat>::new(self, mesh, frames, cells)),
-                        Some(_) => {
-                            work.run(MeshSampler::<F, _, Sphere>::new(self, mesh, frames, cells))
-                        }
-                    }
+                    self.on_mesh((mesh, frames), General::<F, Bricks<F>>::new(self, mesh), work);
                 }
                 MeshForm::General => {
-                    let cells = General::<F, AnyTypes<F>>::new(self, mesh);
-                    match mesh.radius {
-                        None => work.run(MeshSampler::<F, _, Flat>::new(self, mesh, frames, cells)),
-                        Some(_) => {
-                            work.run(MeshSampler::<F, _, Sphere>::new(self, mesh, frames, cells))
-                        }
-                    }
+                    self.on_mesh((mesh, frames), General::<F, AnyTypes<F>>::new(self, mesh), work);
                 }
             },
             FieldShape::Formula(formula) => work.run(FormulaSampler::new(self, *formula)),
+        }
+    }
+
+    /// Runs a computation with the sampler for cells, in a flat space or on a sphere.
+    fn on_mesh<W: WithSampler<F>, T: CellTypes<F>>(
+        &self,
+        (mesh, frames): (&MeshShape, usize),
+        cells: General<F, T>,
+        work: W,
+    ) {
+        match mesh.radius {
+            None => work.run(MeshSampler::<F, _, Flat>::new(self, mesh, frames, cells)),
+            Some(_) => work.run(MeshSampler::<F, _, Sphere>::new(self, mesh, frames, cells)),
         }
     }
 }

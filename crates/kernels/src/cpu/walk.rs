@@ -18,6 +18,7 @@ use crate::physics::{
     sphere::host::{Place, change, place},
     tables::{DIFFUSIVITY, DIFFUSIVITY_AT, REACHES},
 };
+use std::f64::consts::PI;
 
 /// The change of position by a random walk in a step of length `h` from `from`.
 pub(super) fn diffuse<F: Real>(
@@ -56,19 +57,18 @@ fn spread<F: Real>(
         [probe.sample(at.array(), pair, Width::Portable)[3]]
     });
     probe.restore();
-    let [x, y, z] = gradient.map(|[slope]| slope);
-    let [per_x, per_y] = per_metre(launch, at);
-    Spread { here: here.max(F::zero()), gradient: Vec3([per_x * x, per_y * y, z]) }
+    let mut gradient = gradient.map(|[slope]| slope);
+    if launch.features.sphere {
+        let per = per_metre(&place(launch, Vec3(at)));
+        (0..2).for_each(|d| gradient[d] *= per[d]);
+    }
+    Spread { here: here.max(F::zero()), gradient: Vec3(gradient) }
 }
 
-/// Degrees of longitude and latitude for a metre at a position on a sphere; 1 in a flat space.
-fn per_metre<F: Real>(launch: &Launch<F>, at: [F; 3]) -> [F; 2] {
-    if !launch.features.sphere {
-        return [F::one(); 2];
-    }
-    let Place { north: Vec3([.., cos]), radius, .. } = place(launch, Vec3(at));
-    let per = F::of(180.0 / std::f64::consts::PI) / radius;
-    [per / cos, per]
+/// Degrees of longitude and of latitude for a metre at a place on a sphere.
+fn per_metre<F: Real>(place: &Place<F>) -> [F; 2] {
+    let per = F::of(180.0 / PI) / place.radius;
+    [per / place.north.0[2], per]
 }
 
 /// Quantities at a position, and their central differences along each axis, times the axis' factor of the
@@ -172,17 +172,15 @@ pub(super) fn walk_slopes<F: Real>(
         [value[3], x, y, z]
     });
     probe.restore();
-    let [per_x, per_y] = per_metre(launch, from);
-    for (d, per) in [per_x, per_y].into_iter().enumerate() {
-        gradient[d].iter_mut().for_each(|slope| *slope *= per);
-    }
     if launch.features.sphere {
-        // A degree of longitude is shorter in the north.
-        let Place { north: Vec3([.., cos]), up: Vec3([.., sin]), radius, .. } =
-            place(launch, Vec3(from));
-        let [along, ..] = gradient[0];
-        gradient[0][2] += along * sin / cos * F::of(std::f64::consts::PI / 180.0);
-        (0..2).for_each(|d| gradient[d][3] -= gradient[d][0] / radius);
+        let place = place(launch, Vec3(from));
+        for (d, per) in per_metre(&place).into_iter().enumerate() {
+            gradient[d].iter_mut().for_each(|slope| *slope *= per);
+        }
+        // A degree of longitude is shorter in the north, and degrees are longer above.
+        let tangent = place.up.0[2] / place.north.0[2];
+        gradient[0][2] += gradient[0][0] * tangent * F::of(PI / 180.0);
+        (0..2).for_each(|d| gradient[d][3] -= gradient[d][0] / place.radius);
     }
     let spread =
         Spread { here: here.max(F::zero()), gradient: Vec3(gradient.map(|[slope, ..]| slope)) };

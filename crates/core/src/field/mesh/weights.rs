@@ -2,23 +2,23 @@
 //! operation, and the path of gradients.
 
 use crate::{
-    field::faces::parts,
+    field::{LANES, faces::parts},
     mesh::{Location, Mesh},
 };
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{MAX_CELL_NODES, Placement};
 
-/// Indices `[n k]` of the values that interpolate at `n` positions, and their weights `[n, k]`.
-pub(super) struct CellWeights {
-    pub values: Tensor<1, Int>,
-    pub weights: Tensor<2>,
-    /// Instead of the weights, the parts of the numbers of [`NODES`] nodes in the velocity `[n, numbers, 4]`, if values are on
-    /// faces.
-    pub by_number: Option<Tensor<3>>,
+/// What interpolates at `n` positions: indices of values, and their weights.
+pub(super) enum CellWeights {
+    /// Indices `[n k]` and weights `[n, k]`.
+    Values(Tensor<1, Int>, Tensor<2>),
+    /// Of values on faces: indices of [`NODES`] nodes for each position, and the parts of their numbers in the velocity
+    /// `[n, numbers, 4]`.
+    Faces(Tensor<1, Int>, Tensor<3>),
 }
 
 /// Number of nodes with a part in a velocity if values are on faces.
-pub(super) const NODES: usize = 6;
+const NODES: usize = 6;
 
 /// Values, weights and weight gradients of one position.
 struct Row {
@@ -81,11 +81,24 @@ impl CellWeights {
             Placement::Cells => 1,
             Placement::Nodes | Placement::Faces => mesh.widest(),
         };
-        CellWeights {
-            values: values(&rows, width, &position),
-            weights: weights(&rows, width, position),
-            by_number: None,
-        }
+        CellWeights::Values(values(&rows, width, &position), weights(&rows, width, position))
+    }
+
+    /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
+    pub fn read(&self, frame: Tensor<2>) -> Tensor<2> {
+        let weighed = match self {
+            CellWeights::Values(values, weights) => {
+                let [n, k] = weights.dims();
+                let rows = frame.select(0, values.clone()).reshape([n, k, LANES]);
+                rows * weights.clone().reshape([n, k, 1])
+            }
+            CellWeights::Faces(values, parts) => {
+                let [n, numbers, _] = parts.dims();
+                frame.select(0, values.clone()).reshape([n, numbers, 1]) * parts.clone()
+            }
+        };
+        let [n, ..] = weighed.dims();
+        weighed.sum_dim(1).reshape([n, LANES])
     }
 
     /// Of values on faces.
@@ -99,7 +112,7 @@ impl CellWeights {
             for k in 0..NODES {
                 let part = parts.map(|parts| parts[k]);
                 values.push(part.map_or(0, |part| part.node as i32));
-                for number in 0..4 {
+                for number in 0..LANES {
                     let by = part.filter(|part| part.number == number).map(|part| part.by);
                     for (jet, numbers) in numbers.iter_mut().enumerate() {
                         numbers
@@ -110,18 +123,15 @@ impl CellWeights {
         }
         let [n, _] = position.dims();
         let constant = |numbers: Vec<f64>| {
-            let data = TensorData::new(numbers, [n, 4 * NODES, 4]);
+            let data = TensorData::new(numbers, [n, NODES * LANES, LANES]);
             Tensor::<3>::from_data(data, (&position.device(), position.dtype()))
         };
         let [value, slopes @ ..] = numbers.map(constant);
         let offset = position.clone() - position.clone().detach();
         let along = |d: usize| offset.clone().narrow(1, d, 1).reshape([n, 1, 1]);
         let terms = slopes.into_iter().enumerate().map(|(d, slopes)| slopes * along(d));
-        CellWeights {
-            values: indices(values, &position),
-            weights: offset.clone().narrow(1, 0, 1),
-            by_number: Some(terms.fold(value, |sum, term| sum + term)),
-        }
+        let parts = terms.fold(value, |sum, term| sum + term);
+        CellWeights::Faces(indices(values, &position), parts)
     }
 }
 

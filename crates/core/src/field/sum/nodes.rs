@@ -106,10 +106,7 @@ impl Nodes {
                 })
             }
             Nodes::Mesh { points, cells, placement: Placement::Cells, .. } => {
-                let corners = cells.nodes(i);
-                let sum =
-                    |d: usize| corners.iter().map(|node| points[*node as usize][d]).sum::<f64>();
-                [0, 1, 2].map(|d| sum(d) / corners.len() as f64)
+                cells.centre(i, points)
             }
             Nodes::Mesh { points, .. } => points[i],
             Nodes::Points(positions, _) => positions[i],

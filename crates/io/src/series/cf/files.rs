@@ -7,21 +7,21 @@ use crate::{
         diffusivity,
         find::file_error,
         grid::{Grid, flip},
+        open_files::OpenFiles,
         part::GridPart,
-        times::{FrameFiles, OPEN_FILES},
+        times::FrameFiles,
         values::{along, flip_floats, plane_axes, without_hidden},
         velocity::VelocityInfo,
     },
 };
 use burntrace_cf::{CfFrame, CfGrid, Request, Span, Turn, Values};
 use burntrace_core::{Floats, FrameData};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Open files.
 #[derive(Debug, Default)]
 pub(in crate::series) struct CfFiles {
-    /// The last ones that were read, the latest at the end.
-    opened: Mutex<Vec<(FrameFiles, Request, Arc<CfGrid>)>>,
+    opened: OpenFiles<(FrameFiles, Request), CfGrid>,
     turn: Option<Turn>,
 }
 
@@ -40,7 +40,10 @@ impl CfFiles {
         hides: bool,
     ) -> Result<FrameData> {
         let of_file = FrameFiles { path: path.clone(), parts: parts.clone(), step: 0 };
-        let file = self.open(&of_file, request_of(velocity))?;
+        let open = |(files, request): &(FrameFiles, Request)| {
+            Ok(Arc::new(CfGrid::of(files.store()?, request)?.turned(self.turn)))
+        };
+        let file = self.opened.get((of_file, request_of(velocity)), open)?;
         let counts = grid.nodes();
         let whole = part.map_or(grid, |(whole, _)| whole);
         if file.axes().each_ref().map(Vec::len) != whole.nodes() {
@@ -66,27 +69,6 @@ impl CfFiles {
         let arrays = arrays.map(|(values, width)| arranged(floats(values), width)).collect();
         let frame = FrameData::new(arranged(values, 3)).with_diffusivity(diffusivity);
         Ok(frame.with_hidden(hidden).with_arrays(arrays))
-    }
-
-    /// The open file, or opens it.
-    fn open(&self, files: &FrameFiles, request: Request) -> Result<Arc<CfGrid>> {
-        let lock = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |opened: &[(FrameFiles, Request, Arc<CfGrid>)]| {
-            let is_same = |entry: &&(FrameFiles, Request, Arc<CfGrid>)| {
-                entry.0 == *files && entry.1 == request
-            };
-            opened.iter().find(is_same).map(|(.., file)| file.clone())
-        };
-        if let Some(file) = known(&lock()) {
-            return Ok(file);
-        }
-        let file = Arc::new(CfGrid::of(files.store()?, &request)?.turned(self.turn));
-        let mut opened = lock();
-        if opened.len() == OPEN_FILES {
-            opened.remove(0);
-        }
-        opened.push((files.clone(), request, file.clone()));
-        Ok(file)
     }
 }
 

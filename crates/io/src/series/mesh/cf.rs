@@ -11,8 +11,9 @@ use crate::series::geometry::{Closure, Geometry, whole_turns};
 use crate::series::info::SeriesInfo;
 use crate::series::mask::{LandMask, MaskFile};
 use crate::series::names::Files;
+use crate::series::open_files::OpenFiles;
 use crate::series::options::{NamedFaces, SeriesOptions};
-use crate::series::times::{FrameFiles, OPEN_FILES, frame_differs};
+use crate::series::times::{FrameFiles, frame_differs};
 use crate::series::velocity::{Association, VelocityInfo, VelocityName};
 use burntrace_cf::{
     COAST, CellShape, CfFrame, CfMesh, MeshPlacement, MeshRequest, NONE, SURFACE, Store,
@@ -24,7 +25,6 @@ use burntrace_core::{
 };
 use burntrace_vtk::Kind;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The frames of a mesh in NetCDF files or Zarr groups, of which the last ones stay open.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) struct CfFrames {
     mesh: CfMesh,
     cells: Cells,
     request: MeshRequest,
-    opened: Mutex<Vec<(FrameFiles, Arc<dyn Store>)>>,
+    opened: OpenFiles<FrameFiles, dyn Store>,
 }
 
 impl MeshSeries {
@@ -72,7 +72,7 @@ impl MeshSeries {
         let boundary = boundary(&mesh, &points, &options.faces, path)?;
         mesh.boundary.clear();
         let cells = cells(mesh.shape, connectivity);
-        let frames = CfFrames { mesh, cells, request, opened: Mutex::default() };
+        let frames = CfFrames { mesh, cells, request, opened: OpenFiles::default() };
         let frames = MeshFrames::Cf(Box::new(frames));
         Ok(MeshSeries { timeline: times.timeline, points, frames, boundary, velocity, info })
     }
@@ -95,7 +95,7 @@ impl CfFrames {
     /// Reads a frame.
     pub fn read(&self, files: &FrameFiles, velocity: &VelocityInfo) -> Result<FrameData> {
         let of_file = FrameFiles { step: 0, ..files.clone() };
-        let store = self.open(&of_file)?;
+        let store = self.opened.get(of_file, |files| Ok(files.store()?.into()))?;
         let CfFrame { velocity: values, diffusivity, arrays, .. } =
             self.mesh.read(&*store, files.step)?;
         let diffusivity = diffusivity.map(floats);
@@ -126,22 +126,6 @@ impl CfFrames {
             MeshPlacement::Cells => Placement::Cells,
             MeshPlacement::Faces => Placement::Faces,
         }
-    }
-
-    /// The open file, or opens it.
-    fn open(&self, files: &FrameFiles) -> Result<Arc<dyn Store>> {
-        let lock = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |(known, _): &&(FrameFiles, Arc<dyn Store>)| known == files;
-        if let Some((_, store)) = lock().iter().find(known) {
-            return Ok(store.clone());
-        }
-        let store: Arc<dyn Store> = files.store()?.into();
-        let mut opened = lock();
-        if opened.len() == OPEN_FILES {
-            opened.remove(0);
-        }
-        opened.push((files.clone(), store.clone()));
-        Ok(store)
     }
 }
 

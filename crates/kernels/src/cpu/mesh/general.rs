@@ -28,9 +28,9 @@ use crate::{
         vector::host::dot,
     },
 };
+use kinds::Kind;
 pub(crate) use kinds::MeshKind;
-pub(in crate::cpu) use kinds::{AnyTypes, Bricks};
-use kinds::{CellTypes, Kind};
+pub(in crate::cpu) use kinds::{AnyTypes, Bricks, CellTypes};
 
 /// Cells that are not all simplices.
 pub(in crate::cpu) struct General<'a, F, T> {
@@ -233,34 +233,6 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         let s = mean_of::<F, L>(values, nodes, &weights[1], pair).array();
         let t = mean_of::<F, L>(values, nodes, &weights[2], pair).array();
         self.along_axes::<L>(cell, Vec3(at), &[r, s, t])
-    }
-
-    #[inline(always)]
-    fn flow<L: Lanes<F>>(
-        &self,
-        values: &[[F; 4]],
-        cell: usize,
-        at: L::Four,
-        pair: &FramePair<F>,
-    ) -> [F; 3] {
-        self.flow_in::<L>(values, cell, at, pair)
-    }
-
-    #[inline(always)]
-    fn flow_slopes<L: Lanes<F>>(
-        &self,
-        values: &[[F; 4]],
-        cell: usize,
-        at: L::Four,
-        pair: &FramePair<F>,
-    ) -> [L::Four; 3] {
-        let rates = self.flow_rates::<L>(values, cell, at, pair);
-        self.along_axes::<L>(cell, Vec3(three(at.array())), &rates)
-    }
-
-    #[inline(always)]
-    fn flow_shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>) {
-        self.share_flow::<L>(cell, at, shares);
     }
 
     #[inline(always)]

@@ -68,13 +68,17 @@ impl<F: Real> Default for MeshHint<F> {
     }
 }
 
-/// Where a sample is taken: the position, moved to the mesh's boundary if it is outside; its cell, or 0; and its coordinates there.
+/// Where a sample is taken: the place of the position, moved to the mesh's boundary if it is outside; its cell, or 0; and its
+/// coordinates there.
 #[derive(Clone, Copy)]
-struct Located<V> {
-    point: V,
+struct Located<V, P> {
+    place: P,
     cell: i32,
     at: V,
 }
+
+type LocatedIn<F, L, C> =
+    Located<<L as Lanes<F>>::Four, <C as Flow<F>>::Place<<L as Lanes<F>>::Four>>;
 
 impl<'a, F: Real, S: CellGeometry<F>, C> MeshSampler<'a, F, S, C> {
     /// # Panics
@@ -95,7 +99,7 @@ impl<'a, F: Real, S: CellGeometry<F>, C> MeshSampler<'a, F, S, C> {
 impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
     /// Where a sample is taken.
     #[inline(always)]
-    fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>) -> Located<L::Four> {
+    fn locate_sample<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>) -> LocatedIn<F, L, C> {
         let [located] = self.locate_samples::<L, 1>(&[p], std::array::from_mut(hint));
         located
     }
@@ -106,15 +110,15 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
         &self,
         positions: &[L::Four; G],
         hints: &mut [MeshHint<F>; G],
-    ) -> [Located<L::Four>; G] {
+    ) -> [LocatedIn<F, L, C>; G] {
         let zero = L::Four::splat(F::zero());
-        let mut located = [Located { point: zero, cell: 0, at: zero }; G];
+        let mut located = [Located { place: C::place(zero), cell: 0, at: zero }; G];
         let mut are_known = true;
         // By index: an iterator call might not be inlined.
         for g in 0..G {
-            let point = positions[g];
-            if let Some(at) = hints[g].at::<L>(point) {
-                located[g] = Located { point, cell: hints[g].cells.cell, at };
+            let place = C::place(positions[g]);
+            if let Some(at) = hints[g].at::<L>(positions[g]) {
+                located[g] = Located { place, cell: hints[g].cells.cell, at };
             } else {
                 are_known = false;
             }
@@ -164,14 +168,14 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
         p: L::Four,
         query: CellQuery<L::Four>,
         cells: &mut CellHint<F>,
-    ) -> Located<L::Four> {
+    ) -> LocatedIn<F, L, C> {
         let walk = self.mesh.walk_on::<L>(p, cells.cell, query, false);
         if walk.is_found {
-            return Located { point: p, cell: walk.cell, at: walk.at };
+            return Located { place: C::place(p), cell: walk.cell, at: walk.at };
         }
         let end = (three(p.array()), walk.at.array());
         let (cell, at, point) = self.clip_to_mesh(end, walk.face, cells);
-        Located { point: four::<F, L>(&point), cell, at: L::Four::new(at) }
+        Located { place: C::place(four::<F, L>(&point)), cell, at: L::Four::new(at) }
     }
 
     /// Whether the straight path from the start of the step to a position in a cell certainly stays in the mesh.
@@ -186,7 +190,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
     #[inline(always)]
     fn velocity<L: Lanes<F>>(
         &self,
-        Located { point, cell, at }: Located<L::Four>,
+        Located { place, cell, at }: LocatedIn<F, L, C>,
         pair: &FramePair<F>,
     ) -> L::Four {
         if cell == 0 {
@@ -198,7 +202,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
             Placement::Cells => blend::<F, L>(self.values, cell, pair),
             Placement::Faces => {
                 let flow = self.mesh.geometry.flow::<L>(self.values, cell, at, pair);
-                L::Four::new(C::of_flow(three(point.array()), flow))
+                L::Four::new(C::of_flow::<L>(place, flow))
             }
         }
     }
@@ -302,7 +306,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
         hint: &mut MeshHint<F>,
     ) -> (L::Four, [L::Four; 3]) {
         let zero = L::Four::splat(F::zero());
-        let Located { point, cell, at } = self.locate_sample::<L>(p, hint);
+        let Located { place, cell, at } = self.locate_sample::<L>(p, hint);
         if cell == 0 {
             return (zero, [zero; 3]);
         }
@@ -315,17 +319,21 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
             Placement::Cells => (blend::<F, L>(self.values, cell, pair), [zero; 3]),
             Placement::Faces => {
                 let flow = geometry.flow::<L>(self.values, cell, at, pair);
-                let slopes = geometry.flow_slopes::<L>(self.values, cell, at, pair);
-                let slopes = slopes.map(|slope| three(slope.array()));
-                let (flow, slopes) = C::of_slopes(three(point.array()), flow, slopes);
-                (L::Four::new(flow), slopes.map(L::Four::new))
+                let by_axes = geometry.flow_slopes::<L>(self.values, cell, at, pair);
+                let mut slopes = [[F::zero(); 4]; 3];
+                // By index: an iterator call or a closure might not be inlined.
+                for d in 0..3 {
+                    slopes[d] = C::of_flow::<L>(place, three(by_axes[d].array()));
+                }
+                C::add_slopes::<L>(place, flow, &mut slopes);
+                (L::Four::new(C::of_flow::<L>(place, flow)), slopes.map(L::Four::new))
             }
         }
     }
 
     #[inline(always)]
     fn shares<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>, shares: &mut Shares<F>) {
-        let Located { point, cell, at } = self.locate_sample::<L>(p, hint);
+        let Located { place, cell, at } = self.locate_sample::<L>(p, hint);
         if cell == 0 {
             shares.count = 0;
             return;
@@ -337,8 +345,9 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
             Placement::Faces => {
                 self.mesh.geometry.flow_shares::<L>(cell, at, shares);
                 if let Some(faces) = &mut shares.faces {
-                    faces.by_flux =
-                        faces.by_flux.map(|flow| C::of_flow(three(point.array()), three(flow)));
+                    for d in 0..3 {
+                        faces.by_flux[d] = C::of_flow::<L>(place, three(faces.by_flux[d]));
+                    }
                 }
             }
         }

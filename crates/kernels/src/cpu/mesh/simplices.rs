@@ -1,7 +1,7 @@
 //! Triangles and tetrahedra: one vector operation per axis gives all barycentric weights, and the
 //! smallest of them selects the face that a position is beyond.
 
-use super::{CellGeometry, CellQuery};
+use super::{CellFlow, CellGeometry, CellQuery};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
@@ -88,6 +88,8 @@ impl<'a, F: Real> Simplices<'a, F> {
         (L::Four::new(*z).fma(d.spread::<2>(), weights), d.spread::<3>())
     }
 }
+
+impl<F: Real> CellFlow<F> for Simplices<'_, F> {}
 
 impl<F: Real> CellGeometry<F> for Simplices<'_, F> {
     const IS_LINEAR: bool = true;

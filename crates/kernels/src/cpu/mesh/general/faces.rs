@@ -1,6 +1,6 @@
 //! Velocities from the fluxes through the faces of cells; see [`MeshShape`].
 
-use super::{General, kinds::CellTypes};
+use super::{super::CellFlow, General, kinds::CellTypes};
 #[cfg(doc)]
 use crate::MeshShape;
 use crate::{
@@ -64,32 +64,15 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         [Vec3(three(*x)), Vec3(three(*y))]
     }
 
-    /// The velocity at coordinates in a cell.
-    #[inline(always)]
-    pub(super) fn flow_in<L: Lanes<F>>(
-        &self,
-        values: &[[F; 4]],
-        cell: usize,
-        at: L::Four,
-        pair: &FramePair<F>,
-    ) -> [F; 3] {
-        let at = Vec3(three(at.array()));
-        let values = self.face_values::<L>(values, cell, pair);
-        let [x, y] = self.columns(cell);
-        let [by_r, by_s] = self.derivatives::<L>(cell, at);
-        flow_through(&values, at, by_r, by_s, x, y).0
-    }
-
     /// The derivatives of the velocity with respect to r, s and t.
     #[inline(always)]
-    pub(super) fn flow_rates<L: Lanes<F>>(
+    fn flow_rates<L: Lanes<F>>(
         &self,
         values: &[[F; 4]],
         cell: usize,
-        at: L::Four,
+        at: Vec3<F>,
         pair: &FramePair<F>,
     ) -> [[F; 4]; 3] {
-        let at = Vec3(three(at.array()));
         let FaceValues { low: Vec3(low), high: Vec3(high) } =
             self.face_values::<L>(values, cell, pair);
         let [du, dv, dw] = [0, 1, 2].map(|d| high[d] - low[d]);
@@ -124,10 +107,39 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         let [Vec3(x), Vec3(y)] = self.columns(cell);
         [y[1] * r - y[0] * s, x[0] * s - x[1] * r]
     }
+}
 
-    /// The nodes of a cell with a part in the velocity at coordinates in it.
+impl<F: Real, T: CellTypes<F>> CellFlow<F> for General<'_, F, T> {
     #[inline(always)]
-    pub(super) fn share_flow<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>) {
+    fn flow<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        cell: usize,
+        at: L::Four,
+        pair: &FramePair<F>,
+    ) -> [F; 3] {
+        let at = Vec3(three(at.array()));
+        let values = self.face_values::<L>(values, cell, pair);
+        let [x, y] = self.columns(cell);
+        let [by_r, by_s] = self.derivatives::<L>(cell, at);
+        flow_through(&values, at, by_r, by_s, x, y).0
+    }
+
+    #[inline(always)]
+    fn flow_slopes<L: Lanes<F>>(
+        &self,
+        values: &[[F; 4]],
+        cell: usize,
+        at: L::Four,
+        pair: &FramePair<F>,
+    ) -> [L::Four; 3] {
+        let at = Vec3(three(at.array()));
+        let rates = self.flow_rates::<L>(values, cell, at, pair);
+        self.along_axes::<L>(cell, at, &rates)
+    }
+
+    #[inline(always)]
+    fn flow_shares<L: Lanes<F>>(&self, cell: usize, at: L::Four, shares: &mut Shares<F>) {
         let at = Vec3(three(at.array()));
         let (zero, one) = (F::zero(), F::one());
         let nodes = self.nodes_of(cell);
