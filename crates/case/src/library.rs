@@ -71,6 +71,7 @@ impl Case {
             source: Vec::new(),
             seeds: Vec::new(),
             trace: Trace::default(),
+            motion: None,
             walk: None,
             save: Save::default(),
             units: Units::default(),

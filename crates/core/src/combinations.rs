@@ -43,6 +43,12 @@ struct Rule {
 
 table! {
     features {
+        Inertia = "particles with inertia";
+        InertialGradients = "gradients of particles with inertia";
+        Backward = "a backward run";
+        Drift = "a drift";
+        NotRk4 = "a scheme other than `rk4`";
+        RoundBodies = "spheres and cylinders that reflect, or along which particles slide";
         Tolerance = "a tolerance";
         OtherScheme = "a scheme other than `dormand-prince`";
         Walk = "a random walk";
@@ -76,6 +82,15 @@ table! {
         LevelDrift = "a drift towards the east or the north";
     }
     rules {
+        Inertia, Tolerance: "their steps do not estimate their error", "omit the tolerance, and give `dt` or `steps`";
+        Inertia, NotRk4: "their steps are of order 4", "omit the scheme";
+        Inertia, Backward: "the drag grows exponentially in time", "trace them forward";
+        Inertia, Walk: "a random walk displaces them whatever their velocity", "remove the walk or the inertia";
+        Inertia, Drift: "their velocity follows from gravity and from the field", "omit the drift, or add a further field with `Sum`";
+        Inertia, Sphere: "their velocity would turn with longitude and latitude", "project the field before";
+        Inertia, FlowMapGradient: "their paths depend on velocities, too", "use differences of auxiliary seeds";
+        Inertia, FusedEngine: "it has no velocities of particles", "leave the engine to the run";
+        InertialGradients, RoundBodies: "the curvature of the surface would be left out", "use boxes or triangles";
         Tolerance, OtherScheme: "it does not estimate its error", "use `dormand-prince`, or omit the tolerance";
         Tolerance, Walk: "a random walk needs a fixed step", "remove the walk or the tolerance";
         FieldWalk, NoDiffusivity: "the field has no diffusivity", "give a constant, or one for each axis";

@@ -299,6 +299,10 @@ pub enum Error {
     #[error("the random walk is not valid: {0}")]
     Walk(String),
 
+    /// The inertia of particles is not valid.
+    #[error("the inertia of particles is not valid: {0}")]
+    Inertia(String),
+
     /// Tolerances of adaptive steps are not valid.
     #[error("the tolerances are not valid: {0}")]
     Tolerance(String),

@@ -12,6 +12,7 @@ mod execution;
 mod field;
 mod floats;
 mod free_memory;
+mod inertia;
 mod inlet;
 pub mod mesh;
 mod motion;
@@ -50,6 +51,7 @@ pub use field::{
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
 use free_memory::FreeMemory;
+pub use inertia::{Drag, Inertia, InitialVelocity, PerParticle, Sphere};
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use motion::{Motion, PerAxis, RandomWalk};
 pub use patch::Patch;

@@ -1,6 +1,6 @@
 //! What moves a particle.
 
-use crate::WalkScheme;
+use crate::{Inertia, WalkScheme};
 use burn::tensor::Tensor;
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub struct Motion {
     pub drift: PerAxis,
     /// A random walk.
     pub walk: Option<RandomWalk>,
+    /// The inertia of particles, which have velocities of their own.
+    pub inertia: Option<Inertia>,
 }
 
 /// A random walk in addition to advection: molecular or turbulent diffusion.

@@ -38,7 +38,8 @@ impl FieldTensors {
 #[derive(Clone, Debug)]
 pub struct Particles {
     /// Positions `[n, POSITION]`, in the field's precision: x, y and z, and their rests, which are
-    /// too small for them. A step adds to both, so that a long run does not lose small steps.
+    /// too small for them. A step adds to both, so that a long run does not lose small steps. Particles with inertia have
+    /// velocities behind them `[n, POSITION + 3]`, which [`settle`](crate::settle) turns.
     pub position: Tensor<2>,
     /// The `i32` of a [`Record`](crate::Record) per particle `[n, RECORD]`.
     pub record: Tensor<2, Int>,
@@ -84,6 +85,18 @@ impl Particles {
     /// Rests of the positions `[n, 3]`.
     pub fn rest(&self) -> Tensor<2> {
         self.position.clone().narrow(1, 3, 3)
+    }
+
+    /// Velocities `[n, 3]` of particles with inertia.
+    pub fn velocity(&self) -> Option<Tensor<2>> {
+        let [_, columns] = self.position.dims();
+        (columns > POSITION).then(|| self.position.clone().narrow(1, POSITION, 3))
+    }
+
+    /// The particles with other velocities `[n, 3]`.
+    pub fn with_velocity(self, velocity: Tensor<2>) -> Self {
+        let position = self.position.narrow(1, 0, POSITION);
+        Particles { position: Tensor::cat(vec![position, velocity], 1), ..self }
     }
 
     /// [`Status`](crate::Status) codes `[n]`.
@@ -315,7 +328,10 @@ pub(crate) fn buffers(geometry: &GeometryTensors) -> ops::Geometry<Dispatch> {
 
 pub(crate) fn state(particles: Particles) -> ops::State<Dispatch> {
     ops::State {
-        position: particles.position.into_dispatch(),
+        position: match particles.position.dims()[1] {
+            POSITION => particles.position.into_dispatch(),
+            _ => particles.position.narrow(1, 0, POSITION).into_dispatch(),
+        },
         record: particles.record.into_dispatch(),
         fraction: particles.fraction.into_dispatch(),
     }

@@ -108,6 +108,9 @@ pub struct PulledBackEnds<B: Backend> {
 /// which the particle ended.
 pub(crate) const OUTCOME: usize = POSITION + 1;
 
+/// Columns of the velocities of particles with inertia before a step settles: at its start, and their changes.
+pub(crate) const CARRIED: usize = 6;
+
 /// The gradients that a backward pass wants beside those by positions and by the motion.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
@@ -145,6 +148,18 @@ pub trait TraceBackend: Backend {
         #[extension_type] geometry: Geometry<Self>,
         segment: Segment,
     ) -> Advanced<Self>;
+
+    /// Velocities `[n, 3]` at the ends of the segment's step, from those at its start and their changes `[n, CARRIED]`. Where
+    /// the path of a particle is turned, its velocity there is, by the Jacobian of the path's end by the displacement. NaN
+    /// for a particle that another one has replaced.
+    fn carry(
+        #[extension_type] state: State<Self>,
+        #[extension_type] ends: Ends<Self>,
+        #[extension_type] field: Sampled<Self>,
+        #[extension_type] geometry: Geometry<Self>,
+        velocities: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self>;
 
     /// The groups of values from a first one on, at the particles' positions at the start of the
     /// segment's first step.
@@ -186,4 +201,17 @@ pub trait TraceAdjoint: TraceBackend {
         gradient: FloatTensor<Self>,
         segment: Segment,
     ) -> PulledBackEnds<Self>;
+
+    /// Gradients `[n, 2 CARRIED]` by the velocities at the start of a step and their changes, by the start of each path and by
+    /// its displacement, from `gradient` `[n, 3]`, those by the result of [`carry`](TraceBackend::carry). Those of the
+    /// Jacobian itself are left out: walls are taken as flat.
+    fn pull_back_carrying(
+        state: State<Self>,
+        ends: Ends<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        velocities: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self>;
 }

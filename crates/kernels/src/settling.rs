@@ -35,6 +35,8 @@ pub struct FreeEnds {
     /// For a random walk in a diffusivity that varies, the field's diffusivity where each particle starts, and its
     /// derivatives along x, y and z times the factors of the walk `[n, 4]`; otherwise a row that is not read.
     pub spread: Tensor<2>,
+    /// Changes of the velocities of particles with inertia in the step `[n, 3]`; `None` for 0.
+    pub velocity_change: Option<Tensor<2>>,
     /// Sums of flags `[n]`: [`MOVES`] and others. A particle without flags is not changed.
     pub flags: Tensor<1, Int>,
 }
@@ -45,6 +47,9 @@ pub struct FreeEnds {
 /// segment has one step; of the field, its mesh matters.
 ///
 /// The next particle in a slot waits for its release, or is active if that is the end of the step.
+///
+/// Velocities of particles with inertia change as the step says, and are turned where the path is. Those of the next particles in
+/// slots are NaN. Their gradients take walls as flat.
 ///
 /// Positions and fractions after the step have gradients by those before it, by displacements, by the spread and by
 /// the diffusivity.
@@ -59,8 +64,9 @@ pub fn settle(
     geometry: &GeometryTensors,
     mut segment: Segment,
 ) -> Launched {
-    let slots = particles.slots.clone();
+    let (slots, velocity) = (particles.slots.clone(), particles.velocity());
     segment.slots.clone_from(&slots);
+    let change = ends.velocity_change;
     let ends = ops::Ends {
         displacement: ends.displacement.into_dispatch(),
         span: ends.span.into_dispatch(),
@@ -69,8 +75,23 @@ pub fn settle(
     };
     let (state, field) = (functions::state(particles), functions::primitive(field));
     let geometry = functions::buffers(geometry);
+    let carried = velocity.map(|velocity| {
+        let change = change.unwrap_or_else(|| velocity.zeros_like());
+        let velocities = Tensor::cat(vec![velocity, change], 1).into_dispatch();
+        let (state, ends, field) = (state.clone(), ends.clone(), field.clone());
+        let (geometry, segment) = (geometry.clone(), segment.clone());
+        Tensor::from_dispatch(<Dispatch as TraceBackend>::carry(
+            state, ends, field, geometry, velocities, segment,
+        ))
+    });
     let settled = <Dispatch as TraceBackend>::settle(state, ends, field, geometry, segment);
-    functions::launched(settled, None, slots)
+    let launched = functions::launched(settled, None, slots);
+    match carried {
+        None => launched,
+        Some(velocity) => {
+            Launched { particles: launched.particles.with_velocity(velocity), ..launched }
+        }
+    }
 }
 
 impl FieldTensors {

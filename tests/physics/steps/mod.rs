@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod hook;
+mod inertia;
 mod long_launches;
 mod outside_time;
 mod rotation;

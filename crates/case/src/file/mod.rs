@@ -29,7 +29,9 @@ pub use field::{AxisName, Field, FieldSource, GivenCrop, Interpolation, Sample};
 pub use flow::{Definition, GivenFlow, OwnFormula};
 pub use inflow::{Burst, Inlet, InletShape, Source, SourceRate};
 pub use kinds::name_of;
-pub use motion::{Diffusivity, Profile, Trace, Walk};
+pub use motion::{
+    Diffusivity, InitialVelocity, Motion, MotionKind, Profile, Released, Trace, Walk,
+};
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use patch::Patch;
 pub use read::{Misuse, from_text, read};
@@ -90,6 +92,8 @@ pub struct Case {
     pub seeds: Vec<Seeds>,
     /// The steps of the run.
     pub trace: Trace,
+    /// The motion of particles with inertia; by default they move with the field.
+    pub motion: Option<Motion>,
     /// A random walk, added to the motion with the field.
     pub walk: Option<Walk>,
     /// What the run saves, and when.
@@ -122,6 +126,7 @@ section!(Case {
     source: list("source"),
     seeds: list("seeds"),
     trace: optional("trace").map(Option::unwrap_or_default),
+    motion: option("motion"),
     walk: option("walk"),
     save: optional("save").map(Option::unwrap_or_default),
     units: or_default("units"),

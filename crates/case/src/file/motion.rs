@@ -2,7 +2,7 @@
 
 use super::keys::{Keys, Section};
 use super::{KeyError, or_auto, schema};
-use burntrace_core::{Engine, Solver, Span, WalkScheme, names};
+use burntrace_core::{Drag, Engine, Solver, Span, WalkScheme, names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,69 @@ section!(Trace {
     engine: by("engine", or_auto, Some(None)),
     stagnant_speed: or_default("stagnant_speed"),
 });
+
+/// The motion of particles with inertia: small spheres, by their size and density or by their relaxation time.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Motion {
+    /// The kind of motion.
+    pub kind: MotionKind,
+    /// Diameter of the particles, a length.
+    pub diameter: Option<f64>,
+    /// Density of the particles, mass per volume.
+    pub density: Option<f64>,
+    /// Density of the fluid, mass per volume.
+    pub fluid_density: Option<f64>,
+    /// Dynamic viscosity of the fluid, mass per length and time.
+    pub viscosity: Option<f64>,
+    /// Relaxation time of the particles, in place of diameter, densities and viscosity.
+    pub relaxation_time: Option<f64>,
+    /// 3 rho_f / (2 rho_p + rho_f) of the densities of fluid and particles, beside a relaxation time: 0 for heavy particles.
+    pub beta: Option<f64>,
+    /// The factor of the drag.
+    #[serde(default, with = "names::Drag")]
+    pub drag: Drag,
+    /// Acceleration of gravity, in length per time squared.
+    #[serde(default)]
+    pub gravity: [f64; 3],
+    /// Velocity where particles are released.
+    #[serde(default)]
+    pub initial_velocity: InitialVelocity,
+}
+
+/// The kind of motion.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MotionKind {
+    /// With a velocity of its own.
+    Inertial,
+}
+
+/// The velocity of particles where they are released.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(untagged, expecting = "give \"fluid\", \"zero\", or [u, v, w]")]
+pub enum InitialVelocity {
+    /// By its name.
+    Named(Released),
+    /// Along x, y and z, in length per time.
+    Uniform([f64; 3]),
+}
+
+/// A name of the velocity of particles where they are released.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Released {
+    /// The field's.
+    Fluid,
+    /// At rest.
+    Zero,
+}
+
+impl Default for InitialVelocity {
+    fn default() -> Self {
+        InitialVelocity::Named(Released::Fluid)
+    }
+}
 
 /// A random walk with a given diffusivity, or with the diffusivity of the files, of a profile or of the flow's deformation, times
 /// factors.

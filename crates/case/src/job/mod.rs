@@ -199,7 +199,7 @@ pub fn tracer<'a>(
 ) -> Result<Tracer<'a>> {
     let field = &*loaded.field;
     let tracer = Tracer::new(field)
-        .motion(motion::motion(case))
+        .motion(motion::motion(case)?)
         .solver(case.trace.solver)
         .span(case.trace.span)
         .surroundings(surroundings(case, loaded, console)?)

@@ -1,8 +1,10 @@
-//! The drift and the random walk of a case.
+//! What moves the particles of a case: drift, inertia and random walk.
 
-use crate::file::{self, Case, Diffusivity, FieldSource, Interpolation, Misuse, Profile};
+use crate::file::{self, Case, Diffusivity, FieldSource, Interpolation, Misuse, Profile, Released};
 use anyhow::Result;
-use burntrace_core::{CellVelocity, Mixing, Motion, Placement, RandomWalk, Scheme};
+use burntrace_core::{
+    CellVelocity, Inertia, InitialVelocity, Mixing, Motion, Placement, RandomWalk, Scheme, Sphere,
+};
 
 /// Refuses walks without a diffusivity or with two, and tolerances that the scheme cannot use.
 pub fn check(case: &Case) -> Result<()> {
@@ -21,6 +23,7 @@ pub fn check(case: &Case) -> Result<()> {
         }
         None => {}
     }
+    case.motion.as_ref().map(inertia).transpose()?;
     let solver = case.trace.solver;
     if solver.tolerance.is_some() && solver.scheme != Scheme::DormandPrince {
         return Err(Misuse::error(
@@ -90,9 +93,39 @@ pub fn check_cells(case: &Case, placement: Placement) -> Result<()> {
     Ok(())
 }
 
-/// The drift and the random walk of a case.
-pub fn motion(case: &Case) -> Motion {
-    Motion { drift: case.trace.drift.into(), walk: case.walk.as_ref().map(random_walk) }
+/// What moves the particles of a case.
+pub fn motion(case: &Case) -> Result<Motion> {
+    Ok(Motion {
+        drift: case.trace.drift.into(),
+        walk: case.walk.as_ref().map(random_walk),
+        inertia: case.motion.as_ref().map(inertia).transpose()?,
+    })
+}
+
+/// The inertia of a case's particles.
+fn inertia(motion: &file::Motion) -> Result<Inertia> {
+    let sphere = [motion.diameter, motion.density, motion.fluid_density, motion.viscosity];
+    let response = [motion.relaxation_time, motion.beta];
+    let made = match (sphere, response) {
+        ([Some(diameter), Some(density), Some(fluid_density), Some(viscosity)], [None, None]) => {
+            let (diameter, density) = (diameter.into(), density.into());
+            Inertia::of_spheres(Sphere { diameter, density, fluid_density, viscosity })
+        }
+        ([None, None, None, None], [Some(time), Some(beta)]) => Inertia::new(time, beta),
+        _ => {
+            return Err(Misuse::error(
+                "[motion] needs the keys of spheres or of their response, and not of both; give diameter, density, \
+                 fluid_density and viscosity, or relaxation_time and beta",
+            ));
+        }
+    };
+    Ok(made.drag(motion.drag).gravity(motion.gravity).initial_velocity(
+        match motion.initial_velocity {
+            file::InitialVelocity::Named(Released::Fluid) => InitialVelocity::Fluid,
+            file::InitialVelocity::Named(Released::Zero) => InitialVelocity::Uniform([0.0; 3]),
+            file::InitialVelocity::Uniform(velocity) => InitialVelocity::Uniform(velocity),
+        },
+    ))
 }
 
 fn random_walk(walk: &file::Walk) -> RandomWalk {

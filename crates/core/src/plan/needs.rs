@@ -41,6 +41,8 @@ pub struct RunSize {
     pub precision: Precision,
     /// The engine.
     pub engine: Engine,
+    /// Whether particles have velocities of their own.
+    pub has_inertia: bool,
     /// Whether saves have velocities.
     pub velocity: bool,
     /// Numbers of arrays that are sampled for each particle at saves.
@@ -69,6 +71,7 @@ impl RunSize {
             all: particles,
             precision,
             engine: Engine::Fused,
+            has_inertia: false,
             velocity: false,
             sampled: 0,
             sampled_fields: 0,
@@ -81,9 +84,11 @@ impl RunSize {
         }
     }
 
-    /// Bytes of a particle's position, record, fraction and gradient of the flow map.
+    /// Bytes of a particle's position, velocity, record, fraction and gradient of the flow map.
     fn row(&self) -> u64 {
-        (self.precision.particle_bytes() + self.tangents() * self.precision.bytes()) as u64
+        let velocity = if self.has_inertia { 3 } else { 0 };
+        (self.precision.particle_bytes() + (velocity + self.tangents()) * self.precision.bytes())
+            as u64
     }
 
     /// Numbers of the gradient of the flow map of a particle.

@@ -122,6 +122,7 @@ impl<'a> Sampler<'a> {
         values.push(particles.tangents.clone().map(Numbers::of).transpose()?);
         let velocity = match self.velocity {
             false => None,
+            true if stepper.inertia.is_some() => Some(own_velocity(stepper, particles, time)?),
             true if fuses(stepper, stepper.field) => Some(columns(&values, &[(0, 0, 3)])?),
             true => Some(stepper.velocity(particles, time)?),
         };
@@ -208,6 +209,14 @@ pub(super) fn is_host(device: &Device) -> bool {
 /// Whether the fused operation samples a field that is traced.
 fn fuses(stepper: &Stepper, field: &dyn Field) -> bool {
     stepper.engine == Engine::Fused && field.sampled().is_some()
+}
+
+/// The velocities of particles with inertia; of those that are not released yet, and of new ones, the field's.
+fn own_velocity(stepper: &Stepper, particles: &Particles, time: f64) -> Result<Tensor<2>> {
+    let of_field = stepper.velocity(particles, time)?;
+    let Some(own) = particles.velocity() else { return Ok(of_field) };
+    let is_new = own.clone().detach().is_nan();
+    Ok(own.mask_where(is_new, of_field))
 }
 
 /// The values of the traced field from a first group on, at the particles' positions.

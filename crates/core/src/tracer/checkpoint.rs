@@ -72,7 +72,8 @@ impl Run<'_> {
         }
         let (precision, has_tangents) =
             (self.tracer.field.precision(), self.tracer.save.flow_map_gradient);
-        let rows = state.rows(self.store.count(), precision, has_tangents)?;
+        let numbers_of_each = (self.tracer.position_width(), has_tangents);
+        let rows = state.rows(self.store.count(), precision, numbers_of_each)?;
         self.store = ParticleStore::on_host(rows, &self.tracer.field.device());
         self.kept = self.restored_values(state)?;
         match (&mut self.slots, &numbers.counters) {

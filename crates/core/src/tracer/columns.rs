@@ -38,7 +38,7 @@ impl Columns {
     ) -> Self {
         let (count, device) = (particles.count(), order.device);
         let rows = order.rows(count);
-        let (position, rest) = match &particles.position {
+        let (position, rest) = match particles.positions().as_ref() {
             Floats::F32(table) => {
                 let origin = shift.origin.map(|x| x as f32);
                 let (position, rest) = positions(table, &rows, origin, shift);

@@ -14,6 +14,7 @@ mod extend;
 mod fused;
 mod gradients;
 mod hook;
+mod inertia;
 mod inflow;
 mod join;
 mod kept_values;

@@ -1,6 +1,6 @@
 //! The memory plan of a tracer's run.
 
-use super::{Tracer, inflow, start, stepper, walk};
+use super::{Tracer, inertia, inflow, start, stepper, walk};
 use crate::{
     Adjoint, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled,
     Seeds, field::evaluate, schedule::Chunk,
@@ -45,7 +45,10 @@ impl Tracer<'_> {
 
     /// Whether the seeds, the drift, the diffusivity or the points of inlets are tracked.
     pub(super) fn has_tracked_input(&self, seeds: &Seeds) -> bool {
-        seeds.is_tracked() || walk::is_tracked(self) || inflow::is_tracked(self)
+        seeds.is_tracked()
+            || walk::is_tracked(self)
+            || inertia::is_tracked(self)
+            || inflow::is_tracked(self)
     }
 
     /// As [`plan`](Tracer::plan), but unless `is_exact` is set, small runs are not checked against
@@ -135,6 +138,7 @@ impl Tracer<'_> {
             all,
             precision: self.field.precision(),
             engine,
+            has_inertia: self.motion.inertia.is_some(),
             velocity: self.save.velocity,
             is_staggered: seeds.release().is_some(),
             inlets: inflow::count(self),

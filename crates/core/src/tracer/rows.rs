@@ -4,7 +4,7 @@ use crate::{Error, Result, floats::Floats};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{POSITION, Particles, RECORD, Record, TANGENTS, ranks, spatial_order};
 use rayon::prelude::*;
-use std::{ops::Range, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 /// Number of rows that a thread copies at a time.
 const BLOCK: usize = 4096;
@@ -12,7 +12,7 @@ const BLOCK: usize = 4096;
 /// Particles on the host, one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rows {
-    /// [`POSITION`] numbers for each particle; empty if positions are not needed.
+    /// [`POSITION`] numbers for each particle, and its velocity if it has inertia; empty if positions are not needed.
     pub position: Floats,
     /// [`RECORD`] numbers for each particle.
     pub record: Vec<i32>,
@@ -44,9 +44,25 @@ impl Rows {
         self.fraction.len()
     }
 
+    /// Numbers of `position` for each particle.
+    fn width(&self) -> usize {
+        self.position.len() / self.count().max(1)
+    }
+
+    /// [`POSITION`] numbers for each particle.
+    pub fn positions(&self) -> Cow<'_, Floats> {
+        let (count, width) = (self.count(), self.width());
+        if width <= POSITION {
+            return Cow::Borrowed(&self.position);
+        }
+        let mut narrow = Floats::zeros(self.position.precision(), POSITION * count);
+        narrow.put_columns((0, POSITION), &self.position, (0, width), POSITION);
+        Cow::Owned(narrow)
+    }
+
     /// The position of a particle, measured from the origin of the run.
     pub fn position(&self, particle: usize) -> [f64; 3] {
-        let at = POSITION * particle;
+        let at = self.width() * particle;
         [at, at + 1, at + 2].map(|i| self.position.get(i) + self.position.get(i + 3))
     }
 
@@ -85,7 +101,7 @@ impl Rows {
     pub fn taken(&self, rows: &[u32]) -> Self {
         debug_assert!(self.tangents.is_none());
         Rows {
-            position: taken_rows(&self.position, POSITION, rows),
+            position: taken_rows(&self.position, self.width(), rows),
             record: taken_slices(&self.record, RECORD, rows),
             fraction: taken_rows(&self.fraction, 1, rows),
             tangents: None,
@@ -101,8 +117,9 @@ impl Rows {
 
     /// A copy of some rows.
     pub fn batch(&self, rows: Range<usize>) -> Self {
+        let width = self.width();
         Rows {
-            position: self.position.slice(POSITION * rows.start..POSITION * rows.end),
+            position: self.position.slice(width * rows.start..width * rows.end),
             record: self.record[RECORD * rows.start..RECORD * rows.end].to_vec(),
             fraction: self.fraction.slice(rows.clone()),
             tangents: self
@@ -115,7 +132,7 @@ impl Rows {
 
     /// Overwrites the rows from `first` on.
     pub fn put(&mut self, first: usize, batch: &Rows) {
-        self.position.put(POSITION * first, &batch.position);
+        self.position.put(self.width() * first, &batch.position);
         self.record[RECORD * first..][..batch.record.len()].copy_from_slice(&batch.record);
         self.fraction.put(first, &batch.fraction);
         if let (Some(all), Some(batch)) = (&mut self.tangents, &batch.tangents) {
@@ -125,10 +142,10 @@ impl Rows {
 
     /// Uploads the rows to a device.
     pub fn into_particles(self, device: &Device) -> Particles {
-        let count = self.count();
+        let (count, width) = (self.count(), self.width());
         let record = TensorData::new(self.record, [count, RECORD]);
         Particles {
-            position: self.position.into_tensor([count, POSITION], device),
+            position: self.position.into_tensor([count, width], device),
             record: Tensor::from_data(record, (device, DType::I32)),
             fraction: self.fraction.into_tensor([count], device),
             tangents: self.tangents.map(|rows| rows.into_tensor([count, TANGENTS], device)),

@@ -29,7 +29,7 @@ impl StepTimes {
 
     /// Velocities times a part of each step. The factor is rounded once, so that the other particles do not change the
     /// displacement of one.
-    fn displacement(&self, velocity: Tensor<2>, part: f64) -> Tensor<2> {
+    pub fn displacement(&self, velocity: Tensor<2>, part: f64) -> Tensor<2> {
         match self {
             StepTimes::Common { h, .. } => velocity.mul_scalar(part * h),
             StepTimes::Each(trials) => {
@@ -39,8 +39,16 @@ impl StepTimes {
         }
     }
 
+    /// The lengths of the steps, for each particle or for all `[n or 1, 1]`.
+    pub fn column(&self, beside: &Tensor<2>) -> Tensor<2> {
+        match self {
+            StepTimes::Common { h, .. } => column_of([*h].into_iter(), beside),
+            StepTimes::Each(trials) => column_of(trials.iter().map(|trial| trial.h), beside),
+        }
+    }
+
     /// Velocities after a part of each step.
-    fn velocity(&self, field: &dyn Field, position: Tensor<2>, part: f64) -> Result<Tensor<2>> {
+    pub fn velocity(&self, field: &dyn Field, position: Tensor<2>, part: f64) -> Result<Tensor<2>> {
         match self {
             StepTimes::Common { time, h } => evaluate::velocity(field, position, time + part * h),
             StepTimes::Each(trials) => {
@@ -71,6 +79,8 @@ pub(super) struct StepResult {
     pub velocity: Tensor<2>,
     /// The difference from the scheme's embedded solution `[n, 3]`, for adaptive steps.
     pub error: Option<Tensor<2>>,
+    /// The velocities of particles with inertia at the start and their changes `[n, 6]`.
+    pub own_velocity: Option<Tensor<2>>,
 }
 
 /// One Runge-Kutta step, before boundaries.
@@ -108,7 +118,7 @@ pub(super) fn rk_step(
     let error = || times.displacement(mean(&tableau.error, &k), 1.0);
     let error = stepper.adaptive.is_some().then(error);
     let velocity = k.swap_remove(0).detach();
-    Ok(StepResult { displacement, slow, velocity, error })
+    Ok(StepResult { displacement, slow, velocity, error, own_velocity: None })
 }
 
 /// The weighted sum of stage velocities for one row of a tableau.

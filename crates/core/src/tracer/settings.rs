@@ -2,11 +2,12 @@
 
 use super::each_step::{Operation, Step};
 use crate::{
-    Adjoint, BoundaryCondition, Domain, Engine, Execution, Face, Field, Inlet, Motion, Obstacle,
-    OutletAt, Patch, PerAxis, RandomWalk, SampledArray, SaveAt, SaveRequest, Scheme, Seeds,
-    SeedsOutside, Solver, Source, Span, Surroundings, Tolerance,
+    Adjoint, BoundaryCondition, Domain, Engine, Execution, Face, Field, Inertia, Inlet, Motion,
+    Obstacle, OutletAt, Patch, PerAxis, RandomWalk, SampledArray, SaveAt, SaveRequest, Scheme,
+    Seeds, SeedsOutside, Solver, Source, Span, Surroundings, Tolerance,
 };
 use burn::tensor::Tensor;
+use burntrace_kernels::POSITION;
 use std::sync::Arc;
 
 /// Traces particles through a field.
@@ -78,6 +79,8 @@ impl<'a> Tracer<'a> {
         motion(motion: Motion): it => it.motion = motion;
         /// Adds a constant [velocity](Motion::drift) to the field's, in length per time.
         drift(velocity: impl Into<PerAxis>): it => it.motion.drift = velocity.into();
+        /// Gives particles [inertia](Motion::inertia).
+        inertia(inertia: Inertia): it => it.motion.inertia = Some(inertia);
         /// Adds a [random walk](Motion::walk).
         random_walk(walk: RandomWalk): it => it.motion.walk = Some(walk);
 
@@ -199,6 +202,11 @@ impl<'a> Tracer<'a> {
     /// The domain box of the run.
     pub(super) fn domain_box(&self) -> Domain {
         self.surroundings.domain.unwrap_or_else(|| self.field.domain())
+    }
+
+    /// Numbers of a particle's position and, with inertia, velocity.
+    pub(super) fn position_width(&self) -> usize {
+        POSITION + if self.motion.inertia.is_some() { 3 } else { 0 }
     }
 
     /// The maximum number of particles of all sources at a time.

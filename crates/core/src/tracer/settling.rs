@@ -123,6 +123,7 @@ pub(super) fn resting(particles: &Particles, flags: i32) -> FreeEnds {
         displacement: Tensor::zeros([count, 3], beside),
         span: Tensor::ones([1, 2], beside),
         spread: Tensor::zeros([1, 4], beside),
+        velocity_change: None,
         flags: Tensor::full([count], flags, (&position.device(), DType::I32)),
     }
 }

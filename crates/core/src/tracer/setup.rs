@@ -4,7 +4,7 @@ use super::{
     Tracer, adapt,
     arrays::{Sampler, check_known},
     boundary::boundary,
-    hook, inflow, located, obstacles, sampled_at, settling,
+    hook, inertia, inflow, located, obstacles, sampled_at, settling,
     slots::{self, Slots},
     start,
     stepper::{Release, Stepper},
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     BoundaryCondition, Engine, Error, OutletAt, PerAxis, Result, Scheme, Seeds, SeedsOutside,
+    Shape,
     combinations::{self, Feature},
     device,
     schedule::{Chunk, Schedule},
@@ -106,6 +107,7 @@ impl Tracer<'_> {
             drifts: drift != [0.0; 3] || walk::is_tracked(self),
             drift,
             walk,
+            inertia: inertia::inertial(self)?,
             hook: hook::hook(self),
             releases,
             batch: None,
@@ -126,13 +128,16 @@ impl Tracer<'_> {
     pub(super) fn choose_engine(&self, is_tracked: bool) -> Result<Engine> {
         let is_tracked = is_tracked || self.field.device().is_autodiff();
         let requested = self.requested_engine(is_tracked)?;
-        let is_fused = self.field.sampled().is_some() && !self.has_card_gradients(is_tracked);
+        let is_fused = self.field.sampled().is_some()
+            && self.motion.inertia.is_none()
+            && !self.has_card_gradients(is_tracked);
         let engine = requested.unwrap_or(if is_fused { Engine::Fused } else { Engine::Tensor });
         let has = |feature| match feature {
             Feature::FusedEngine => requested == Some(Engine::Fused),
             Feature::TensorSteps => engine == Engine::Tensor,
             Feature::Gradients => is_tracked,
             Feature::CardGradients => self.has_card_gradients(is_tracked),
+            Feature::InertialGradients => is_tracked && self.motion.inertia.is_some(),
             _ => self.has(feature),
         };
         combinations::check(has, |feature| self.given(feature))?;
@@ -143,7 +148,9 @@ impl Tracer<'_> {
     fn given(&self, feature: Feature) -> Option<String> {
         let names = || self.surroundings.patches.iter().map(|patch| format!("`{}`", patch.name()));
         match feature {
-            Feature::OtherScheme => Some(format!("`{}`", self.solver.scheme.name())),
+            Feature::OtherScheme | Feature::NotRk4 => {
+                Some(format!("`{}`", self.solver.scheme.name()))
+            }
             Feature::Patches => Some(names().collect::<Vec<_>>().join(", ")),
             _ => None,
         }
@@ -159,6 +166,19 @@ impl Tracer<'_> {
         let (field, surroundings) = (self.field, &self.surroundings);
         let has_outlet = |at| surroundings.outlets.iter().any(|outlet| outlet.at == at);
         match feature {
+            Feature::Inertia => self.motion.inertia.is_some(),
+            Feature::Backward => self.schedule().is_ok_and(|schedule| schedule.span.dt < 0.0),
+            Feature::Drift => self.motion.drift != PerAxis::default(),
+            Feature::NotRk4 => self.solver.scheme != Scheme::Rk4,
+            Feature::RoundBodies => surroundings.obstacles.iter().any(|obstacle| {
+                let is_round =
+                    matches!(obstacle.shape, Shape::Sphere { .. } | Shape::Cylinder { .. });
+                is_round
+                    && matches!(
+                        obstacle.surface,
+                        BoundaryCondition::Reflect | BoundaryCondition::Slide
+                    )
+            }),
             Feature::Tolerance => self.solver.tolerance.is_some(),
             Feature::OtherScheme => self.solver.scheme != Scheme::DormandPrince,
             Feature::Walk => self.motion.walk.is_some(),

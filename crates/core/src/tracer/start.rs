@@ -14,7 +14,7 @@ use crate::{
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Tensor, TensorData};
-use burntrace_kernels::{IDENTITY, NEVER, POSITION, Particles, RECORD, Record, TANGENTS};
+use burntrace_kernels::{IDENTITY, NEVER, Particles, RECORD, Record, TANGENTS};
 use std::ops::Range;
 
 /// Release times of the seeds of a run.
@@ -93,7 +93,11 @@ pub(super) fn rows(
     let fractions = (0..cells.len() + empty.len()).map(fraction);
     let origin = field::origin(field);
     let seeds = measured_from(origin, seeds);
-    let split = |p: [f64; 3]| field.precision().split(p);
+    let width = tracer.position_width();
+    // A velocity is known from the release on.
+    let split = |p: [f64; 3]| {
+        field.precision().split(p).into_iter().chain(std::iter::repeat(f64::NAN)).take(width)
+    };
     let positions = seeds.into_iter().chain(empty).flat_map(split);
     Rows {
         position: Floats::from_f64(field.precision(), positions),
@@ -140,10 +144,12 @@ pub(super) fn idle(count: usize, tracer: &Tracer, engine: Engine) -> Particles {
         Engine::Tensor => Status::Active,
     };
     let middle = field::measured(field::origin(field), middle(&field.domain()));
-    let middle = field.precision().split(middle);
+    let width = tracer.position_width();
+    let mut middle = field.precision().split(middle).to_vec();
+    middle.resize(width, 0.0);
     let device = device::plain(&field.device());
     let dtype = field.precision().dtype();
-    let position = field.precision().data(middle.repeat(count), [count, POSITION]);
+    let position = field.precision().data(middle.repeat(count), [count, width]);
     let record = Record::as_numbers(&vec![Record::with(status, 0, 0); count]).to_vec();
     Particles {
         position: Tensor::from_data(position, (&device, dtype)),

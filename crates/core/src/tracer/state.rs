@@ -5,7 +5,7 @@ use crate::{
     DurablePosition, Engine, Error, Floats, Precision, Result, bits,
     schedule::{Cursor, Schedule},
 };
-use burntrace_kernels::{POSITION, RECORD, TANGENTS};
+use burntrace_kernels::{RECORD, TANGENTS};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, ops::Range};
 
@@ -118,15 +118,15 @@ impl RunState<'_> {
         Ok(bytemuck::pod_collect_to_vec(bytes))
     }
 
-    /// The particles.
+    /// The particles, with `width` numbers of their positions.
     pub(super) fn rows(
         &self,
         count: usize,
         precision: Precision,
-        has_tangents: bool,
+        (width, has_tangents): (usize, bool),
     ) -> Result<Rows> {
         Ok(Rows {
-            position: self.floats("position", POSITION * count, precision)?,
+            position: self.floats("position", width * count, precision)?,
             slots: None,
             record: self.array("record", RECORD * count)?,
             fraction: self.floats("fraction", count, precision)?,

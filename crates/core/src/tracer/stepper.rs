@@ -2,6 +2,7 @@
 
 use super::{
     each_step::Hook,
+    inertia::Inertial,
     selection::{RowSelection, finite},
 };
 use crate::{Engine, Field, Result, Scheme, Status, device, field::evaluate, schedule::Chunk};
@@ -51,6 +52,7 @@ pub(super) struct Stepper<'a> {
     /// Whether it is added: it is not 0, or has gradients.
     pub drifts: bool,
     pub walk: Option<Walk>,
+    pub inertia: Option<Inertial>,
     /// The user's operation after each step.
     pub hook: Option<Hook<'a>>,
     /// Releases of seeds after the start, in order.

@@ -7,6 +7,7 @@
 use super::{
     adapt,
     hook::{self, HookContext},
+    inertia::inertial_step,
     reinjection::{End, Reinjection},
     rows::ints,
     runge_kutta::{StepResult, StepTimes, column_of, rk_step},
@@ -142,9 +143,12 @@ impl<'a> TensorRun<'a> {
             }
         };
         let attempt = self.without_lost(attempt, &rows, trials, &accepted)?;
+        let mut particles = self.particles.clone();
+        if let (Some(all), Some(own)) = (particles.velocity(), &attempt.result.own_velocity) {
+            particles = particles.with_velocity(rows.put(all, own.clone().narrow(1, 0, 3)));
+        }
         let free = self.free_ends(attempt, &rows, trials, &accepted);
         let segment = settling::segment(self.stepper, step);
-        let particles = self.particles.clone();
         let ends = &mut self.ends;
         self.particles = self.slotted.settle(self.stepper, (particles, free), segment, ends)?;
         for (trial, _) in trials.iter().zip(&accepted).filter(|(_, is_accepted)| **is_accepted) {
@@ -160,11 +164,26 @@ impl<'a> TensorRun<'a> {
             position: rows.take(&self.particles.coordinates()),
             locations: rows.rows().iter().map(|row| self.records[*row].location).collect(),
         };
-        let result = rk_step(stepper, &start, &StepTimes::of(trials))?;
+        let result = self.step_of(rows, &start, &StepTimes::of(trials))?;
         let times: Vec<f64> = trials.iter().map(|trial| trial.time).collect();
         let walk = stepper.walk.as_ref().filter(|walk| walk.varies);
         let spread = walk.map(|walk| walk::spread(walk, stepper, &start.position, &times));
         Ok(Attempt { result, spread: spread.transpose()? })
+    }
+
+    /// The steps of some rows, before boundaries.
+    fn step_of(
+        &self,
+        rows: &RowSelection,
+        start: &StepStart,
+        times: &StepTimes,
+    ) -> Result<StepResult> {
+        let (Some(inertial), Some(own)) = (&self.stepper.inertia, self.particles.velocity()) else {
+            return rk_step(self.stepper, start, times);
+        };
+        let first = self.slotted.first as usize;
+        let response = inertial.response(first..first + self.records.len(), rows);
+        inertial_step((self.stepper, inertial), start, rows.take(&own), &response, times)
     }
 
     /// An attempt with a graph of the steps only that are accepted and finite. The others would turn the gradient of a
@@ -193,6 +212,7 @@ impl<'a> TensorRun<'a> {
         }
         attempt.result.displacement = attempt.result.displacement.detach();
         attempt.spread = attempt.spread.map(Tensor::detach);
+        attempt.result.own_velocity = attempt.result.own_velocity.map(Tensor::detach);
         if kept.is_empty() {
             return Ok(attempt);
         }
@@ -202,6 +222,11 @@ impl<'a> TensorRun<'a> {
         attempt.result.displacement = kept.put(all, part);
         if let (Some(all), Some(part)) = (attempt.spread.take(), again.spread) {
             attempt.spread = Some(kept.put(all, part));
+        }
+        if let (Some(all), Some(part)) =
+            (attempt.result.own_velocity.take(), again.result.own_velocity)
+        {
+            attempt.result.own_velocity = Some(kept.put(all, part));
         }
         Ok(attempt)
     }
@@ -214,7 +239,7 @@ impl<'a> TensorRun<'a> {
         trials: &[Trial],
         accepted: &[bool],
     ) -> FreeEnds {
-        let StepResult { displacement, slow, velocity, .. } = result;
+        let StepResult { displacement, slow, velocity, own_velocity, .. } = result;
         let count = self.records.len();
         let mut numbers = vec![0; count];
         for (trial, is_accepted) in trials.iter().zip(accepted) {
@@ -240,6 +265,7 @@ impl<'a> TensorRun<'a> {
         let zeros = |columns| Tensor::zeros([count, columns], (&device, dtype));
         FreeEnds {
             spread: spread.map_or(zeros(4), |spread| rows.put(zeros(4), spread)),
+            velocity_change: own_velocity.map(|own| rows.put(zeros(3), own.narrow(1, 3, 3))),
             span: self.spans(trials, &displacement),
             displacement: rows.put(zeros(3), displacement),
             flags,

@@ -193,6 +193,17 @@ impl<B: TraceAdjoint, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         settling::settle(state, ends, field, geometry, segment)
     }
 
+    fn carry(
+        state: State<Self>,
+        ends: Ends<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        velocities: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
+        settling::carry((state, ends), field, geometry, velocities, segment)
+    }
+
     fn sample(
         state: State<Self>,
         field: Sampled<Self>,

@@ -41,6 +41,18 @@ impl TraceBackend for CubeBackend {
         cube::settle((state, ends), field, geometry, &segment)
     }
 
+    /// On the host, as gradients.
+    fn carry(
+        state: State<Self>,
+        ends: Ends<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        velocities: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
+        through_host::carry((state, ends), field, geometry, velocities, segment)
+    }
+
     fn sample(
         state: State<Self>,
         field: Sampled<Self>,
@@ -78,5 +90,19 @@ impl TraceAdjoint for CubeBackend {
         segment: Segment,
     ) -> PulledBackEnds<Self> {
         through_host::pull_back_settling((state, ends), field, geometry, gradient, segment)
+    }
+
+    /// As `pull_back`, on the host.
+    fn pull_back_carrying(
+        state: State<Self>,
+        ends: Ends<Self>,
+        field: Sampled<Self>,
+        geometry: Geometry<Self>,
+        velocities: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        segment: Segment,
+    ) -> FloatTensor<Self> {
+        let launch = (state, ends);
+        through_host::pull_back_carrying(launch, field, geometry, (velocities, gradient), segment)
     }
 }

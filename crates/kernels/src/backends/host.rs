@@ -21,7 +21,7 @@ use burn::backend::{
 use burn::tensor::Element;
 use burn_ndarray::NdArray;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use settling::{pull_back_settling, settle};
+use settling::{carry, pull_back_carrying, pull_back_settling, settle};
 
 /// Calls a function with the type of a tensor's numbers as its first type.
 macro_rules! in_precision {
@@ -69,6 +69,18 @@ macro_rules! on_host {
                 in_precision!(launch.0.position, settle, launch, field, geometry, &segment)
             }
 
+            fn carry(
+                state: State<Self>,
+                ends: Ends<Self>,
+                field: Sampled<Self>,
+                geometry: Geometry<Self>,
+                velocities: FloatTensor<Self>,
+                segment: Segment,
+            ) -> FloatTensor<Self> {
+                let launch = (state, field, geometry);
+                in_precision!(velocities, carry, launch, ends, velocities, &segment)
+            }
+
             fn sample(
                 state: State<Self>,
                 field: Sampled<Self>,
@@ -106,6 +118,19 @@ macro_rules! on_host {
             ) -> PulledBackEnds<Self> {
                 let launch = (state, field, geometry);
                 in_precision!(gradient, pull_back_settling, launch, ends, gradient, &segment)
+            }
+
+            fn pull_back_carrying(
+                state: State<Self>,
+                ends: Ends<Self>,
+                field: Sampled<Self>,
+                geometry: Geometry<Self>,
+                velocities: FloatTensor<Self>,
+                gradient: FloatTensor<Self>,
+                segment: Segment,
+            ) -> FloatTensor<Self> {
+                let (launch, both) = ((state, field, geometry), (velocities, gradient));
+                in_precision!(both.0, pull_back_carrying, launch, ends, both, &segment)
             }
         }
     };

@@ -56,6 +56,43 @@ pub(super) fn push_forward(
     upload(Flex::push_forward(state, field, geometry, floats(tangents), segment), &device)
 }
 
+/// `TraceBackend::carry`: settles the step once more on the host.
+///
+/// # Panics
+///
+/// As [`pull_back`].
+pub(super) fn carry(
+    (state, ends): (State<CubeBackend>, Ends<CubeBackend>),
+    field: Sampled<CubeBackend>,
+    geometry: Geometry<CubeBackend>,
+    velocities: FloatTensor<CubeBackend>,
+    segment: Segment,
+) -> FloatTensor<CubeBackend> {
+    let device = state.position.device.clone();
+    let (state, field, geometry) = on_host(state, field, geometry);
+    let (ends, velocities) = (ends_on_host(ends), floats(velocities));
+    upload(Flex::carry(state, ends, field, geometry, velocities, segment), &device)
+}
+
+/// `TraceAdjoint::pull_back_carrying`: settles the step once more on the host.
+///
+/// # Panics
+///
+/// As [`pull_back`].
+pub(super) fn pull_back_carrying(
+    (state, ends): (State<CubeBackend>, Ends<CubeBackend>),
+    field: Sampled<CubeBackend>,
+    geometry: Geometry<CubeBackend>,
+    (velocities, gradient): (FloatTensor<CubeBackend>, FloatTensor<CubeBackend>),
+    segment: Segment,
+) -> FloatTensor<CubeBackend> {
+    let device = state.position.device.clone();
+    let (state, field, geometry) = on_host(state, field, geometry);
+    let (ends, velocities, gradient) = (ends_on_host(ends), floats(velocities), floats(gradient));
+    let by = Flex::pull_back_carrying(state, ends, field, geometry, velocities, gradient, segment);
+    upload(by, &device)
+}
+
 /// `TraceAdjoint::pull_back_settling`: settles the step again on the host.
 ///
 /// # Panics
@@ -70,12 +107,7 @@ pub(super) fn pull_back_settling(
 ) -> PulledBackEnds<CubeBackend> {
     let device = state.position.device.clone();
     let (state, field, geometry) = on_host(state, field, geometry);
-    let ends = Ends::<Flex> {
-        displacement: floats(ends.displacement),
-        span: floats(ends.span),
-        spread: floats(ends.spread),
-        flags: ints(ends.flags),
-    };
+    let ends = ends_on_host(ends);
     let by = Flex::pull_back_settling(state, ends, field, geometry, floats(gradient), segment);
     PulledBackEnds {
         position: upload(by.position, &device),
@@ -83,6 +115,16 @@ pub(super) fn pull_back_settling(
         displacement: upload(by.displacement, &device),
         spread: upload(by.spread, &device),
         motion: upload(by.motion, &device),
+    }
+}
+
+/// The free ends of a step, in host memory.
+fn ends_on_host(ends: Ends<CubeBackend>) -> Ends<Flex> {
+    Ends {
+        displacement: floats(ends.displacement),
+        span: floats(ends.span),
+        spread: floats(ends.spread),
+        flags: ints(ends.flags),
     }
 }
 

@@ -4,6 +4,7 @@
 mod adapt;
 pub(crate) mod adjoint;
 mod arrays;
+pub(crate) mod carry;
 mod chart;
 pub(crate) mod dual;
 mod field;

@@ -168,6 +168,33 @@ pub(crate) fn replayed<F: Real>(
     }
 }
 
+/// How a path that met something turns.
+pub(super) struct Turn {
+    /// Derivatives of its end by the displacement.
+    pub jacobian: Jacobian,
+    /// The part of it at the last event, and its derivatives by the start and by the end.
+    pub covered: f64,
+    pub slopes: [[f64; 3]; 2],
+}
+
+/// How a path turns. Events are taken one by one, so that the last one is known.
+pub(super) fn turned<F: Real>(
+    launch: &Launch<Dual<F>>,
+    from: [F; 3],
+    to: [F; 3],
+    cell: i32,
+) -> Turn {
+    let (from, to) = variables(from, to);
+    let mut hint = known(cell);
+    hint.base = cell;
+    let passage = pass(launch, Vec3(from), Vec3(to), &mut hint);
+    Turn {
+        jacobian: passage.position.0.map(|x| slopes(&x, 3)),
+        covered: passage.fraction.value.exact(),
+        slopes: [0, 3].map(|first| slopes(&passage.fraction, first)),
+    }
+}
+
 /// The ends of a path as variables.
 fn variables<F: Real>(from: [F; 3], to: [F; 3]) -> ([Dual<F>; 3], [Dual<F>; 3]) {
     let of = |p: [F; 3], first: usize| [0, 1, 2].map(|d| Dual::variable(p[d], first + d));

@@ -40,8 +40,8 @@ pub(crate) struct Ends<'a, F> {
 }
 
 /// The settling of a step.
-struct Settling<'a, 'b, F: Real> {
-    launch: &'a Launch<'b, F>,
+pub(super) struct Settling<'a, 'b, F: Real> {
+    pub launch: &'a Launch<'b, F>,
     ends: Ends<'a, F>,
     step: Step,
     number: i32,
@@ -49,7 +49,7 @@ struct Settling<'a, 'b, F: Real> {
 }
 
 /// How a particle moved in the step.
-enum Move<F> {
+pub(super) enum Move<F> {
     /// It stays where it is.
     None,
     /// To its free end.
@@ -82,7 +82,7 @@ pub(crate) fn settle<F: Real>(
 }
 
 /// Calls a function with the settling of a segment's step, and with its launch with derivatives.
-fn with_settling<F: Real, T>(
+pub(super) fn with_settling<F: Real, T>(
     field: &FieldArrays<F>,
     geometry: (&[[F; 3]], &[i32]),
     ends: Ends<F>,
@@ -137,12 +137,12 @@ impl<F: Real> Settling<'_, '_, F> {
         rows[if rows.len() == 1 { 0 } else { (slot - self.first_slot) as usize }]
     }
 
-    fn flags(&self, slot: u32) -> i32 {
+    pub fn flags(&self, slot: u32) -> i32 {
         self.of(self.ends.flags, slot)
     }
 
     /// Takes a particle to the end of its step.
-    fn take(&self, particle: &mut Particle<F>, slot: u32) -> Move<F> {
+    pub fn take(&self, particle: &mut Particle<F>, slot: u32) -> Move<F> {
         let flags = self.flags(slot);
         let adapts = self.launch.features.adaptive;
         if flags & PUSHED != 0 && self.of(self.ends.displacement, slot) == [F::zero(); 3] {

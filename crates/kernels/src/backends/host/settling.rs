@@ -4,10 +4,10 @@ use super::{HostTensor, in_place, with_taken};
 use crate::{
     MOTION, POSITION, Segment,
     cpu::{
-        Real,
+        Real, carry,
         settle::{self, EndGradient, Ends as Borrowed},
     },
-    ops::{Advanced, Ends, Geometry, OUTCOME, PulledBackEnds, Sampled, State},
+    ops::{Advanced, CARRIED, Ends, Geometry, OUTCOME, PulledBackEnds, Sampled, State},
 };
 use burn::backend::Backend;
 use bytemuck::cast_slice;
@@ -31,6 +31,53 @@ where
         });
         log
     })
+}
+
+/// `TraceBackend::carry` on a CPU backend.
+pub(super) fn carry<F, B, T>(
+    launch: (State<B>, Sampled<B>, Geometry<B>),
+    ends: Ends<B>,
+    velocities: T,
+    segment: &Segment,
+) -> T
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let velocities = velocities.contiguous();
+    let mut carried = Vec::new();
+    with_taken::<F, B, T>(launch, segment, |taken| {
+        with_ends::<F, B, T>(ends, |ends| {
+            carried = carry::carry(taken, ends, cast_slice(velocities.values::<F>()));
+        });
+    });
+    let count = carried.len();
+    T::of(carried.into_flattened(), &[count, 3])
+}
+
+/// `TraceAdjoint::pull_back_carrying` on a CPU backend.
+pub(super) fn pull_back_carrying<F, B, T>(
+    launch: (State<B>, Sampled<B>, Geometry<B>),
+    ends: Ends<B>,
+    (velocities, gradient): (T, T),
+    segment: &Segment,
+) -> T
+where
+    F: Real,
+    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
+    T: HostTensor,
+{
+    let (velocities, gradient) = (velocities.contiguous(), gradient.contiguous());
+    let mut by = Vec::new();
+    with_taken::<F, B, T>(launch, segment, |taken| {
+        with_ends::<F, B, T>(ends, |ends| {
+            let rows = (cast_slice(velocities.values::<F>()), cast_slice(gradient.values::<F>()));
+            by = carry::pull_back(taken, ends, rows);
+        });
+    });
+    let count = by.len();
+    T::of(by.into_flattened().into_flattened(), &[count, 2 * CARRIED])
 }
 
 /// `TraceAdjoint::pull_back_settling` on a CPU backend.

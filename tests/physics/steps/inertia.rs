@@ -1,0 +1,450 @@
+//! Particles with inertia: exact answers, orders, walls, and runs as those of other particles.
+
+use crate::{
+    common::*,
+    meshes::{Made, MeshFrames, shake},
+};
+use burn::tensor::{Device, Tensor};
+use burntrace::{
+    Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, Domain, Drag, Error, Face, Field,
+    FieldFn, FieldOptions, Flow, Formula, Inertia, InitialVelocity, Inlet, InletShape, MeshField,
+    Obstacle, Pattern, Placement, Precision, SaveAt, Scheme, Seeds, Shape, Sphere, Status, Tracer,
+};
+
+fn formula(velocity: [&str; 3], machine: &Machine, domain: Domain) -> Analytic {
+    let flow = Flow::Formula(Formula::parse(velocity, &[]).unwrap());
+    Analytic::new(flow, &machine.device, machine.precision).with_domain(domain)
+}
+
+const CELLS: [&str; 3] = ["sin(x) * cos(y)", "-cos(x) * sin(y)", "0"];
+
+/// tau, beta, the gravity along y, and the position at t = 10 from (1, 2) (DOP853 with a tolerance of 1e-13).
+const IN_CELLS: [([f64; 3], [f64; 2]); 4] = [
+    ([0.5, 0.0, 0.0], [3.3614749255, 3.1927716937]),
+    ([0.1, 1.5, 0.0], [1.8856620240, 1.2148778837]),
+    ([0.1, 1.0, 0.0], [1.7824026292, 0.8988371270]),
+    ([0.2, 0.0, -0.5], [0.8094222227, 2.8100098576]),
+];
+
+fn plane(size: f64) -> Domain {
+    Domain::new([-size, -size, 0.0], [size, size, 0.0]).unwrap()
+}
+
+fn one(position: [f64; 3]) -> Seeds {
+    Seeds::list(vec![position]).unwrap()
+}
+
+/// The error of a run among cells, in steps of a length.
+fn error_in_cells(field: &dyn Field, case: usize, dt: f64) -> f64 {
+    let ([tau, beta, gravity], [x, y]) = IN_CELLS[case];
+    let inertia = Inertia::new(tau, beta).gravity([0.0, gravity, 0.0]);
+    let tracer = Tracer::new(field).span(span(0.0, 10.0, dt)).inertia(inertia);
+    let run = trace(&tracer, &one([1.0, 2.0, 0.0]));
+    distance(run.last(), &[[x, y, 0.0]])
+}
+
+#[test]
+fn paths_among_cells_are_exact() {
+    for machine in exact_machines() {
+        let field = formula(CELLS, &machine, plane(20.0));
+        for case in 0..IN_CELLS.len() {
+            let [coarse, fine] = [0.05, 0.025].map(|dt| error_in_cells(&field, case, dt));
+            assert_below(&format!("{machine}, {:?}", IN_CELLS[case]), fine, 1e-6);
+            assert!(coarse / fine > 10.0, "{machine} {:?}: {coarse:e} {fine:e}", IN_CELLS[case]);
+        }
+    }
+}
+
+#[test]
+fn own_fields_and_formulas_have_the_same_paths() {
+    for machine in exact_machines() {
+        let field = formula(CELLS, &machine, plane(20.0));
+        let own = FieldFn::new(plane(20.0), &machine.device, machine.precision, |p, _| {
+            let [x, y] = [0, 1].map(|d| p.clone().narrow(1, d, 1));
+            let [u, v] = [x.clone().sin() * y.clone().cos(), -(x.cos() * y.sin())];
+            Tensor::cat(vec![u.clone(), v, u.zeros_like()], 1)
+        });
+        let inertia = Inertia::new(0.3, 1.2).gravity([0.1, -0.2, 0.0]);
+        let run = |field: &dyn Field| {
+            let tracer = Tracer::new(field).span(span(0.0, 2.0, 0.05)).inertia(inertia.clone());
+            trace(&tracer, &one([1.0, 2.0, 0.0])).last().to_vec()
+        };
+        assert_below(&machine.to_string(), distance(&run(&field), &run(&own)), 1e-10);
+    }
+}
+
+/// The position and the velocity after a time in solid rotation, from z = 1 with a velocity; `None` for the fluid's.
+fn rotated(tau: f64, beta: f64, own: Option<[f64; 2]>, t: f64) -> [f64; 2] {
+    // Roots of s^2 + s/tau + beta - i/tau = 0.
+    let mul = |a: [f64; 2], b: [f64; 2]| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
+    let root = |z: [f64; 2]| {
+        let r = z[0].hypot(z[1]);
+        [((r + z[0]) / 2.0).sqrt(), ((r - z[0]) / 2.0).sqrt() * z[1].signum()]
+    };
+    let discriminant = root([1.0 / (tau * tau) - 4.0 * beta, 4.0 / tau]);
+    let s = [1.0, -1.0]
+        .map(|sign| [(-1.0 / tau + sign * discriminant[0]) / 2.0, sign * discriminant[1] / 2.0]);
+    let own = own.unwrap_or([0.0, 1.0]);
+    // z = a exp(s0 t) + (1 - a) exp(s1 t) with the velocity at the start.
+    let above = [own[0] - s[1][0], own[1] - s[1][1]];
+    let below = [s[0][0] - s[1][0], s[0][1] - s[1][1]];
+    let size = below[0].powi(2) + below[1].powi(2);
+    let a = mul(above, [below[0] / size, -below[1] / size]);
+    let exp =
+        |s: [f64; 2]| [(s[0] * t).exp() * (s[1] * t).cos(), (s[0] * t).exp() * (s[1] * t).sin()];
+    let [first, second] = [mul(a, exp(s[0])), mul([1.0 - a[0], -a[1]], exp(s[1]))];
+    [first[0] + second[0], first[1] + second[1]]
+}
+
+#[test]
+fn solid_rotation_has_its_exact_answer_in_order_4() {
+    let [x, y] = rotated(1.0, 0.0, None, 2.0 * std::f64::consts::PI);
+    assert_below("the survey's number", (x + 3.5540254056).hypot(y + 5.7503608771), 1e-9);
+    for machine in exact_machines() {
+        let field = formula(["-y", "x", "0"], &machine, plane(50.0));
+        for (tau, beta) in [(1.0, 0.0), (1.0, 1.0), (1.0, 1.5), (0.01, 0.5), (100.0, 2.0)] {
+            let error = |count: u64| {
+                let t = 2.0;
+                let tracer = Tracer::new(&field).span(steps(0.0, t, count));
+                let run = trace(&tracer.inertia(Inertia::new(tau, beta)), &one([1.0, 0.0, 0.0]));
+                let [x, y] = rotated(tau, beta, None, t);
+                distance(run.last(), &[[x, y, 0.0]])
+            };
+            let [coarse, fine] = [20, 40].map(error);
+            assert_below(&format!("{machine}, {tau}, {beta}"), fine, 1e-6);
+            let is_of_order_4 = coarse / fine > 12.0 || fine < 1e-7;
+            assert!(is_of_order_4, "{tau} {beta}: {coarse:e} {fine:e}");
+        }
+    }
+}
+
+#[test]
+fn order_does_not_depend_on_the_relaxation_time() {
+    let machine = &exact_machines()[0];
+    let field = formula(
+        ["sin(x + t) * cos(y)", "-cos(x + t) * sin(y) + 0.3 * sin(2 * t)", "0"],
+        machine,
+        plane(20.0),
+    );
+    let taus = [1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 1.0, 1e2, 1e3];
+    for (tau, beta) in taus.into_iter().flat_map(|tau| [0.0, 0.6, 1.4].map(|beta| (tau, beta))) {
+        let end = |count: u64| {
+            let inertia = Inertia::new(tau, beta).gravity([0.0, -0.2, 0.0]);
+            let tracer = Tracer::new(&field).span(steps(0.0, 2.0, count)).inertia(inertia);
+            trace(&tracer, &one([1.0, 2.0, 0.0])).last().to_vec()
+        };
+        let exact = end(640);
+        let [coarse, fine] = [20, 40].map(|count| distance(&end(count), &exact));
+        let order = (coarse / fine).log2();
+        // Where tau is some tenths of a step, an error of tau^2 dt is as large.
+        let is_between = (3e-3..0.05).contains(&tau);
+        let least = if is_between { 2.0 } else { 3.9 };
+        assert!(order > least && fine < 1e-7, "tau {tau}: {coarse:e} {fine:e}, order {order}");
+    }
+}
+
+#[test]
+fn without_inertia_paths_are_those_of_rk4() {
+    for machine in exact_machines() {
+        let field = formula(CELLS, &machine, plane(20.0));
+        let end = |inertia: Option<Inertia>| {
+            let tracer = Tracer::new(&field).span(steps(0.0, 2.0, 20));
+            let tracer = inertia.into_iter().fold(tracer, Tracer::inertia);
+            trace(&tracer, &one([1.0, 2.0, 0.0])).last().to_vec()
+        };
+        let difference = distance(&end(None), &end(Some(Inertia::new(1e-14, 0.0))));
+        assert_below(&machine.to_string(), difference, 1e-5);
+    }
+}
+
+#[test]
+fn stagnation_is_crossed_by_particles_with_much_inertia_only() {
+    for machine in exact_machines() {
+        let field = formula(["-x", "y", "0"], &machine, plane(1e6));
+        for (tau, crosses) in [(0.24, false), (0.26, true)] {
+            let tracer = Tracer::new(&field).span(steps(0.0, 12.0, 480));
+            let run = trace(&tracer.inertia(Inertia::new(tau, 0.0)), &one([1.0, 0.0, 0.0]));
+            assert_eq!(run.last()[0][0] < 0.0, crosses, "{tau}: {:?}", run.last());
+        }
+    }
+}
+
+#[test]
+fn spheres_settle_at_their_terminal_velocities() {
+    // Diameters in um, and velocities in mm/s of Schiller and Naumann.
+    let known = [
+        (50.0, 2.17696),
+        (100.0, 7.96964),
+        (200.0, 24.79582),
+        (500.0, 78.44739),
+        (1000.0, 155.10134),
+    ];
+    let diameters: Vec<f64> = known.iter().map(|(d, _)| d * 1e-6).collect();
+    for machine in exact_machines() {
+        let domain = Domain::new([-1.0; 3], [1.0; 3]).unwrap();
+        let field = formula(["0", "0", "0"], &machine, domain);
+        let sphere = Sphere {
+            diameter: diameters.clone().into(),
+            density: 2650.0.into(),
+            fluid_density: 1000.0,
+            viscosity: 1e-3,
+        };
+        let inertia = Inertia::of_spheres(sphere)
+            .gravity([0.0, 0.0, -9.81])
+            .drag(Drag::SchillerNaumann)
+            .initial_velocity(InitialVelocity::Uniform([0.0; 3]));
+        let seeds = Seeds::list(vec![[0.0; 3]; known.len()]).unwrap();
+        let tracer = Tracer::new(&field).span(steps(0.0, 2.0, 400)).inertia(inertia);
+        let run = trace(&tracer.save_velocity(true), &seeds);
+        let velocities = run.velocities.as_ref().unwrap();
+        for (i, (diameter, speed)) in known.into_iter().enumerate() {
+            let found = -1e3 * velocities[3 * i + 2];
+            assert_below(&format!("{machine}, {diameter} um"), (found - speed).abs(), 6e-6);
+        }
+    }
+}
+
+#[test]
+fn falling_particles_bounce_as_high_as_they_came_from() {
+    for machine in exact_machines() {
+        let domain = Domain::new([0.0; 3], [1.0, 1.0, 10.0]).unwrap();
+        let field = formula(["0", "0", "0"], &machine, domain);
+        let seeds = one([0.5, 0.5, 0.8]);
+        let inertia = Inertia::new(1e9, 0.0)
+            .gravity([0.0, 0.0, -2.0])
+            .initial_velocity(InitialVelocity::Uniform([0.3, 0.0, 0.0]));
+        let fall = 0.8_f64.sqrt();
+        let run = |count: u64| {
+            let tracer = Tracer::new(&field)
+                .span(steps(0.0, 2.0 * fall, count))
+                .all_faces(BoundaryCondition::Reflect)
+                .save_velocity(true);
+            trace(&tracer.inertia(inertia.clone()), &seeds)
+        };
+        let error = |count: u64| {
+            let run = run(count);
+            let [u, _, w] = run.velocities.as_ref().unwrap()[..] else { panic!() };
+            assert!((u.abs() - 0.3).abs() < 1e-7, "{u}");
+            assert_eq!(run.status, [Status::Active]);
+            (run.last()[0][2] - 0.8).abs() + w.abs()
+        };
+        // The path within the step of the bounce is straight: order 2.
+        assert_below("a bounce", error(101), 1e-3);
+        assert_below("a bounce", error(1001), 1e-5);
+    }
+}
+
+#[test]
+fn walls_of_all_kinds_turn_the_velocity() {
+    let (low, high) = ([0.0; 3], [1.0; 3]);
+    for machine in some_machines() {
+        let domain = Domain::new(low, high).unwrap();
+        let still = formula(["0", "0", "0"], &machine, domain);
+        let made = Made::new(3, shake(CellKind::Tetra), |_| CellKind::Tetra);
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let mut frames = MeshFrames::new(&made, &[0.0], |_, _| [0.0; 3]);
+        let mesh = MeshField::load(&mut frames, &machine.device, &options, CellVelocity::Constant)
+            .unwrap();
+        let inertia =
+            Inertia::new(1e9, 0.0).initial_velocity(InitialVelocity::Uniform([1.0, 0.5, 0.25]));
+        let tracer = |field| {
+            Tracer::new(field).span(steps(0.0, 0.6, 3)).inertia(inertia.clone()).save_velocity(true)
+        };
+        let wide = Domain::new([-1.0; 3], [2.0; 3]).unwrap();
+        let shape = Shape::Box { low: [0.8, -1.0, -1.0], high: [2.0; 3] };
+        let block =
+            Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Reflect };
+        let reflected = [0.7, 0.7, 0.45, -1.0, 0.5, 0.25];
+        let reflect = BoundaryCondition::Reflect;
+        let runs = [
+            ("face", tracer(&still).all_faces(reflect), 0.7, reflected),
+            (
+                "face",
+                tracer(&still).all_faces(BoundaryCondition::Slide),
+                0.7,
+                [1.0, 0.7, 0.45, 0.0, 0.5, 0.25],
+            ),
+            (
+                "face",
+                tracer(&still).all_faces(BoundaryCondition::Periodic),
+                0.7,
+                [0.3, 0.7, 0.45, 1.0, 0.5, 0.25],
+            ),
+            ("mesh", tracer(&mesh).domain(wide).mesh_wall(reflect), 0.7, reflected),
+            (
+                "mesh",
+                tracer(&mesh).domain(wide).mesh_wall(BoundaryCondition::Slide),
+                0.7,
+                [1.0, 0.7, 0.45, 0.0, 0.5, 0.25],
+            ),
+            ("box", tracer(&still).obstacle(block), 0.5, [0.5, 0.7, 0.45, -1.0, 0.5, 0.25]),
+        ];
+        for (what, tracer, x, expected) in runs {
+            let run = trace(&tracer, &one([x, 0.4, 0.3]));
+            let found: Vec<f64> =
+                run.last()[0].iter().chain(run.velocities.as_ref().unwrap()).copied().collect();
+            for (found, expected) in found.iter().zip(expected) {
+                // A mesh is left slightly inside of its walls.
+                assert_below(
+                    &format!("{machine}, {what}: {run:?}"),
+                    (found - expected).abs(),
+                    2e-5,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn fields_of_all_kinds_have_the_rotation_of_a_formula() {
+    let velocity = |[x, y, _]: [f64; 3], _: f64| [0.5 - y, x - 0.5, 0.0];
+    for machine in some_machines() {
+        let grid = machine.field(&Frames::new(
+            [0, 1, 2].map(|_| even_axis(0.0, 1.0, 4)),
+            Placement::Nodes,
+            &[0.0],
+            velocity,
+        ));
+        let made = Made::new(3, shake(CellKind::Hexahedron), |_| CellKind::Hexahedron);
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let mut frames = MeshFrames::new(&made, &[0.0], velocity);
+        let mesh = MeshField::load(&mut frames, &machine.device, &options, CellVelocity::Constant)
+            .unwrap();
+        for (what, field) in [("grid", &grid as &dyn Field), ("mesh", &mesh)] {
+            let tracer =
+                Tracer::new(field).span(steps(0.0, 0.5, 4)).inertia(Inertia::new(0.5, 1.5));
+            let run = trace(&tracer, &one([0.7, 0.5, 0.5]));
+            let [x, y] = rotated(0.5, 1.5, None, 0.5).map(|z| 0.5 + 0.2 * z);
+            let bound = 5e-6 + 1e3 * machine.eps();
+            assert_below(
+                &format!("{machine}, {what}"),
+                distance(run.last(), &[[x, y, 0.5]]),
+                bound,
+            );
+        }
+    }
+}
+
+#[test]
+fn late_releases_and_re_used_slots_start_with_the_velocity_of_the_fluid() {
+    for machine in exact_machines() {
+        let domain = Domain::new([0.0; 3], [1.0, 1.0, 0.0]).unwrap();
+        let field = formula(["1 + x", "0", "0"], &machine, domain);
+        let inlet = Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform).unwrap();
+        let tracer = Tracer::new(&field)
+            .span(steps(0.0, 1.5, 30))
+            .outlet(Face::XHigh, inlet)
+            .save(SaveAt::EverySteps(10))
+            .save_velocity(true)
+            .inertia(Inertia::new(1e9, 0.0));
+        let seeds = Seeds::list(vec![[0.5, 0.5, 0.0], [0.25, 0.5, 0.0]]).unwrap();
+        let seeds = seeds.with_release(vec![0.0, 0.33]).unwrap();
+        let run = trace(&tracer, &seeds);
+        assert_eq!(run.status, [Status::Active; 2]);
+        // Ballistic: 1.5 for a third of a time unit, then 1 from the inlet on.
+        let velocities = run.velocities.as_ref().unwrap();
+        let last: Vec<f64> =
+            velocities[velocities.len() - 6..].iter().step_by(3).copied().collect();
+        assert_below("of the next particle", (last[0] - 1.0).abs(), 1e-6);
+        let ([first, second], end) = ([1.0 / 3.0, 0.33 + 0.6], 1.5);
+        let x = end - first - 1.0;
+        assert_below(
+            "the next ones",
+            (run.last()[0][0] - x).abs().min((run.last()[0][0] - x - 1.0).abs()),
+            1e-6,
+        );
+        assert_below("a late one", (run.last()[1][0] - (end - second)).abs(), 1e-6);
+    }
+}
+
+#[test]
+fn batches_and_resumed_runs_have_the_same_bits() {
+    let machine = &exact_machines()[0];
+    let field = formula(CELLS, machine, plane(20.0));
+    let seeds = Seeds::uniform([-3.0, -3.0, 0.0], [3.0, 3.0, 0.0], 30, 5).unwrap();
+    let times: Vec<f64> = (0..30).map(|i| 0.1 + 0.01 * f64::from(i)).collect();
+    let tracer = Tracer::new(&field)
+        .span(steps(0.0, 2.0, 40))
+        .save(SaveAt::EverySteps(5))
+        .save_velocity(true)
+        .inertia(Inertia::new(times, 0.5).gravity([0.0, -0.3, 0.0]));
+    let whole = trace(&tracer, &seeds);
+    let parts = trace(&tracer.clone().batch(7), &seeds);
+    assert_eq!((whole.saves, whole.velocities), (parts.saves, parts.velocities));
+    crate::runs::resume::assert_resumes("inertia", &tracer, &seeds);
+}
+
+/// A weighted sum of the last positions of a run by tau, beta and the seed.
+fn loss(field: &dyn Field, parameters: &Tensor<1>) -> Tensor<1> {
+    let part = |at: usize, count: usize| parameters.clone().narrow(0, at, count);
+    let seeds = Seeds::from_tensor(part(2, 3).reshape([1, 3])).unwrap();
+    let tracer = Tracer::new(field)
+        .span(steps(0.0, 1.0, 10))
+        .all_faces(BoundaryCondition::Reflect)
+        .inertia(Inertia::new(part(0, 1), part(1, 1)).gravity([0.4, -0.3, 0.0]));
+    let last = tracer.trace(&seeds).unwrap().saves().last().unwrap().position.clone();
+    let weights = Tensor::<2>::from_data([[0.7, -1.3, 0.0]], (&last.device(), last.dtype()));
+    (last * weights).sum()
+}
+
+#[test]
+fn gradients_are_those_of_differences_through_bounces_too() {
+    let machine = &exact_machines()[0];
+    let device = machine.device.clone();
+    let numbers = [0.3, 0.8, 1.0, 2.0, 0.0];
+    let tensor = |numbers: [f64; 5], device: &Device| {
+        Tensor::<1>::from_data(numbers, (device, Precision::F64.dtype()))
+    };
+    for high in [20.0, 2.2] {
+        let domain = Domain::new([-20.0, -20.0, 0.0], [high, high, 0.0]).unwrap();
+        let field = formula(CELLS, machine, domain);
+        let leaf = tensor(numbers, &device.clone().autodiff()).require_grad();
+        let gradients = loss(&field, &leaf).backward();
+        let found = floats(leaf.grad(&gradients).unwrap());
+        for (k, found) in found.iter().take(4).enumerate() {
+            let at = |change: f64| {
+                let mut numbers = numbers;
+                numbers[k] += change;
+                floats(loss(&field, &tensor(numbers, &device)))[0]
+            };
+            let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert_below(&format!("{k}: {found} {difference}"), (found - difference).abs(), 1e-6);
+        }
+    }
+}
+
+#[test]
+fn what_inertia_cannot_be_combined_with_is_refused() {
+    let machine = &exact_machines()[0];
+    let field = formula(CELLS, machine, plane(20.0));
+    let seeds = one([1.0, 2.0, 0.0]);
+    let tracer = || Tracer::new(&field).span(steps(0.0, 1.0, 10));
+    let refused = |tracer: Tracer| tracer.trace(&seeds).err().unwrap();
+    let inertia = || Inertia::new(0.1, 0.5);
+    let combined = [
+        tracer().inertia(inertia()).drift([1.0, 0.0, 0.0]),
+        tracer().inertia(inertia()).scheme(Scheme::Heun),
+        Tracer::new(&field).span(steps(1.0, 0.0, 10)).inertia(inertia()),
+    ];
+    for tracer in combined {
+        let error = refused(tracer);
+        assert!(matches!(error, Error::Combination { .. }), "{error}");
+    }
+    let bad = [
+        (Inertia::new(0.0, 0.5), "the relaxation time of particle 0 is 0; give a number above 0"),
+        (Inertia::new(0.1, 3.5), "the beta of particle 0 is 3.5; give a number from 0 to 3"),
+        (
+            Inertia::new(vec![0.1, 0.2], 0.5),
+            "there are 2 numbers of the relaxation time for 1 particles",
+        ),
+        (inertia().drag(Drag::SchillerNaumann), "depends on the sizes of particles"),
+        (
+            inertia().gravity([0.0, 0.0, 1.0]),
+            "gravity acts along z, along which the domain is flat",
+        ),
+    ];
+    for (inertia, text) in bad {
+        let error = refused(tracer().inertia(inertia)).to_string();
+        assert!(error.contains(text), "{error}");
+    }
+}
