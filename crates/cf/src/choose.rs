@@ -19,6 +19,20 @@ const NAMES: [[&str; 3]; 10] = [
     ["vozocrtx", "vomecrty", "vovecrtz"],
 ];
 
+/// The names of the velocity in files of unstructured models, in order of preference.
+const ON_MESHES: [&[&str]; 10] = [
+    &["u", "v", "ww"],
+    &["u", "v", "w"],
+    &["u", "v"],
+    &["hvel", "vertical_velocity"],
+    &["hvel"],
+    &["horizontalVelX", "horizontalVelY", "verticalVelocity"],
+    &["horizontalVelX", "horizontalVelY"],
+    &["ua", "va"],
+    &["dahv"],
+    &["depthAverageVelX", "depthAverageVelY"],
+];
+
 /// Other names of vertical velocities, in lower case.
 const VERTICAL: [&str; 4] = ["wt", "w_velocity", "vertical_velocity", "wz"];
 
@@ -90,6 +104,27 @@ fn with_third(
         }
     }
     Ok(names)
+}
+
+/// The velocity of a file by the names that models use, wherever it is.
+pub(crate) fn usual_velocity(store: &dyn Store) -> Option<Vec<String>> {
+    usual(&store.variables().iter().collect::<Vec<_>>())
+}
+
+/// The first velocity of models among variables.
+pub(crate) fn usual(variables: &[&Variable]) -> Option<Vec<String>> {
+    let has = |name: &&str| variables.iter().any(|variable| variable.name == **name);
+    let found = ON_MESHES.iter().find(|names| names.iter().all(has))?;
+    Some(found.iter().map(|name| (*name).into()).collect())
+}
+
+/// The note on a velocity of two components in layers.
+pub(crate) fn without_vertical(store: &dyn Store) -> String {
+    let omega = match store.find("omega") {
+        Some(_) => "; `omega`, through levels that move, is not used",
+        None => "",
+    };
+    format!("it has no vertical velocity, and w = 0{omega}")
 }
 
 /// The error of a missing or ambiguous variable, which lists those of the file.

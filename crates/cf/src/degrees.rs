@@ -7,7 +7,7 @@ use crate::{Error, Result};
 pub(crate) const CIRCLE: f64 = 360.0;
 
 /// Rounding of degrees in single precision.
-const ROUNDING: f64 = 1e-4;
+pub(crate) const ROUNDING: f64 = 1e-4;
 
 /// What the units of an angle tell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,6 +160,32 @@ pub(crate) fn check_latitudes(latitudes: &mut [f64]) -> std::result::Result<(), 
     }
     latitudes.iter_mut().for_each(|latitude| *latitude = latitude.clamp(-90.0, 90.0));
     Ok(())
+}
+
+/// The degrees from one longitude to another, from -180 to 180.
+pub(crate) fn step(start: f64, end: f64) -> f64 {
+    (end - start) - CIRCLE * ((end - start) / CIRCLE).round()
+}
+
+/// Whether two intervals of longitudes meet in any whole turn.
+pub(crate) fn meet([west, east]: [f64; 2], [low, high]: [f64; 2]) -> bool {
+    ((low - east) / CIRCLE).ceil() <= ((high - west) / CIRCLE).floor()
+}
+
+/// The start of a turn of longitudes that contains all cells, by the interval of each, with the first longitude as it is; or,
+/// of cells around the earth, of one that cuts some of them: at `west`, 0 or -180. And whether they are around the earth.
+pub(crate) fn turn_start(
+    longitudes: &[f64],
+    mut cells: impl Iterator<Item = [f64; 2]>,
+    west: Option<f64>,
+) -> (f64, bool) {
+    let gap = widest_gap(longitudes.iter().copied());
+    let turns = |x: f64| ((x - gap) / CIRCLE).floor();
+    if !cells.any(|[low, high]| turns(low + ROUNDING) != turns(high - ROUNDING)) {
+        return (gap + CIRCLE * turns(longitudes.first().copied().unwrap_or(0.0)), false);
+    }
+    let is_positive = longitudes.iter().all(|x| *x >= -ROUNDING);
+    (west.unwrap_or(if is_positive { 0.0 } else { -180.0 }), true)
 }
 
 /// The middle of the widest interval around the earth without one of these longitudes.

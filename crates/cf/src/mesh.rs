@@ -1,16 +1,15 @@
 //! A velocity on a mesh: the points and cells of curvilinear, staggered and unstructured grids.
 
+use crate::Result;
 use crate::axis::UnitCheck;
-use crate::directions::{DOWNWARD, points};
+use crate::fingerprint::Recorder;
+pub(crate) use crate::gather::{Gather, Weights, decode, found};
 use crate::grid::{CfFrame, Request};
 use crate::model::MeshRequest;
-use crate::packing::{Decoded, Packing};
-use crate::store::{Dimension, Span, Store, Variable};
+use crate::store::{Store, Variable};
 use crate::time::{TimeAxis, times};
-use crate::units::Quantity;
 use crate::unstructured::is_unstructured;
 use crate::values::Values;
-use crate::{Error, Result};
 
 /// Where the values of a [`CfMesh`] are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl CellShape {
 /// The name of sides against land, and of the bottom.
 pub const COAST: &str = "coast";
 /// The name of the edge of the file.
-pub const OPEN: &str = "open";
+pub(crate) const OPEN: &str = "open";
 /// The name of the surface of the sea.
 pub const SURFACE: &str = "surface";
 
@@ -78,9 +77,9 @@ pub struct CfMesh {
     /// than four.
     pub boundary: Vec<(String, Vec<[u32; 4]>)>,
     /// The variables of positions, which all files must have with the same values.
-    pub positions: Vec<String>,
+    pub(crate) positions: Vec<String>,
     /// Whether values that are missing are 0 at any time, as those of cells that are dry at times.
-    pub dries: bool,
+    pub(crate) dries: bool,
     /// The times; `None` if the variables do not depend on time.
     pub time: Option<TimeAxis>,
     pub(crate) velocity: [Option<Gather>; 3],
@@ -92,41 +91,6 @@ pub struct CfMesh {
     pub(crate) units: UnitCheck,
 }
 
-/// How the values of a mesh are taken from a variable.
-#[derive(Clone, Debug)]
-pub(crate) struct Gather {
-    pub variable: String,
-    pub quantity: Option<Quantity>,
-    /// The indices of each dimension that are read; those of the time are replaced.
-    pub slab: Vec<Span>,
-    /// The dimension of time.
-    pub time: Option<usize>,
-    pub weights: Weights,
-}
-
-/// The values of a mesh by those of a slab.
-#[derive(Clone, Debug)]
-pub(crate) enum Weights {
-    /// The value with an index, times 1 or -1; 0 for [`NONE`].
-    One { index: Vec<u32>, sign: f64 },
-    /// The mean of `count` values with weights, where [`NONE`] is 0; those that are missing are left out, and the others
-    /// count for more.
-    Mean { count: usize, index: Vec<u32>, weights: Vec<f32> },
-}
-
-impl Weights {
-    /// No values.
-    pub const NOTHING: Weights = Weights::One { index: Vec::new(), sign: 1.0 };
-
-    /// Number of values.
-    fn len(&self) -> usize {
-        match self {
-            Weights::One { index, .. } => index.len(),
-            Weights::Mean { count, index, .. } => index.len() / count.max(&1),
-        }
-    }
-}
-
 impl CfMesh {
     /// Opens the mesh of a file.
     ///
@@ -134,34 +98,33 @@ impl CfMesh {
     ///
     /// If variables are missing or ambiguous, their grid is not known, or their coordinates cannot be used.
     pub fn of(store: &dyn Store, request: &MeshRequest) -> Result<CfMesh> {
-        let mut mesh = match is_unstructured(store, request)? {
-            true => CfMesh::of_unstructured(store, request)?,
-            false => CfMesh::of_model(store, request)?,
+        let recorder = Recorder::new(store);
+        let is_unstructured = is_unstructured(store, request)?;
+        let mut mesh = match is_unstructured {
+            true => CfMesh::of_unstructured(&recorder, request)?,
+            false => CfMesh::of_model(&recorder, request)?,
         };
-        if !mesh.dries {
+        if is_unstructured && !mesh.dries {
             mesh.close_missing(store)?;
         }
+        mesh.add_positions(recorder);
         Ok(mesh)
     }
 
     /// Makes 0 what is missing at the first time. What is missing later is not a number.
     fn close_missing(&mut self, store: &dyn Store) -> Result<()> {
-        for part in self.velocity.iter_mut().flatten().chain(&mut self.diffusivity) {
-            let count = part.close_missing(store)?;
-            if count > 0 {
-                self.units.convert(format!(
-                    "`{}` is missing at {count} places of the mesh at the first time, and 0 there",
-                    part.variable
-                ));
-            }
-        }
-        Ok(())
+        let mut parts = self.velocity.iter_mut().flatten().chain(&mut self.diffusivity);
+        parts.try_for_each(|part| part.close_missing(store, &mut self.units))
+    }
+
+    /// How the variables are read.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Gather> {
+        self.velocity.iter().flatten().chain(&self.diffusivity).chain(&self.arrays)
     }
 
     /// Number of values of a variable: of points or cells.
-    pub fn values(&self) -> usize {
-        let parts = self.velocity.iter().flatten().chain(&self.arrays);
-        parts.map(|part| part.weights.len()).next().unwrap_or(0)
+    pub(crate) fn values(&self) -> usize {
+        self.parts().next().map_or(0, |part| part.weights.len())
     }
 
     /// The names of the variables of a file that are at the points of the first component of the velocity; none of a C-grid.
@@ -194,31 +157,6 @@ impl CfMesh {
         &self.units.conversions
     }
 
-    /// Whether another file has the variables of the mesh, and the same positions, levels and masks.
-    ///
-    /// # Errors
-    ///
-    /// If a variable is missing or has another shape, or cannot be read.
-    pub fn is_of(&self, first: &dyn Store, other: &dyn Store) -> Result<bool> {
-        let parts = self.velocity.iter().flatten().chain(&self.diffusivity).chain(&self.arrays);
-        for part in parts {
-            let [own, others] = [found(first, &part.variable)?, found(other, &part.variable)?];
-            let sizes = own.dimensions.iter().zip(&others.dimensions).enumerate();
-            let is_same =
-                |(d, (a, b)): (usize, (&Dimension, &Dimension))| Some(d) == part.time || a == b;
-            if own.dimensions.len() != others.dimensions.len() || !sizes.into_iter().all(is_same) {
-                return Ok(false);
-            }
-        }
-        for name in &self.positions {
-            let (Some(own), Some(others)) = (first.find(name), other.find(name)) else { continue };
-            if first.read_all(own)?.into_f64() != other.read_all(others)?.into_f64() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// The times of another file of the mesh; `None` if its variables do not depend on time.
     ///
     /// # Errors
@@ -237,7 +175,7 @@ impl CfMesh {
     }
 
     /// Reads the values of one time of a file that has the variables of the mesh. Values that are missing at the first time
-    /// are 0, and others NaN; all are 0 if it [dries](CfMesh::dries).
+    /// are 0, and others NaN; all are 0 if cells of it are dry at times.
     ///
     /// # Errors
     ///
@@ -248,7 +186,7 @@ impl CfMesh {
         let parts: Vec<Option<Values>> = parts.collect::<Result<_>>()?;
         let velocity = match parts.iter().all(Option::is_none) {
             true => Values::F32(Vec::new()),
-            false => triples(parts, self.values(), self.turn.as_deref()),
+            false => triples(&parts, self.values(), self.turn.as_deref()),
         };
         Ok(CfFrame {
             velocity,
@@ -260,11 +198,8 @@ impl CfMesh {
 }
 
 /// `u, v, w` of each value, turned to east and north by an angle; 0 where there is no component.
-fn triples(parts: Vec<Option<Values>>, count: usize, turn: Option<&[[f64; 2]]>) -> Values {
-    let is_single = parts.iter().flatten().all(|part| matches!(part, Values::F32(_)));
-    let parts: Vec<Option<Vec<f64>>> =
-        parts.into_iter().map(|part| part.map(Values::into_f64)).collect();
-    let at = |component: usize, i: usize| parts[component].as_ref().map_or(0.0, |part| part[i]);
+fn triples(parts: &[Option<Values>], count: usize, turn: Option<&[[f64; 2]]>) -> Values {
+    let at = |component: usize, i: usize| parts[component].as_ref().map_or(0.0, |part| part.at(i));
     let vector = |i: usize| {
         let (u, v, w) = (at(0, i), at(1, i), at(2, i));
         match turn {
@@ -275,127 +210,6 @@ fn triples(parts: Vec<Option<Values>>, count: usize, turn: Option<&[[f64; 2]]>) 
             }
         }
     };
-    let all = (0..count).flat_map(vector);
-    match is_single {
-        true => Values::F32(all.map(|x| x as f32).collect()),
-        false => Values::F64(all.collect()),
-    }
-}
-
-impl Gather {
-    fn read(&self, store: &dyn Store, time: usize, dries: bool) -> Result<Values> {
-        let decoded = self.decoded(store, time)?;
-        let Decoded { values, missing } = if dries { filled(decoded) } else { decoded };
-        let missing = missing.as_deref();
-        let is_missing = |i: usize| missing.is_some_and(|missing| missing[i]);
-        Ok(match &self.weights {
-            Weights::One { index, sign } => values.taken(index, *sign),
-            Weights::Mean { count, index, weights } => {
-                let is_single = matches!(values, Values::F32(_));
-                let values = values.into_f64();
-                let mean = |(index, weights): (&[u32], &[f32])| {
-                    let pairs = index.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
-                    let known = pairs.filter(|(i, _)| **i == NONE || !is_missing(**i as usize));
-                    let (sum, total) = known.fold((0.0, 0.0), |(sum, total), (i, weight)| {
-                        let value = if *i == NONE { 0.0 } else { values[*i as usize] };
-                        (sum + f64::from(*weight) * value, total + f64::from(*weight))
-                    });
-                    if total > 0.0 { sum / total } else { f64::NAN }
-                };
-                let all = index.chunks(*count).zip(weights.chunks(*count)).map(mean);
-                match is_single {
-                    true => Values::F32(all.map(|x| x as f32).collect()),
-                    false => Values::F64(all.collect()),
-                }
-            }
-        })
-    }
-
-    /// Makes 0 the values that are missing at the first time, and returns their number.
-    fn close_missing(&mut self, store: &dyn Store) -> Result<usize> {
-        let Some(missing) = self.decoded(store, 0)?.missing else { return Ok(0) };
-        let is_missing = |i: &u32| *i != NONE && missing[*i as usize];
-        let mut closed = 0;
-        match &mut self.weights {
-            Weights::One { index, .. } => {
-                for i in index.iter_mut().filter(|i| is_missing(i)) {
-                    (*i, closed) = (NONE, closed + 1);
-                }
-            }
-            Weights::Mean { count, index, weights } => {
-                let means = index.chunks_mut(*count).zip(weights.chunks(*count));
-                for (index, weights) in means {
-                    let mut used = index.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
-                    if used.all(|(i, _)| is_missing(i)) {
-                        index.fill(NONE);
-                        closed += 1;
-                    }
-                }
-            }
-        }
-        Ok(closed)
-    }
-
-    /// The decoded numbers of the slab at a time, in m/s or m²/s if they are of such a quantity.
-    pub fn decoded(&self, store: &dyn Store, time: usize) -> Result<Decoded> {
-        let variable = found(store, &self.variable)?;
-        let mut slab = self.slab.clone();
-        if let Some(span) = self.time.and_then(|d| slab.get_mut(d)) {
-            *span = Span::one(time);
-        }
-        let mut decoded = decode(store, variable, &slab, self.quantity)?;
-        if self.quantity == Some(Quantity::Speed) && points(variable, DOWNWARD) {
-            decoded.values = decoded.values.map(|x| -x);
-        }
-        Ok(decoded)
-    }
-}
-
-impl Values {
-    /// The values with these indices, times 1 or -1; 0 for [`NONE`].
-    fn taken(&self, index: &[u32], sign: f64) -> Values {
-        let used = |i: u32| (i != NONE).then_some(i as usize);
-        match self {
-            Values::F32(values) => {
-                let at = |i: &u32| used(*i).map_or(0.0, |i| sign as f32 * values[i]);
-                Values::F32(index.iter().map(at).collect())
-            }
-            Values::F64(values) => {
-                let at = |i: &u32| used(*i).map_or(0.0, |i| sign * values[i]);
-                Values::F64(index.iter().map(at).collect())
-            }
-        }
-    }
-}
-
-/// Numbers with 0 where they are missing.
-fn filled(Decoded { mut values, missing }: Decoded) -> Decoded {
-    let at = missing.iter().flatten().enumerate().filter(|(_, is_missing)| **is_missing);
-    for (i, _) in at {
-        match &mut values {
-            Values::F32(values) => values[i] = 0.0,
-            Values::F64(values) => values[i] = 0.0,
-        }
-    }
-    Decoded { values, missing: None }
-}
-
-/// The variable with a name.
-pub(crate) fn found<'a>(store: &'a dyn Store, name: &str) -> Result<&'a Variable> {
-    let missing = || crate::choose::choice(store, format!("it has no variable `{name}`"));
-    store.find(name).ok_or_else(missing)
-}
-
-/// The decoded numbers of a slab, in metres and seconds if they are of a quantity and have units.
-pub(crate) fn decode(
-    store: &dyn Store,
-    variable: &Variable,
-    slab: &[Span],
-    quantity: Option<Quantity>,
-) -> Result<Decoded> {
-    let fail = |reason: String| Error::variable(store.path(), &variable.name, reason);
-    let packing = Packing::of(store, variable).map_err(fail)?;
-    let text = variable.text("units").filter(|text| !text.is_empty());
-    let unit = text.zip(quantity).map(|(text, quantity)| quantity.unit(text));
-    packing.decode(store.read(variable, slab)?, unit.transpose().map_err(fail)?).map_err(fail)
+    let is_single = parts.iter().flatten().all(Values::is_single);
+    Values::collect(is_single, 3 * count, (0..count).flat_map(vector))
 }

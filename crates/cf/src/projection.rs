@@ -114,19 +114,10 @@ impl Projection {
         })
     }
 
-    /// The angle in radians from the east to the x axis of the grid at a position as in
-    /// [`to_degrees`](Projection::to_degrees), counter-clockwise: a velocity (u, v) along the axes is
+    /// The longitude and latitude of a position as [`to_degrees`](Projection::to_degrees) gives them, and the angle in
+    /// radians from the east to the x axis of the grid there, counter-clockwise: a velocity (u, v) along the axes is
     /// (u cos a - v sin a, u sin a + v cos a) to the east and north. Where the axes are not perpendicular on the
     /// earth, it is that of the rotation nearest to them.
-    ///
-    /// # Errors
-    ///
-    /// If the position is not on the map.
-    pub fn angle(&self, position: [f64; 2]) -> std::result::Result<f64, String> {
-        Ok(self.degrees_and_angle(position)?.1)
-    }
-
-    /// What [`to_degrees`](Projection::to_degrees) and [`angle`](Projection::angle) return, with one inversion less.
     ///
     /// # Errors
     ///

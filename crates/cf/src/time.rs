@@ -2,14 +2,13 @@
 
 use crate::axis::UnitCheck;
 use crate::calendar::{Calendar, Reference};
-use crate::choose::velocity;
+use crate::choose::{usual_velocity, velocity};
 use crate::grid::Request;
 use crate::layout::{Layout, time_of};
 use crate::mesh::found;
 use crate::packing::Packing;
 use crate::store::{ScalarType, Store, Variable};
 use crate::units::Quantity;
-use crate::unstructured::usual_velocity;
 use crate::values::Values;
 use crate::{Error, Result};
 
@@ -165,7 +164,8 @@ fn read_times(store: &dyn Store, coordinate: &Variable, units: &mut UnitCheck) -
         false => units.unit(store, coordinate, Quantity::Time)?,
     };
     let is_single = coordinate.scalar == Some(ScalarType::F32);
-    if let Some(times) = whole_times(store, coordinate)?.filter(|_| is_dated && is_single) {
+    let whole = if is_dated && is_single { whole_times(store, coordinate)? } else { None };
+    if let Some(times) = whole {
         let names = DAYS_AND_MILLISECONDS.map(|name| format!("`{name}`")).join(" and ");
         units.convert(format!("times are those of {names}, and not of `{}`", coordinate.name));
         return Ok(times);

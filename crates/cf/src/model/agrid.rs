@@ -10,8 +10,8 @@ use super::positions::{self, Positions};
 use super::window::{Turn, closes, cropped, cropped_levels};
 use super::{Files, MeshRequest, turn, vertical};
 use crate::axis::UnitCheck;
-use crate::layout::coordinate_of;
-use crate::mesh::{CfMesh, Gather, MeshPlacement, NONE, Weights, found};
+use crate::layout::{axis_of, coordinate_of, dimensionless};
+use crate::mesh::{CfMesh, MeshPlacement, NONE, Weights, found};
 use crate::projection::Projection;
 use crate::store::{Span, Store, Variable};
 use crate::units::Quantity;
@@ -32,14 +32,19 @@ pub(super) fn mesh(
     let built = grid.build(&is_wet, files.own, &u.variable.name)?;
     land.note(units);
     let spans = [grid.of[1], grid.of[2]];
-    let turned = turn::of_rows(files, u, &grid.positions, spans, units)?;
-    let turned = turned.map(|of| built.nodes.iter().map(|[_, node]| of[*node as usize]).collect());
     let index = node_index(&built, &grid, &land.is_land);
+    let at = built.nodes.iter().map(|[_, node]| *node).zip(&index);
+    let turned = turn::of_rows(files, u, &grid.positions, spans, units)?;
+    let turned = turned.map(|of| of.at(at)).transpose()?;
     let gather = |dims: &Dims, quantity, index: &[u32]| {
         dims.gather(quantity, grid.of, Weights::One { index: index.to_vec(), sign: 1.0 })
     };
     let speed = Some(Quantity::Speed);
-    let w = match &velocity.w {
+    let (mut of_u, mut of_v) = (gather(u, speed, &index), gather(&velocity.v, speed, &index));
+    let [u_missing, v_missing] = land.missing;
+    of_u.close(u_missing.as_deref(), units);
+    of_v.close(v_missing.as_deref(), units);
+    let mut w = match &velocity.w {
         None => None,
         Some(w) if is_same(u, w) => {
             let at_surface = built.nodes.iter().map(|[level, _]| grid.is_added(*level as usize));
@@ -51,19 +56,22 @@ pub(super) fn mesh(
         }
     };
     let every = node_index(&built, &grid, &[]);
-    let other = |name: &String, quantity| -> Result<Gather> {
-        let dims = Dims::of(files.own, found(files.own, name)?)?;
-        same_points(files.own, u, &dims)?;
+    let mut other = |name: &String, quantity| {
+        let dims = other_variable(files.own, u, (name, quantity), units)?;
         Ok(gather(&dims, quantity, &every))
     };
     let variables = &request.variables;
     let diffusivity = variables.diffusivity.as_ref();
+    let diffusivity = diffusivity.map(|name| other(name, Some(Quantity::Diffusivity)));
+    let mut diffusivity = diffusivity.transpose()?;
+    let arrays = variables.arrays.iter().map(|name| other(name, None)).collect::<Result<_>>()?;
+    for part in w.iter_mut().chain(&mut diffusivity) {
+        part.close_missing(files.own, units)?;
+    }
     Ok(CfMesh {
-        diffusivity: diffusivity
-            .map(|name| other(name, Some(Quantity::Diffusivity)))
-            .transpose()?,
-        arrays: variables.arrays.iter().map(|name| other(name, None)).collect::<Result<_>>()?,
-        velocity: [Some(gather(u, speed, &index)), Some(gather(&velocity.v, speed, &index)), w],
+        diffusivity,
+        arrays,
+        velocity: [Some(of_u), Some(of_v), w],
         turn: turned,
         ..grid.mesh(built, MeshPlacement::Points)
     })
@@ -77,25 +85,29 @@ fn nodes(
     units: &mut UnitCheck,
 ) -> Result<(Positions, Grid)> {
     let corners = &request.corners;
-    let named = [corners.x.as_deref(), corners.y.as_deref()];
-    let (store, pair) = positions::of_variable(files, u, named)?;
+    let (store, pair) = match positions::named(files, corners)? {
+        Some(found) => found,
+        None => positions::of_variable(files, u)?,
+    };
+    let [count, rows, columns] = u.size();
+    let found = positions::size(store, pair)?;
+    if found != [rows, columns] {
+        let [name, other] = [&u.variable.name, &pair[0].name];
+        let reason = format!(
+            "it has {rows} x {columns} rows and columns, and its positions `{other}` {} x {}; name those of its own points",
+            found[0], found[1]
+        );
+        return Err(Error::variable(files.own.path(), name, reason));
+    }
     let are_axes = pair.iter().all(|of| of.dimensions.len() == 1);
     let projection = if are_axes { Projection::of(files.own, &u.variable)? } else { None };
     let all = match projection {
         Some(projection) => Positions::projected(store, pair, &projection, units)?,
         None => Positions::read(store, pair, units)?,
     };
-    let [count, rows, columns] = u.size();
-    if [all.rows, all.columns] != [rows, columns] {
-        let [name, other] = [&u.variable.name, &all.names[0]];
-        let reason = format!(
-            "it has {rows} x {columns} rows and columns, and its positions `{other}` {} x {}; name those of its own points",
-            all.rows, all.columns
-        );
-        return Err(Error::variable(files.own.path(), name, reason));
-    }
-    let [row_span, column_span] = cropped(&all, request.crop, store)?;
-    let closes = column_span.count == columns && closes(&all);
+    let closes = closes(&all);
+    let [row_span, column_span] = cropped(&all, closes, request.crop, store)?;
+    let closes = column_span.count == columns && closes;
     let turn = Turn { closes, west: request.west, is_staggered: false };
     let of = [Span::one(0), row_span, column_span];
     let mut grid = Grid::new(all.part(row_span, column_span), of, turn, units);
@@ -157,8 +169,11 @@ fn check_levels(
 /// The height of the only level of a variable, 0 if it is not known as a length.
 pub(super) fn single_height(files: Files, dims: &Dims, units: &mut UnitCheck) -> Result<f64> {
     let coordinate = dims.levels().and_then(|d| coordinate_of(files.own, &dims.variable, d));
-    let is_length = |of: &&Variable| crate::layout::dimensionless(of).is_none();
-    match coordinate.filter(is_length) {
+    let has_length =
+        |of: &Variable| of.text("units").is_some_and(|text| Quantity::Length.unit(text).is_ok());
+    let is_height =
+        |of: &&Variable| dimensionless(of).is_none() && (axis_of(of) == Some(2) || has_length(of));
+    match coordinate.filter(is_height) {
         Some(coordinate) => {
             Ok(crate::axis::nodes(files.own, coordinate, 2, units)?.first().copied().unwrap_or(0.0))
         }
@@ -171,7 +186,32 @@ fn is_same(a: &Dims, b: &Dims) -> bool {
     a.horizontal() == b.horizontal() && a.size() == b.size() && a.level_name() == b.level_name()
 }
 
+/// The dimensions of another variable at the points of the velocity.
+fn other_variable(
+    store: &dyn Store,
+    u: &Dims,
+    (name, quantity): (&str, Option<Quantity>),
+    units: &mut UnitCheck,
+) -> Result<Dims> {
+    let variable = found(store, name)?;
+    if let Some(quantity) = quantity {
+        units.unit(store, variable, quantity)?;
+    }
+    let dims = Dims::of(store, variable)?;
+    same_points(store, u, &dims)?;
+    Ok(dims)
+}
+
+/// Refuses a variable at other points than the velocity, or at other times.
 fn same_points(store: &dyn Store, u: &Dims, other: &Dims) -> Result<()> {
+    let own = u.time();
+    if other.time().is_some_and(|time| Some(time) != own) {
+        let reason = format!(
+            "it is at other times than the velocity: {}, and {}; name a variable of the same times",
+            other.variable, u.variable
+        );
+        return Err(Error::variable(store.path(), &other.variable.name, reason));
+    }
     match is_same(u, other) {
         true => Ok(()),
         false => Err(Error::variable(

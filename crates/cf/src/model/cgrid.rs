@@ -4,14 +4,14 @@ use super::agrid::{level_coordinate, single_height};
 use super::conventions::Velocity;
 use super::dims::{Box3, Dims};
 use super::grid::Grid;
-use super::land::{is_none, masked};
+use super::land::{First, masked};
 use super::lattice::is_downward;
 use super::layers::layers;
 use super::levels::{self, Levels};
 use super::positions::{self, Positions};
 use super::through::{CellLand, Through};
 use super::window::{Turn, closes, cropped, cropped_levels};
-use super::{Convention, Corners, Files, MeshRequest};
+use super::{Convention, Files, MeshRequest};
 use crate::axis::UnitCheck;
 use crate::mesh::{CfMesh, MeshPlacement};
 use crate::store::{Span, Store};
@@ -78,7 +78,7 @@ pub(super) fn mesh(
     }
     let all = corners(files, request, convention, units)?;
     let can_close = convention == Convention::Mitgcm && closes(&all);
-    let spans = cropped(&all, request.crop, files.own)?;
+    let spans = cropped(&all, can_close, request.crop, files.own)?;
     let of = [Span::one(0), spans[0], spans[1]];
     let closes = can_close && spans[1].count == all.columns;
     let turn = Turn { closes, west: request.west, is_staggered: true };
@@ -89,7 +89,8 @@ pub(super) fn mesh(
     for (dims, of) in [u, v] {
         check_size(files.own, dims, of)?;
     }
-    let land = faces.land(files, velocity, (request, convention), units)?;
+    let (land, [u_missing, v_missing]) =
+        faces.land(files, velocity, (request, convention), units)?;
     let built = grid.build(&land.wet_cells(), files.own, &u.0.variable.name)?;
     let through = Through {
         grid: &grid,
@@ -101,12 +102,16 @@ pub(super) fn mesh(
     let w = match velocity.w.as_ref().filter(|_| grid.levels.is_some()) {
         Some(w) => {
             check_size(files.own, w, faces.w)?;
-            Some(w.gather(speed, faces.w, through.w(&built)))
+            let mut w = w.gather(speed, faces.w, through.w(&built));
+            w.close_missing(files.own, units)?;
+            Some(w)
         }
         None => None,
     };
-    let of_u = u.0.gather(speed, u.1, through.u(&built));
-    let of_v = v.0.gather(speed, v.1, through.v(&built));
+    let mut of_u = u.0.gather(speed, u.1, through.u(&built));
+    let mut of_v = v.0.gather(speed, v.1, through.v(&built));
+    of_u.close(u_missing.as_deref(), units);
+    of_v.close(v_missing.as_deref(), units);
     let velocity = [Some(of_u), Some(of_v), w];
     Ok(CfMesh { velocity, ..grid.mesh(built, MeshPlacement::Faces) })
 }
@@ -118,19 +123,10 @@ fn corners(
     convention: Convention,
     units: &mut UnitCheck,
 ) -> Result<Positions> {
-    let named = match &request.corners {
-        Corners { x: Some(x), y: Some(y), .. } => Some([x.as_str(), y.as_str()]),
-        Corners { x: None, y: None, .. } => None,
-        _ => {
-            let reason = "`corners` has one of `x` and `y`; give both, or none";
-            return Err(Error::file(files.own.path(), reason));
-        }
-    };
     let has = |pair: &&[&str; 2]| {
         files.all().any(|store| pair.iter().all(|name| store.find(name).is_some()))
     };
-    if let Some(pair) = named {
-        let (store, pair) = positions::named_pair(files, pair)?;
+    if let Some((store, pair)) = positions::named(files, &request.corners)? {
         return Positions::read(store, pair, units);
     }
     for pair in convention.corners().iter().filter(has) {
@@ -193,8 +189,7 @@ impl Faces {
         let [_, rows, columns] = grid.cells();
         let part = |[row, column]: [usize; 2], [rows, columns]: [usize; 2]| {
             let start = [grid.of[1].start + row, grid.of[2].start + column];
-            let span = |start, count| Span { start, count, step: 1 };
-            [Span::one(0), span(start[0], rows), span(start[1], columns)]
+            [Span::one(0), Span::range(start[0], rows), Span::range(start[1], columns)]
         };
         let cells = part(numbering.cell, [rows, columns]);
         let u = part(numbering.u, [rows, grid.positions.columns]);
@@ -217,8 +212,7 @@ impl Faces {
             return Ok(());
         }
         let named = request.corners.z.as_deref();
-        let usual = || files.find(convention.levels());
-        let coordinate = match (named, usual(), &velocity.w) {
+        let coordinate = match (named, files.find(convention.levels()), &velocity.w) {
             (None, Some(found), _) => found,
             (None, None, None) => level_coordinate(files, u, Some(convention.levels()[0]))?,
             (_, _, w) => level_coordinate(files, w.as_ref().unwrap_or(u), named)?,
@@ -241,10 +235,8 @@ impl Faces {
             layers.edge == 0
         };
         grid.levels = Some(levels);
-        let span = |start, count| Span { start, count, step: 1 };
-        (self.u[0], self.v[0]) =
-            (span(layers.first, layers.count), span(layers.first, layers.count));
-        self.cells[0] = self.u[0];
+        self.u[0] = Span::range(layers.first, layers.count);
+        (self.v[0], self.cells[0]) = (self.u[0], self.u[0]);
         let Some(w) = &velocity.w else { return Ok(()) };
         let of_edges = coordinate.1.dimensions.last().map(|of| of.name.as_str());
         self.is_centred = w.level_name() == u.level_name() && w.level_name() != of_edges;
@@ -260,22 +252,25 @@ impl Faces {
         grid.ends_at_bottom = lowest && (lacks_bottom || edges.follow_bottom());
         self.w[0] = match (self.is_centred, lacks_bottom) {
             (true, _) => self.u[0],
-            (false, true) => span(layers.edge, levels),
-            (false, false) => span(layers.edge, layers.count + 1),
+            (false, true) => Span::range(layers.edge, levels),
+            (false, false) => Span::range(layers.edge, layers.count + 1),
         };
         Ok(())
     }
 
-    /// The land of the cells, and of those around them: by the mask, and where all faces of a cell are missing.
+    /// The land of the cells, and of those around them: by the mask, and where all faces of a cell are missing; and the
+    /// faces of `u` and `v` that are missing.
     fn land(
         &self,
         files: Files,
         velocity: &Velocity,
         (request, convention): (&MeshRequest, Convention),
         units: &mut UnitCheck,
-    ) -> Result<CellLand> {
-        let u = is_none(files.own, &velocity.u, self.u, request.land_value)?;
-        let v = is_none(files.own, &velocity.v, self.v, request.land_value)?;
+    ) -> Result<(CellLand, [Option<Vec<bool>>; 2])> {
+        let First { is_land: u, missing: u_missing } =
+            First::of(files.own, &velocity.u, self.u, request.land_value)?;
+        let First { is_land: v, missing: v_missing } =
+            First::of(files.own, &velocity.v, self.v, request.land_value)?;
         let size = self.cells.map(|span| span.count);
         let [layers, rows, columns] = size;
         let dry = masked(files, request, convention.masks(), (self.cells, 1))?;
@@ -305,6 +300,6 @@ impl Faces {
                 layers * rows * columns
             )),
         }
-        Ok(land)
+        Ok((land, [u_missing, v_missing]))
     }
 }

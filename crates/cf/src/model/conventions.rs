@@ -3,7 +3,8 @@
 use super::dims::Dims;
 use super::{Convention, Files, MeshRequest, Staggering, agrid, cgrid};
 use crate::axis::UnitCheck;
-use crate::choose::{choice, velocity};
+use crate::choose::{choice, velocity, without_vertical};
+use crate::directions::{DOWNWARD, points};
 use crate::layout::time_of;
 use crate::mesh::{CfMesh, found};
 use crate::store::Store;
@@ -67,15 +68,15 @@ impl Velocity {
             let variable = found(store, name)?;
             refuse_omega(store, variable)?;
             units.unit(store, variable, Quantity::Speed)?;
+            if points(variable, DOWNWARD) {
+                units.convert(format!("`{name}` is downward: w = -{name}"));
+            }
             Dims::of(store, variable)
         };
         let (u, v) = (part(u)?, part(v)?);
         let w = w.first().map(part).transpose()?;
         if w.is_none() && u.size()[0] > 1 {
-            let omega = store
-                .find("omega")
-                .map_or("", |_| "; `omega`, through levels that move, is not used");
-            units.notes.push(format!("it has no vertical velocity, and w = 0{omega}"));
+            units.notes.push(without_vertical(store));
         }
         let (_, layout) = time_of(store, &u.variable);
         for other in [Some(&v), w.as_ref()].into_iter().flatten() {

@@ -1,9 +1,9 @@
 //! The dimensions of a variable of a model: time, levels, rows and columns.
 
-use crate::layout::time_of;
-use crate::mesh::{Gather, Weights, decode};
+use crate::layout::{axis_of, coordinate_of, time_of};
+use crate::mesh::{Gather, NONE, Weights, decode};
 use crate::packing::Decoded;
-use crate::store::{Span, Store, Variable};
+use crate::store::{Dimension, Span, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
 
@@ -24,21 +24,38 @@ impl Dims {
     ///
     /// # Errors
     ///
-    /// If it has fewer than two, or others beside the time and the levels.
+    /// If it has fewer than two, the time among the last two, others beside the time and the levels, or more values
+    /// than can be read.
     pub fn of(store: &dyn Store, variable: &Variable) -> Result<Dims> {
         let fail = |reason: String| Error::variable(store.path(), &variable.name, reason);
         let count = variable.dimensions.len();
-        if count < 2 {
+        let (time, _) = time_of(store, variable);
+        let fixed = count - usize::from(time.is_some());
+        if fixed < 2 {
             return Err(fail(format!(
-                "it has {count} dimensions, and rows and columns of a grid are needed; name another variable"
+                "rows and columns of its grid are not found: it has {fixed} dimensions beside the time; name another \
+                 variable, or the file of its nodes and faces, as in `corners = {{ files = \"grid.nc\" }}`"
             )));
         }
-        let (time, _) = time_of(store, variable);
+        if let Some(d) = time.filter(|d| d + 2 >= count) {
+            return Err(fail(format!(
+                "its time is not before its rows and columns: {variable}; transpose it (in xarray: \
+                 `ds.transpose(\"{}\", ...)`)",
+                variable.dimensions[d].name
+            )));
+        }
         let is_other = |d: &usize| Some(*d) != time && variable.dimensions[*d].len > 1;
         let others: Vec<usize> = (0..count - 2).filter(is_other).collect();
+        let read = others.iter().copied().chain([count - 2, count - 1]);
+        let values = read.map(|d| variable.dimensions[d].len).fold(1, usize::saturating_mul);
         match others.as_slice() {
+            [] | [_] if values >= NONE as usize => Err(fail(format!(
+                "it has {values} values at a time, and at most {NONE} can be read of a mesh"
+            ))),
             [] => Ok(Dims { variable: variable.clone(), time, z: None }),
-            [z] => Ok(Dims { variable: variable.clone(), time, z: Some(*z) }),
+            [z] if !is_ensemble(store, variable, *z) => {
+                Ok(Dims { variable: variable.clone(), time, z: Some(*z) })
+            }
             [.., last] => Err(fail(format!(
                 "its dimension `{0}` is neither the time nor the levels; select one index of it (in xarray: \
                  `ds.isel({0}=0)`)",
@@ -70,9 +87,19 @@ impl Dims {
         [2, 1].map(|end| dimensions[dimensions.len() - end].name.as_str())
     }
 
+    /// The dimension of time.
+    pub fn time(&self) -> Option<&Dimension> {
+        self.time.map(|d| &self.variable.dimensions[d])
+    }
+
     /// How a box of the variable is read.
     pub fn gather(&self, quantity: Option<Quantity>, of: Box3, weights: Weights) -> Gather {
-        let [levels, rows, columns] = of;
+        let (variable, slab) = (self.variable.name.clone(), self.slab(of));
+        Gather { variable, quantity, slab, time: self.time, weights }
+    }
+
+    /// The indices of a box at the first time.
+    pub fn slab(&self, [levels, rows, columns]: Box3) -> Vec<Span> {
         let count = self.variable.dimensions.len();
         let span = |d: usize| match d {
             _ if Some(d) == self.z => levels,
@@ -80,20 +107,34 @@ impl Dims {
             _ if d + 1 == count => columns,
             _ => Span::one(0),
         };
-        let slab = (0..count).map(span).collect();
-        Gather { variable: self.variable.name.clone(), quantity, slab, time: self.time, weights }
+        (0..count).map(span).collect()
     }
 
     /// The decoded numbers of a box at the first time, level by level and row by row.
-    pub fn read(&self, store: &dyn Store, of: Box3) -> Result<Decoded> {
-        let all = self.gather(None, of, Weights::NOTHING);
-        decode(store, &self.variable, &all.slab, None)
+    pub fn read(&self, store: &dyn Store, of: Box3, quantity: Option<Quantity>) -> Result<Decoded> {
+        decode(store, &self.variable, &self.slab(of), quantity)
     }
-}
 
-impl Dims {
     /// The name of the dimension of the levels.
     pub fn level_name(&self) -> Option<&str> {
         self.levels().map(|d| self.variable.dimensions[d].name.as_str())
     }
+}
+
+impl Span {
+    /// Indices from `start`.
+    pub(crate) fn range(start: usize, count: usize) -> Span {
+        Span { start, count, step: 1 }
+    }
+}
+
+/// Whether a dimension is that of the members of an ensemble by its name or its coordinate, or along x or y.
+fn is_ensemble(store: &dyn Store, variable: &Variable, d: usize) -> bool {
+    let name = variable.dimensions[d].name.to_ascii_lowercase();
+    let is_named = ["member", "ens", "realization"].iter().any(|start| name.starts_with(start));
+    let coordinate = coordinate_of(store, variable, d);
+    let is_other = |of: &Variable| {
+        of.text("standard_name") == Some("realization") || matches!(axis_of(of), Some(0..=1))
+    };
+    is_named || coordinate.is_some_and(is_other)
 }

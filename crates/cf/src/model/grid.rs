@@ -51,22 +51,19 @@ impl Grid {
         [layers, self.columns.size[0], self.columns.size[1]]
     }
 
+    /// The height of a point at a level.
+    pub fn z(&self, level: usize, node: usize) -> f64 {
+        let depth = self.depths.get(node).copied().unwrap_or(0.0);
+        self.levels.as_ref().map_or(self.height, |of| of.height(level, depth))
+    }
+
     /// The mesh of the cells in the sea.
     ///
     /// # Errors
     ///
     /// If there are none.
     pub fn build(&self, is_wet: &[bool], store: &dyn Store, name: &str) -> Result<Built> {
-        let lattice = Lattice {
-            positions: &self.positions,
-            columns: &self.columns,
-            levels: self.levels.as_ref(),
-            height: self.height,
-            depths: &self.depths,
-            is_wet,
-            ends: self.ends(),
-        };
-        let built = lattice.build();
+        let built = Lattice { grid: self, is_wet, ends: self.ends() }.build();
         match built.cells.is_empty() {
             false => Ok(built),
             true => Err(Error::variable(

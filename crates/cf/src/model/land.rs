@@ -5,14 +5,16 @@ use super::dims::{Box3, Dims};
 use super::grid::Grid;
 use super::{Files, MeshRequest};
 use crate::axis::UnitCheck;
-use crate::mesh::found;
-use crate::packing::Decoded;
+use crate::gather::{found, land_flags};
 use crate::store::{Span, Store};
+use crate::units::Quantity;
 use crate::{Error, Result};
 
 /// Whether points are on land: level by level, row by row.
 pub(super) struct Land {
     pub is_land: Vec<bool>,
+    /// Whether each value of `u` and `v` is missing at the first time.
+    pub missing: [Option<Vec<bool>>; 2],
 }
 
 impl Land {
@@ -24,14 +26,14 @@ impl Land {
         request: &MeshRequest,
         of: Box3,
     ) -> Result<Land> {
-        let u = is_none(files.own, &velocity.u, of, request.land_value)?;
-        let v = is_none(files.own, &velocity.v, of, request.land_value)?;
+        let u = First::of(files.own, &velocity.u, of, request.land_value)?;
+        let v = First::of(files.own, &velocity.v, of, request.land_value)?;
         let both = |(u, v)| if request.land_value.is_some() { u && v } else { u || v };
-        let mut is_land: Vec<bool> = u.into_iter().zip(v).map(both).collect();
+        let mut is_land: Vec<bool> = u.is_land.into_iter().zip(v.is_land).map(both).collect();
         if let Some(dry) = masked(files, request, &[], (of, 0))? {
             is_land.iter_mut().zip(dry).for_each(|(is_land, dry)| *is_land |= dry);
         }
-        Ok(Land { is_land })
+        Ok(Land { is_land, missing: [u.missing, v.missing] })
     }
 
     /// Whether each cell has a node in the sea.
@@ -73,21 +75,19 @@ impl Land {
 /// Rounding of a mask that is packed.
 const ROUNDING: f64 = 1e-6;
 
-/// Whether each value of a box is missing at the first time, or the value of land.
-pub(super) fn is_none(
-    store: &dyn Store,
-    dims: &Dims,
-    of: Box3,
-    land_value: Option<f64>,
-) -> Result<Vec<bool>> {
-    let Decoded { values, missing } = dims.read(store, of)?;
-    let is_land = |x: &f64| x.is_nan() || Some(*x) == land_value;
-    Ok(match missing {
-        Some(missing) => {
-            missing.into_iter().zip(values.into_f64()).map(|(is, x)| is || is_land(&x)).collect()
-        }
-        None => values.into_f64().iter().map(is_land).collect(),
-    })
+/// A component at the first time in a box.
+pub(super) struct First {
+    /// Whether each value is missing, or the value of land.
+    pub is_land: Vec<bool>,
+    /// Whether each value is missing; `None` if no number means that.
+    pub missing: Option<Vec<bool>>,
+}
+
+impl First {
+    pub fn of(store: &dyn Store, dims: &Dims, of: Box3, land_value: Option<f64>) -> Result<First> {
+        let decoded = dims.read(store, of, Some(Quantity::Speed))?;
+        Ok(First { is_land: land_flags(&decoded, land_value), missing: decoded.missing })
+    }
 }
 
 /// Whether each point of a box, and `ring` rows and columns around it, is land by a mask, which is 0 or missing there: that
@@ -124,10 +124,9 @@ pub(super) fn masked(
         return Err(Error::variable(store.path(), &variable.name, reason));
     }
     let [rows, columns] = [1, 2].map(|d| around(of[d], ring, size[d]));
-    let Decoded { values, missing } = dims.read(store, [levels, rows, columns])?;
-    let values = values.into_f64();
-    let is_missing = |i: usize| missing.as_ref().is_some_and(|of| of[i]);
-    let is_dry = |i: usize| values[i].abs() < ROUNDING || values[i].is_nan() || is_missing(i);
+    let mask = dims.read(store, [levels, rows, columns], None)?;
+    let is_missing = land_flags(&mask, None);
+    let is_dry = |i: usize| is_missing[i] || mask.values.at(i).abs() < ROUNDING;
     let at = |span: Span, index: usize, first: usize| {
         (first + index).checked_sub(ring + span.start).filter(|index| *index < span.count)
     };
@@ -149,5 +148,5 @@ pub(super) fn masked(
 /// A range that is longer by a number of indices at both ends, as far as there are any.
 fn around(of: Span, ring: usize, len: usize) -> Span {
     let start = of.start.saturating_sub(ring);
-    Span { start, count: (of.start + of.count + ring).min(len) - start, step: 1 }
+    Span::range(start, (of.start + of.count + ring).min(len) - start)
 }

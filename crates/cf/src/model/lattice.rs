@@ -1,20 +1,14 @@
 //! Points, cells and faces of the boundary of a mesh, of rows, columns and levels of points.
 
+use super::grid::Grid;
 use super::levels::Levels;
-use super::positions::Positions;
-use super::window::{Column, Columns};
+use super::window::Column;
+use crate::degrees::CIRCLE;
 use crate::mesh::{COAST, NONE, OPEN, SURFACE};
 
-/// Rows, columns and levels of points.
+/// A grid, and which of its cells are in the sea.
 pub(super) struct Lattice<'a> {
-    pub positions: &'a Positions,
-    pub columns: &'a Columns,
-    /// The levels, two or more; `None` of a flat grid.
-    pub levels: Option<&'a Levels>,
-    /// The height of a flat grid.
-    pub height: f64,
-    /// The depth of the bottom at the points, for levels that follow it.
-    pub depths: &'a [f64],
+    pub grid: &'a Grid,
     /// Whether each cell is in the sea: layer by layer, row by row, in the order of the file.
     pub is_wet: &'a [bool],
     /// The names of the faces below the lowest and above the highest layer.
@@ -31,14 +25,9 @@ pub(super) struct Built {
 }
 
 impl Lattice<'_> {
-    /// Number of layers of cells.
-    pub fn layers(&self) -> usize {
-        self.levels.map_or(1, |levels| levels.len() - 1)
-    }
-
     /// Whether levels are from the top to the bottom.
-    pub fn is_downward(&self) -> bool {
-        self.levels.is_some_and(is_downward)
+    fn is_downward(&self) -> bool {
+        self.grid.levels.as_ref().is_some_and(is_downward)
     }
 
     /// Builds the mesh of the cells in the sea.
@@ -46,12 +35,13 @@ impl Lattice<'_> {
         let mut builder = Builder {
             lattice: self,
             built: Built::default(),
-            columns: vec![[NONE; 3]; self.positions.xy.len()],
+            columns: vec![[NONE; 3]; self.grid.positions.xy.len()],
             ids: Vec::new(),
             faces: [COAST, OPEN, SURFACE].map(|name| (name, Vec::new())),
         };
-        for column in &self.columns.columns {
-            (0..self.layers()).for_each(|layer| builder.add(column, layer));
+        let [layers, ..] = self.grid.cells();
+        for column in &self.grid.columns.columns {
+            (0..layers).for_each(|layer| builder.add(column, layer));
         }
         let Builder { mut built, faces, .. } = builder;
         let faces = faces.into_iter().filter(|(_, faces)| !faces.is_empty());
@@ -60,14 +50,14 @@ impl Lattice<'_> {
     }
 
     fn is_wet(&self, layer: usize, [row, column]: [usize; 2]) -> bool {
-        let [rows, columns] = self.columns.size;
+        let [_, rows, columns] = self.grid.cells();
         self.is_wet[(layer * rows + row) * columns + column]
     }
 
     /// The name of the face towards another cell; `None` if it is not one of the boundary.
     fn side(&self, layer: usize, cell: [usize; 2], step: [isize; 2]) -> Option<&'static str> {
-        let [rows, columns] = self.columns.size;
-        let closes = columns == self.positions.columns;
+        let [_, rows, columns] = self.grid.cells();
+        let closes = columns == self.grid.positions.columns;
         let row = cell[0].checked_add_signed(step[0]).filter(|row| *row < rows);
         let column = match (cell[1].checked_add_signed(step[1]), closes) {
             (Some(column), _) if column < columns => Some(column),
@@ -76,8 +66,8 @@ impl Lattice<'_> {
             (_, false) => None,
         };
         let (Some(row), Some(column)) = (row, column) else { return Some(OPEN) };
-        let is_named =
-            !self.columns.is_dropped[row * columns + column] && !self.is_wet(layer, [row, column]);
+        let is_dropped = self.grid.columns.is_dropped[row * columns + column];
+        let is_named = !is_dropped && !self.is_wet(layer, [row, column]);
         is_named.then_some(COAST)
     }
 
@@ -86,7 +76,7 @@ impl Lattice<'_> {
         let goes_back = is_top == self.is_downward();
         let next = match goes_back {
             true => layer.checked_sub(1),
-            false => Some(layer + 1).filter(|next| *next < self.layers()),
+            false => Some(layer + 1).filter(|next| *next < self.grid.cells()[0]),
         };
         match next {
             None => Some(self.ends[usize::from(is_top)]),
@@ -119,7 +109,7 @@ impl Builder<'_> {
         let corners = |of: &mut Self, level: usize| {
             column.corners.map(|(node, turns)| of.point(node, turns, level))
         };
-        if self.lattice.levels.is_none() {
+        if self.lattice.grid.levels.is_none() {
             let nodes = corners(self, 0);
             self.built.cells.extend(nodes);
             return self.add_sides(column, layer, [nodes, [NONE; 4]]);
@@ -137,7 +127,7 @@ impl Builder<'_> {
     }
 
     fn add_sides(&mut self, column: &Column, layer: usize, [bottom, top]: [[u32; 4]; 2]) {
-        let south = if self.lattice.columns.is_flipped { 1 } else { -1 };
+        let south = if self.lattice.grid.columns.is_flipped { 1 } else { -1 };
         let sides = [([0, -1], 0, 3), ([0, 1], 1, 2), ([south, 0], 0, 1), ([-south, 0], 3, 2)];
         for (step, a, b) in sides {
             let name = self.lattice.side(layer, column.cell, step);
@@ -154,7 +144,8 @@ impl Builder<'_> {
 
     /// The index of a point, which is added if it is new.
     fn point(&mut self, node: usize, turns: i8, level: usize) -> u32 {
-        let levels = self.lattice.layers() + usize::from(self.lattice.levels.is_some());
+        let grid = self.lattice.grid;
+        let levels = grid.levels.as_ref().map_or(1, Levels::len);
         let column = &mut self.columns[node][(turns + 1).clamp(0, 2) as usize];
         if *column == NONE {
             *column = (self.ids.len() / levels) as u32;
@@ -163,11 +154,8 @@ impl Builder<'_> {
         let id = *column as usize * levels + level;
         if self.ids[id] == NONE {
             self.ids[id] = self.built.points.len() as u32;
-            let x = self.lattice.columns.x[node] + 360.0 * f64::from(turns);
-            let y = self.lattice.positions.xy[node][1];
-            let depth = self.lattice.depths.get(node).copied().unwrap_or(0.0);
-            let z = self.lattice.levels.map_or(self.lattice.height, |of| of.height(level, depth));
-            self.built.points.push([x, y, z]);
+            let x = grid.columns.x[node] + CIRCLE * f64::from(turns);
+            self.built.points.push([x, grid.positions.xy[node][1], grid.z(level, node)]);
             self.built.nodes.push([level as u32, node as u32]);
         }
         self.ids[id]

@@ -19,7 +19,7 @@ pub(super) struct Layers {
 
 impl Layers {
     pub fn edges(&self) -> Span {
-        Span { start: self.edge, count: self.count + 1, step: 1 }
+        Span::range(self.edge, self.count + 1)
     }
 
     pub fn crop(&mut self, edges: Span) {

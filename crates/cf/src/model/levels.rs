@@ -6,7 +6,6 @@ use super::Files;
 use super::dims::Dims;
 use crate::axis::{self, UnitCheck};
 use crate::layout::dimensionless;
-use crate::mesh::{Weights, decode};
 use crate::packing::Packing;
 use crate::store::{Span, Store, Variable};
 use crate::units::Quantity;
@@ -240,9 +239,8 @@ pub(super) fn depths(
     units.unit(store, variable, Quantity::Length)?;
     let dims = Dims::of(store, variable)?;
     let [_, rows, columns] = dims.size();
-    let slab =
-        dims.gather(None, [Span::one(0), Span::all(rows), Span::all(columns)], Weights::NOTHING);
-    let values = decode(store, variable, &slab.slab, Some(Quantity::Length))?.values.into_f64();
+    let of = [Span::one(0), Span::all(rows), Span::all(columns)];
+    let values = dims.read(store, of, Some(Quantity::Length))?.values.into_f64();
     let (name, path) = (variable.name.clone(), store.path().into());
     Ok(Depths { name, path, size: [rows, columns], values })
 }

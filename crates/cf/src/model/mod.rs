@@ -10,6 +10,7 @@ mod lattice;
 mod layers;
 mod levels;
 mod positions;
+mod repeats;
 mod through;
 mod turn;
 mod vertical;
@@ -90,7 +91,7 @@ impl CfMesh {
     /// # Errors
     ///
     /// If variables are missing or ambiguous, their grid is not known, or their coordinates cannot be used.
-    pub fn of_model(store: &dyn Store, request: &MeshRequest) -> Result<CfMesh> {
+    pub(crate) fn of_model(store: &dyn Store, request: &MeshRequest) -> Result<CfMesh> {
         let corners = request.corners.files.as_ref().map(crate::open).transpose()?;
         let files = Files { own: store, grid: corners.as_deref() };
         conventions::mesh(&files, request)

@@ -1,11 +1,12 @@
 //! Horizontal positions of the points of a model.
 
-use super::Files;
 use super::dims::Dims;
+use super::turn::is_angle;
+use super::{Corners, Files};
 use crate::axis::{self, UnitCheck};
-use crate::degrees::{self, Angle};
+use crate::degrees::{self, Angle, step};
 use crate::layout::{axis_of, coordinate_of};
-use crate::mesh::decode;
+use crate::mesh::{NONE, decode};
 use crate::projection::Projection;
 use crate::store::{Span, Store, Variable};
 use crate::units::Quantity;
@@ -42,13 +43,14 @@ impl Positions {
             false => lengths(store, variable, axis, units),
         });
         let (x_values, y_values) = (x_values?, y_values?);
-        let (rows, columns) = size(store, [x, y])?;
+        let [rows, columns] = size(store, [x, y])?;
         let is_of_axes = x.shape().len() == 1;
         let at = |node: usize| match is_of_axes {
             true => [x_values[node % columns], y_values[node / columns]],
             false => [x_values[node], y_values[node]],
         };
-        let xy = (0..rows * columns).map(at).collect();
+        let mut xy = room(store, x, [rows, columns])?;
+        xy.extend((0..rows * columns).map(at));
         let names = [x, y].map(|variable| variable.name.clone());
         Ok(Positions { rows, columns, xy, is_in_degrees, angles: None, names })
     }
@@ -77,17 +79,20 @@ impl Positions {
                 false => axis::nodes(store, of, axis, units),
             });
         let (x_values, y_values) = (x_values?, y_values?);
-        let at = y_values.iter().flat_map(|y| x_values.iter().map(|x| [*x, *y]));
-        let both = at.map(|at| Ok((projection.to_degrees(at)?, projection.angle(at)?)));
-        let both: std::result::Result<Vec<_>, String> = both.collect();
-        let (xy, angles): (Vec<_>, Vec<_>) = both.map_err(fail)?.into_iter().unzip();
+        let (rows, columns) = (y_values.len(), x_values.len());
+        let (mut xy, mut angles) =
+            (room(store, x, [rows, columns])?, room(store, x, [rows, columns])?);
+        for at in y_values.iter().flat_map(|y| x_values.iter().map(|x| [*x, *y])) {
+            let (degrees, angle) = projection.degrees_and_angle(at).map_err(fail)?;
+            xy.push(degrees);
+            angles.push(angle);
+        }
         let names = [x, y].map(|variable| variable.name.clone());
         units.convert(format!(
             "`{}` and `{}` are converted to longitude and latitude by their `grid_mapping`",
             names[0], names[1]
         ));
         units.notes.extend(projection.notes().iter().cloned());
-        let (rows, columns) = (y_values.len(), x_values.len());
         Ok(Positions { rows, columns, xy, is_in_degrees: true, angles: Some(angles), names })
     }
 
@@ -101,13 +106,13 @@ impl Positions {
             let mut sum = [0.0; 2];
             for node in nodes {
                 let [x, y] = self.xy[node];
-                let x = if self.is_in_degrees { start[0] + from(start[0], x) } else { x };
+                let x = if self.is_in_degrees { start[0] + step(start[0], x) } else { x };
                 sum = [sum[0] + x, sum[1] + y];
             }
             sum.map(|total| total / 4.0)
         };
         let xy = (0..rows * columns).map(middle).collect();
-        Positions { rows, columns, xy, angles: None, ..self.clone() }
+        self.with(rows, columns, xy, None)
     }
 
     /// A box of rows and columns.
@@ -118,43 +123,58 @@ impl Positions {
         let xy = nodes.iter().map(|node| self.xy[*node]).collect();
         let of_angles = |of: &Vec<f64>| nodes.iter().map(|node| of[*node]).collect();
         let angles = self.angles.as_ref().map(of_angles);
-        Positions { rows: rows.count, columns: columns.count, xy, angles, ..self.clone() }
+        self.with(rows.count, columns.count, xy, angles)
+    }
+
+    /// Other points of the same kind.
+    fn with(
+        &self,
+        rows: usize,
+        columns: usize,
+        xy: Vec<[f64; 2]>,
+        angles: Option<Vec<f64>>,
+    ) -> Positions {
+        let (is_in_degrees, names) = (self.is_in_degrees, self.names.clone());
+        Positions { rows, columns, xy, is_in_degrees, angles, names }
     }
 }
 
-/// The degrees from one longitude to another, from -180 to 180.
-pub(super) fn from(start: f64, end: f64) -> f64 {
-    let degrees = end - start;
-    degrees - degrees::CIRCLE * (degrees / degrees::CIRCLE).round()
-}
+/// The file and the variables of x and y.
+type Pair<'a> = (&'a dyn Store, [&'a Variable; 2]);
 
-/// The variables that hold the positions of a variable: those that are named, or listed by its attribute
-/// `coordinates`, or on its rows and columns.
-pub(super) fn of_variable<'a>(
-    files: Files<'a>,
-    dims: &'a Dims,
-    named: [Option<&str>; 2],
-) -> Result<(&'a dyn Store, [&'a Variable; 2])> {
-    let own = files.own;
-    if let [Some(x), Some(y)] = named {
-        return named_pair(files, [x, y]);
-    }
-    let fits = |variable: &&Variable| {
-        let of = variable.dimensions.iter().filter(|of| of.len > 1).map(|of| of.name.as_str());
-        variable.scalar.is_some() && of.eq(dims.horizontal())
-    };
-    let listed = dims.variable.text("coordinates").unwrap_or_default().split_ascii_whitespace();
-    let listed = listed
-        .flat_map(|name| files.all().filter_map(move |store| Some((store, store.find(name)?))));
-    let others = files.all().flat_map(|store| store.variables().iter().map(move |of| (store, of)));
-    let mut found = [None; 2];
-    for (store, variable) in listed.chain(others).filter(|(_, variable)| fits(variable)) {
-        if let Some(axis @ 0..=1) = axis_of(variable) {
-            found[axis].get_or_insert((store, variable));
+/// The variables of positions that a request names.
+pub(super) fn named<'a>(files: Files<'a>, corners: &Corners) -> Result<Option<Pair<'a>>> {
+    match [&corners.x, &corners.y] {
+        [Some(x), Some(y)] => named_pair(files, [x, y]).map(Some),
+        [None, None] => Ok(None),
+        _ => {
+            let reason = "`corners` has one of `x` and `y`; give both, or none";
+            Err(Error::file(files.own.path(), reason))
         }
     }
-    if let [Some((store, x)), Some((_, y))] = found {
-        return Ok((store, [x, y]));
+}
+
+/// The variables that hold the positions of a variable: those that are listed by its attribute `coordinates`, or on its
+/// rows and columns.
+pub(super) fn of_variable<'a>(files: Files<'a>, dims: &'a Dims) -> Result<Pair<'a>> {
+    let own = files.own;
+    let fits = |variable: &&Variable| {
+        let of = variable.dimensions.iter().filter(|of| of.len > 1).map(|of| of.name.as_str());
+        variable.scalar.is_some() && !is_angle(variable) && of.eq(dims.horizontal())
+    };
+    let listed: Vec<&str> =
+        dims.variable.text("coordinates").unwrap_or_default().split_ascii_whitespace().collect();
+    // Those that are listed, then all; both of one file.
+    for is_any in [false, true] {
+        for store in files.all() {
+            let in_list = listed.iter().filter_map(|name| store.find(name));
+            let others = store.variables().iter().filter(|_| is_any);
+            let all = || in_list.clone().chain(others.clone()).filter(fits);
+            let of = |axis: usize| all().find(|variable| axis_of(variable) == Some(axis));
+            if let [Some(x), Some(y)] = [of(0), of(1)] {
+                return Ok((store, [x, y]));
+            }
+        }
     }
     let count = dims.variable.dimensions.len();
     let axes = [1, 2].map(|end| coordinate_of(own, &dims.variable, count - end));
@@ -175,10 +195,7 @@ pub(super) fn of_variable<'a>(
 }
 
 /// Two variables that are named.
-pub(super) fn named_pair<'a>(
-    files: Files<'a>,
-    [x, y]: [&str; 2],
-) -> Result<(&'a dyn Store, [&'a Variable; 2])> {
+pub(super) fn named_pair<'a>(files: Files<'a>, [x, y]: [&str; 2]) -> Result<Pair<'a>> {
     let both = |store: &'a dyn Store| Some((store, [store.find(x)?, store.find(y)?]));
     let missing = || {
         let store = files.grid.unwrap_or(files.own);
@@ -188,13 +205,27 @@ pub(super) fn named_pair<'a>(
     files.all().find_map(both).ok_or_else(missing)
 }
 
+/// An empty list for rows and columns of points.
+fn room<T>(store: &dyn Store, x: &Variable, [rows, columns]: [usize; 2]) -> Result<Vec<T>> {
+    let mut points = Vec::new();
+    let count = rows.checked_mul(columns).filter(|count| *count < NONE as usize);
+    let is_there = count.is_some_and(|count| points.try_reserve_exact(count).is_ok());
+    is_there.then_some(points).ok_or_else(|| {
+        let reason = format!(
+            "its grid has {rows} x {columns} points, and at most {NONE} can be read, of those that memory holds; name \
+             other positions, or correct their sizes"
+        );
+        Error::variable(store.path(), &x.name, reason)
+    })
+}
+
 /// Number of rows and columns of positions.
-fn size(store: &dyn Store, [x, y]: [&Variable; 2]) -> Result<(usize, usize)> {
+pub(super) fn size(store: &dyn Store, [x, y]: [&Variable; 2]) -> Result<[usize; 2]> {
     let fail = |reason: String| Error::variable(store.path(), &x.name, reason);
     let shapes = [x, y].map(|of| of.dimensions.iter().map(|d| d.len).collect::<Vec<_>>());
     match shapes.each_ref().map(Vec::as_slice) {
-        [[columns], [rows]] => Ok((*rows, *columns)),
-        [[.., rows, columns], other] if *other == shapes[0] => Ok((*rows, *columns)),
+        [[columns], [rows]] => Ok([*rows, *columns]),
+        [[.., rows, columns], other] if *other == shapes[0] => Ok([*rows, *columns]),
         _ => Err(fail(format!("it has other dimensions than `{}`: {x}, {y}", y.name))),
     }
 }

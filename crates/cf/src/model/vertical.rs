@@ -6,8 +6,9 @@ use super::dims::Dims;
 use super::grid::Grid;
 use super::lattice::Built;
 use super::levels::Levels;
-use super::positions::{self, Positions, from};
+use super::positions::{self, Positions};
 use crate::axis::UnitCheck;
+use crate::degrees::step;
 use crate::mesh::{Gather, NONE, Weights};
 use crate::store::Span;
 use crate::units::Quantity;
@@ -39,15 +40,16 @@ pub(super) fn interpolated(
     for ([level, node], index) in built.nodes.iter().zip(index) {
         let node = *node as usize;
         let depth = grid.depths.get(node).copied().unwrap_or(0.0);
-        let z = grid.levels.as_ref().map_or(grid.height, |of| of.height(*level as usize, depth));
+        let z = grid.z(*level as usize, node);
         let at = [node / grid.positions.columns, node % grid.positions.columns];
         for (level, of_level) in bracket(&levels, depth, z) {
             for corner in 0..corners {
                 let cell =
                     around.cell(corner, [at[0] + row_span.start, at[1] + column_span.start], spans);
                 let plane = spans[0].count * spans[1].count;
-                let of_corner = if cell.is_some() { of_level / corners as f64 } else { 0.0 };
                 let is_zero = *index == NONE || level.is_none();
+                let has_value = cell.is_some() || *index == NONE;
+                let of_corner = if has_value { of_level / corners as f64 } else { 0.0 };
                 let value =
                     cell.zip(level).map_or(NONE, |(cell, level)| (level * plane + cell) as u32);
                 indices.push(if is_zero { NONE } else { value });
@@ -67,7 +69,8 @@ fn bracket(levels: &Levels, depth: f64, z: f64) -> [(Option<usize>, f64); 2] {
     let at = |level: usize| levels.height(level, depth);
     let is_between = |level: &usize| (at(*level) - z) * (at(level + 1) - z) <= 0.0;
     if let Some(level) = (0..levels.len() - 1).find(is_between) {
-        let part = (z - at(level)) / (at(level + 1) - at(level));
+        let [low, high] = [at(level), at(level + 1)];
+        let part = if low == high { 0.0 } else { (z - low) / (high - low) };
         return [(Some(level), 1.0 - part), (Some(level + 1), part)];
     }
     let ends = [0, levels.len() - 1];
@@ -99,7 +102,7 @@ impl Around {
         if w.horizontal() == u.horizontal() {
             return Ok(Around::Same);
         }
-        let (store, pair) = positions::of_variable(files, w, [None; 2])?;
+        let (store, pair) = positions::of_variable(files, w)?;
         let points = Positions::read(store, pair, units)?;
         let fail = |reason: &str| Error::variable(files.own.path(), &w.variable.name, reason);
         let [_, rows, columns] = w.size();
@@ -119,12 +122,10 @@ impl Around {
             {
                 return None;
             }
-            let one = points.part(
-                Span { start: first[0] as usize, count: 2, step: 1 },
-                Span { start: first[1] as usize, count: 2, step: 1 },
-            );
+            let [row, column] = first.map(|first| Span::range(first as usize, 2));
+            let one = points.part(row, column);
             let [mean_x, mean_y] = one.midpoints().xy[0];
-            let across = if all.is_in_degrees { from(x, mean_x) } else { mean_x - x };
+            let across = if all.is_in_degrees { step(x, mean_x) } else { mean_x - x };
             Some((across.hypot(mean_y - y), of))
         };
         let all = [[0, 0], [-1, 0], [0, -1], [-1, -1]].into_iter().filter_map(distance);
@@ -146,7 +147,7 @@ impl Around {
         let Around::Four(of) = self else { return nodes };
         let start = nodes.start.saturating_add_signed(of[axis]);
         let end = (nodes.start + nodes.count + 1).saturating_add_signed(of[axis]).min(len);
-        Span { start, count: end.saturating_sub(start).max(1), step: 1 }
+        Span::range(start, end.saturating_sub(start).max(1))
     }
 
     /// The index of a point around a node in a box; `None` outside it.

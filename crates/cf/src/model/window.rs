@@ -2,14 +2,11 @@
 //! earth.
 
 use super::levels::Levels;
-use super::positions::{Positions, from};
-use crate::degrees::{CIRCLE, widest_gap};
+use super::positions::Positions;
+use super::repeats::{Seen, distance, middle, unit};
+use crate::degrees::{CIRCLE, ROUNDING, meet, step, turn_start};
 use crate::store::{Span, Store};
 use crate::{Error, Result};
-use std::collections::{HashMap, hash_map::Entry};
-
-/// Rounding of longitudes, in degrees.
-const ROUNDING: f64 = 1e-4;
 
 /// What is known of the columns of a grid.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,9 +90,9 @@ impl Columns {
         }
         let mut x = nodes.map(|node| self.x[node]);
         for corner in 1..4 {
-            x[corner] = x[corner - 1] + from(x[corner - 1], x[corner]);
+            x[corner] = x[corner - 1] + step(x[corner - 1], x[corner]);
         }
-        let winding = x[3] + from(x[3], x[0]) - x[0];
+        let winding = x[3] + step(x[3], x[0]) - x[0];
         (nodes, x, winding)
     }
 
@@ -114,61 +111,37 @@ impl Columns {
 
     /// Moves the longitudes of the points into one turn, and returns its start if cells cross it.
     fn turn_to_window(&mut self, positions: &Positions, west: Option<f64>) -> Option<f64> {
-        let gap = widest_gap(self.x.iter().copied());
-        let cells = 0..self.size[0] * self.size[1];
-        let crosses = |cell: usize| {
+        let cells = (0..self.size[0] * self.size[1]).map(|cell| {
             let (_, x, winding) =
                 self.corners([cell / self.size[1], cell % self.size[1]], positions);
-            let ends = [
-                x.iter().copied().fold(f64::INFINITY, f64::min),
-                x.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            ];
-            let turns = |end: f64| ((end - gap) / CIRCLE).floor();
-            winding.abs() > 180.0 || turns(ends[0] + ROUNDING) != turns(ends[1] - ROUNDING)
-        };
-        let is_around = cells.into_iter().any(crosses);
-        let first = self.x.first().copied().unwrap_or(0.0);
-        let start = match (is_around, west) {
-            // As in the file at its first point.
-            (false, _) => gap + CIRCLE * ((first - gap) / CIRCLE).floor(),
-            (true, Some(west)) => west,
-            (true, None) if self.x.iter().all(|x| *x >= -ROUNDING) => 0.0,
-            (true, None) => -180.0,
-        };
+            let is_around_pole = winding.abs() > 180.0;
+            if is_around_pole { [f64::NEG_INFINITY, f64::INFINITY] } else { ends(x) }
+        });
+        let (start, is_around) = turn_start(&self.x, cells, west);
         let within = |x: f64| x - CIRCLE * ((x - start + ROUNDING) / CIRCLE).floor();
         self.x.iter_mut().for_each(|x| *x = within(*x));
         self.global = is_around.then_some(start);
         self.global
     }
 
-    /// Finds the cells that contain a pole, and those at the place of an earlier one.
+    /// Finds the cells that contain a pole, and those at the position of an earlier one.
     fn find_dropped(&mut self, positions: &Positions, is_staggered: bool) {
         if !positions.is_in_degrees {
             return;
         }
-        let mut seen = HashMap::new();
+        let mut seen = Seen::new(self.widths(positions));
         let (mut poles, mut repeated, mut folded) = (0, 0, 0);
         for cell in 0..self.is_dropped.len() {
-            let at = [cell / self.size[1], cell % self.size[1]];
-            let (nodes, x, winding) = self.corners(at, positions);
-            if winding.abs() > 180.0 {
+            let Some(corners) = self.directions(cell, positions) else {
                 (self.is_dropped[cell], poles) = (true, poles + 1);
                 continue;
-            }
-            let corners =
-                [0, 1, 2, 3].map(|corner| unit([x[corner], positions.xy[nodes[corner]][1]]));
-            let middle = corners.iter().fold([0.0; 3], |sum, at| [0, 1, 2].map(|d| sum[d] + at[d]));
-            match seen.entry(rounded(middle)) {
-                Entry::Vacant(place) => {
-                    place.insert((cell, rounded(corners[0])));
-                }
-                Entry::Occupied(first) => {
-                    let (other, corner) = *first.get();
-                    (self.is_dropped[cell], repeated) = (true, repeated + 1);
-                    // The same faces, in the opposite direction: which of them points have cannot be told.
-                    if is_staggered && corner != rounded(corners[0]) && !self.is_dropped[other] {
-                        (self.is_dropped[other], folded) = (true, folded + 1);
-                    }
+            };
+            let of = |other: usize| self.directions(other, positions);
+            if let Some((other, is_turned)) = seen.find_or_add(cell, corners, of) {
+                (self.is_dropped[cell], repeated) = (true, repeated + 1);
+                // The same faces, in the opposite direction: which of them points have cannot be told.
+                if is_staggered && is_turned && !self.is_dropped[other] {
+                    (self.is_dropped[other], folded) = (true, folded + 1);
                 }
             }
         }
@@ -178,6 +151,24 @@ impl Columns {
         self.notes.extend(of(repeated, "that repeat others (halos, folds)"));
         self.notes.extend(of(folded, "on the fold of a C-grid"));
         self.notes.extend(of(poles, "around a pole"));
+    }
+
+    /// The directions of the corners of a cell from the middle of the earth; `None` of one that contains a pole.
+    fn directions(&self, cell: usize, positions: &Positions) -> Option<[[f64; 3]; 4]> {
+        let at = [cell / self.size[1], cell % self.size[1]];
+        let (nodes, x, winding) = self.corners(at, positions);
+        let direction = |corner: usize| unit([x[corner], positions.xy[nodes[corner]][1]]);
+        (winding.abs() <= 180.0).then(|| [0, 1, 2, 3].map(direction))
+    }
+
+    /// The smaller distance of the middles of opposite sides of each cell, in radii of the earth.
+    fn widths(&self, positions: &Positions) -> Vec<f64> {
+        let width = |[a, b, c, d]: [[f64; 3]; 4]| {
+            let [ab, bc, cd, da] = [[a, b], [b, c], [c, d], [d, a]].map(|of| middle(&of));
+            distance(ab, cd).min(distance(bc, da))
+        };
+        let all = 0..self.is_dropped.len();
+        all.map(|cell| self.directions(cell, positions).map_or(0.0, width)).collect()
     }
 
     /// Adds a cell, twice where the turn ends in it.
@@ -203,17 +194,6 @@ impl Columns {
     }
 }
 
-/// The direction of a longitude and a latitude.
-fn unit(degrees: [f64; 2]) -> [f64; 3] {
-    let [lon, lat] = degrees.map(f64::to_radians);
-    [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
-}
-
-/// A direction to some metres.
-fn rounded(direction: [f64; 3]) -> [i64; 3] {
-    direction.map(|x| (x * 1e6).round() as i64)
-}
-
 /// Whether the last column of points is one step before the first one around the earth.
 pub(super) fn closes(positions: &Positions) -> bool {
     let width = positions.columns;
@@ -221,7 +201,7 @@ pub(super) fn closes(positions: &Positions) -> bool {
         return false;
     }
     let row_closes = |row: &[[f64; 2]]| {
-        let step = |a: usize, b: usize| from(row[a][0], row[b][0]);
+        let step = |a: usize, b: usize| step(row[a][0], row[b][0]);
         let (closing, last) = (step(width - 1, 0), step(width - 2, width - 1));
         let sum: f64 = (1..width).map(|i| step(i - 1, i)).sum();
         let is_step =
@@ -232,13 +212,15 @@ pub(super) fn closes(positions: &Positions) -> bool {
     2 * count > positions.rows
 }
 
-/// The rows and columns of the points of the cells that a box touches.
+/// The rows and columns of the points of the cells that a box touches: all columns if one is between the last and the first
+/// of those that [close](closes).
 ///
 /// # Errors
 ///
 /// If it touches none.
 pub(super) fn cropped(
     positions: &Positions,
+    closes: bool,
     [low, high]: [Option<[f64; 3]>; 2],
     store: &dyn Store,
 ) -> Result<[Span; 2]> {
@@ -251,28 +233,15 @@ pub(super) fn cropped(
     }
     let low = low.map_or([f64::NEG_INFINITY; 2], |low| [low[0], low[1]]);
     let high = high.map_or([f64::INFINITY; 2], |high| [high[0], high[1]]);
-    let middle =
-        if low[0].is_finite() && high[0].is_finite() { 0.5 * (low[0] + high[0]) } else { f64::NAN };
-    let touches = |row: usize, column: usize| {
-        let first = row * columns + column;
-        let mut ends = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
-        for node in [first, first + 1, first + columns, first + columns + 1] {
-            let [mut x, y] = positions.xy[node];
-            if positions.is_in_degrees && middle.is_finite() {
-                x = middle + from(middle, x);
-            }
-            for (end, at) in ends.iter_mut().zip([x, y]) {
-                *end = [end[0].min(at), end[1].max(at)];
-            }
-        }
-        (0..2).all(|d| ends[d][1] >= low[d] && ends[d][0] <= high[d])
-    };
     let (mut first, mut last) = ([usize::MAX; 2], [0; 2]);
-    for cell in 0..(rows - 1) * (columns - 1) {
-        let at = [cell / (columns - 1), cell % (columns - 1)];
-        if touches(at[0], at[1]) {
+    let width = columns - usize::from(!closes);
+    for at in (0..(rows - 1) * width).map(|cell| [cell / width, cell % width]) {
+        if positions.touches(at, low, high) {
             first = [0, 1].map(|d| first[d].min(at[d]));
             last = [0, 1].map(|d| last[d].max(at[d]));
+            if at[1] + 1 == columns {
+                (first[1], last[1]) = (0, columns - 2);
+            }
         }
     }
     if first[0] == usize::MAX {
@@ -283,7 +252,35 @@ pub(super) fn cropped(
             ),
         ));
     }
-    Ok([0, 1].map(|d| Span { start: first[d], count: last[d] - first[d] + 2, step: 1 }))
+    last[1] = last[1].min(columns - 2);
+    Ok([0, 1].map(|d| Span::range(first[d], last[d] - first[d] + 2)))
+}
+
+impl Positions {
+    /// Whether a cell touches a box, of longitudes at any whole turn.
+    fn touches(&self, [row, column]: [usize; 2], low: [f64; 2], high: [f64; 2]) -> bool {
+        let next = if column + 1 == self.columns { 0 } else { column + 1 };
+        let at = |row: usize, column: usize| self.xy[row * self.columns + column];
+        let corners = [at(row, column), at(row, next), at(row + 1, next), at(row + 1, column)];
+        let (mut x, y) = (corners.map(|[x, _]| x), ends(corners.map(|[_, y]| y)));
+        for corner in 1..4 {
+            if self.is_in_degrees {
+                x[corner] = x[corner - 1] + step(x[corner - 1], x[corner]);
+            }
+        }
+        let (x, [west, east]) = (ends(x), [low[0], high[0]]);
+        let touches_x = match self.is_in_degrees && west.is_finite() && east.is_finite() {
+            true => meet(x, [west, east]),
+            false => x[1] >= west && x[0] <= east,
+        };
+        touches_x && y[1] >= low[1] && y[0] <= high[1]
+    }
+}
+
+/// Minimum and maximum.
+fn ends(of: [f64; 4]) -> [f64; 2] {
+    of.into_iter()
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
 }
 
 /// The levels of the layers that a box touches; all of levels that follow the bottom.
@@ -310,7 +307,7 @@ pub(super) fn cropped_levels(
     };
     let layers = 0..heights.len() - 1;
     match (layers.clone().find(touches), layers.rev().find(touches)) {
-        (Some(first), Some(last)) => Ok(Span { start: first, count: last - first + 2, step: 1 }),
+        (Some(first), Some(last)) => Ok(Span::range(first, last - first + 2)),
         _ => Err(Error::file(
             store.path(),
             format!(

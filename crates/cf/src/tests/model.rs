@@ -650,3 +650,275 @@ fn a_b_grid_of_mom_has_w_at_the_corners_of_its_cells() {
         assert_eq!((surface[..2] == found[..2], surface[2]), (at[2] > -1.0, 0.0));
     }
 }
+
+/// A grid around the earth with longitudes from 15 degrees and no halo, from 40 degrees south to north.
+fn around_the_earth() -> Group {
+    Group::new()
+        .with("lon", "y 9 x 12", &EAST, |at| (15.0 + 30.0 * at[1] as f64 + 180.0) % 360.0 - 180.0)
+        .with("lat", "y 9 x 12", &NORTH, |at| -40.0 + 10.0 * at[0] as f64)
+        .with("u", "y 9 x 12", &[("standard_name", "eastward_sea_water_velocity")], |_| 1.0)
+        .with("v", "y 9 x 12", &[], |_| 0.0)
+}
+
+#[test]
+fn a_crop_of_a_grid_around_the_earth_has_the_cells_of_the_box_only() {
+    let group = around_the_earth();
+    let cropped = |west: f64, east: f64| {
+        let crop = [Some([west, -5.0, -9.0]), Some([east, 5.0, 9.0])];
+        let mesh = group.mesh(&MeshRequest { crop, ..MeshRequest::default() }).unwrap();
+        (cells(&mesh), mesh.global)
+    };
+    // Two columns of cells, of 45 to 105 degrees; of 165 to 225, across 180 degrees; and of other turns.
+    assert_eq!(cropped(50.0, 100.0), (2 * 2, None));
+    assert_eq!(cropped(170.0, 200.0), (2 * 2, None));
+    assert_eq!(cropped(-190.0, -160.0), (2 * 2, None));
+    assert_eq!(cropped(410.0, 420.0), (2, None));
+    // The column from the last to the first one is read with all others.
+    assert_eq!(cropped(-10.0, 10.0), (2 * 12 + 2, Some(-180.0)));
+}
+
+#[test]
+fn files_of_another_mesh_are_told_by_what_differs() {
+    let [x, down] = [&METRES[..], &[("units", "m"), ("positive", "down")][..]];
+    let group = |depth: f64, positive: &str, units: &str, hole: f64| {
+        Group::new()
+            .with("x", "y 3 x 3", x, |at| at[1] as f64)
+            .with("y", "y 3 x 3", x, |at| at[0] as f64)
+            .with("level", "level 2", &[("units", "m"), ("positive", positive)], move |at| {
+                1.0 + depth * at[0] as f64
+            })
+            .with("time", "time 2", &[("units", "s")], |at| at[0] as f64)
+            .with("wet", "y 3 x 3", &[], move |at| if at == [1, 1] { hole } else { 1.0 })
+            .with("u", "time 2 level 2 y 3 x 3", &[("units", units)], |_| 1.0)
+            .with("v", "time 2 level 2 y 3 x 3", &[("units", units)], |_| 1.0)
+    };
+    let request = MeshRequest { mask: Some(("wet".into(), None)), ..MeshRequest::default() };
+    let first = group(1.0, "down", "m s-1", 0.0);
+    let store = open(first.path()).unwrap();
+    let mesh = CfMesh::of(&*store, &request).unwrap();
+    let fingerprint = mesh.fingerprint(&*store).unwrap();
+    let difference = |of: Group| fingerprint.difference(&*open(of.path()).unwrap()).unwrap();
+    assert_eq!(difference(group(1.0, "down", "m/s", 0.0)), None);
+    assert_eq!(difference(group(1.0, "down", "cm s-1", 0.0)), None, "each file is converted");
+    for (other, part) in [
+        (group(2.0, "down", "m s-1", 0.0), "`level` has other values"),
+        (group(1.0, "up", "m s-1", 0.0), "`level` has other `positive`"),
+        (group(1.0, "down", "m s-1", 1.0), "`wet` has other values"),
+    ] {
+        let found = difference(other).unwrap();
+        assert!(found.contains(part), "{found}");
+    }
+    let bare = group(1.0, "down", "", 0.0);
+    assert_eq!(difference(bare), None, "metres per second without units");
+    let cm = group(1.0, "down", "cm s-1", 0.0);
+    let store = open(cm.path()).unwrap();
+    let of_cm = CfMesh::of(&*store, &request).unwrap().fingerprint(&*store).unwrap();
+    let bare = group(1.0, "down", "", 0.0);
+    let found = of_cm.difference(&*open(bare.path()).unwrap()).unwrap().unwrap();
+    assert!(found.contains("`u` is converted in one of them, and lacks `units`"), "{found}");
+    // Numbers that are missing at the same places are the same.
+    let holes = |offset: f64| {
+        Group::new()
+            .with("x", "x 3", x, |at| at[0] as f64)
+            .with("y", "y 3", x, |at| at[0] as f64)
+            .with("depth", "z 2", down, |at| at[0] as f64)
+            .with("wet", "y 3 x 3", &[], move |at| {
+                if at == [1, 1] { f64::NAN } else { 1.0 + offset * at[0] as f64 }
+            })
+            .with("u", "y 3 x 3", &SPEED, |_| 1.0)
+            .with("v", "y 3 x 3", &SPEED, |_| 1.0)
+    };
+    let of = |group: &Group| {
+        let store = open(group.path()).unwrap();
+        CfMesh::of(&*store, &request).unwrap().fingerprint(&*store).unwrap()
+    };
+    let (a, b, c) = (holes(0.0), holes(0.0), holes(1.0));
+    let difference = |other: &Group| of(&a).difference(&*open(other.path()).unwrap()).unwrap();
+    assert_eq!(difference(&b), None);
+    assert!(difference(&c).is_some());
+}
+
+/// A flat grid of 3 x 4 points with a velocity of these dimensions, and other variables.
+fn flat(dimensions: &str, speed: &[(&str, &str)]) -> Group {
+    Group::new()
+        .with("x", "x 4", &METRES, |at| at[0] as f64)
+        .with("y", "y 3", &METRES, |at| at[0] as f64)
+        .with("time", "time 2", &[("units", "s")], |at| at[0] as f64)
+        .with("u", dimensions, speed, |_| 1.0)
+        .with("v", dimensions, speed, |_| 1.0)
+}
+
+#[test]
+fn dimensions_that_are_not_of_a_grid_are_refused() {
+    let error = |group: Group| group.mesh(&MeshRequest::default()).unwrap_err();
+    let last = error(flat("y 3 x 4 time 2", &SPEED));
+    assert!(last.contains("transpose it"), "{last}");
+    let member = error(flat("member 3 y 3 x 4", &SPEED));
+    assert!(member.contains("`ds.isel(member=0)`"), "{member}");
+    let realization = [("standard_name", "realization"), ("units", "1")];
+    let run = flat("run 3 y 3 x 4", &SPEED).with("run", "run 3", &realization, |at| at[0] as f64);
+    assert!(error(run).contains("`ds.isel(run=0)`"));
+    // Of a single one the number is no height.
+    let one = flat("run 1 y 3 x 4", &SPEED).with("run", "run 1", &realization, |_| 7.0);
+    assert_eq!(one.mesh(&MeshRequest::default()).unwrap().points[0][2], 0.0);
+}
+
+#[test]
+fn axes_of_more_points_than_can_be_read_are_refused() {
+    let group = flat("y 3 x 4", &SPEED)
+        .with("lon", "a 70000", &EAST, |at| at[0] as f64 / 1e3)
+        .with("lat", "b 70000", &NORTH, |at| at[0] as f64 / 1e3);
+    for convention in [None, Some(Convention::Nemo)] {
+        let corners = named("lon", "lat", None);
+        let request = MeshRequest { convention, corners, ..MeshRequest::default() };
+        let error = group.mesh(&request).unwrap_err();
+        assert!(error.contains("70000 x 70000"), "{error}");
+    }
+}
+
+#[test]
+fn an_angle_may_be_missing_on_land_only() {
+    let angle = [("units", "radians"), ("_FillValue", "-999")];
+    let group = |hole: [usize; 2], listed: &str| {
+        let of = [("units", "m s-1"), ("_FillValue", "-999"), ("coordinates", listed)];
+        let on_land = |at: &[usize]| if at == [1, 1] { -999.0 } else { 2.0 };
+        Group::new()
+            .with("lon", "y 3 x 4", &EAST, |at| at[1] as f64)
+            .with("lat", "y 3 x 4", &NORTH, |at| at[0] as f64)
+            .with("angle", "y 3 x 4", &angle, move |at| if at == hole { -999.0 } else { 0.5 })
+            .with("u", "y 3 x 4", &of, on_land)
+            .with("v", "y 3 x 4", &of, on_land)
+    };
+    // The angle is no position, listed or not.
+    for listed in ["lon lat", ""] {
+        let on_land = group([1, 1], listed);
+        let mesh = on_land.mesh(&MeshRequest::default()).unwrap();
+        let values = on_land.values(&mesh, 0);
+        assert!(values.iter().flatten().all(|value| value.is_finite()), "{values:?}");
+    }
+    let error = group([0, 2], "lon lat").mesh(&MeshRequest::default()).unwrap_err();
+    assert!(error.contains("variable `angle`: it is missing at points with a velocity"), "{error}");
+}
+
+#[test]
+fn a_vertical_velocity_is_a_number_where_levels_coincide_and_beyond_its_points() {
+    let sigma =
+        [("standard_name", "ocean_sigma_coordinate"), ("formula_terms", "sigma: s depth: h")];
+    let request = MeshRequest { staggering: Some(Staggering::A), ..MeshRequest::default() };
+    let dry = Group::new()
+        .with("x", "x 3", &METRES, |at| at[0] as f64)
+        .with("y", "y 3", &METRES, |at| at[0] as f64)
+        .with("s", "s 2", &sigma, |at| -0.75 + 0.5 * at[0] as f64)
+        .with("sw", "sw 3", &sigma, |at| -1.0 + 0.5 * at[0] as f64)
+        .with("h", "y 3 x 3", &METRES, |at| if at == [1, 1] { 0.0 } else { 8.0 })
+        .with("u", "s 2 y 3 x 3", &SPEED, |_| 1.0)
+        .with("v", "s 2 y 3 x 3", &SPEED, |_| 1.0)
+        .with("w", "sw 3 y 3 x 3", &[("units", "m s-1"), ("positive", "down")], |_| 1.0);
+    let mesh = dry.mesh(&request).unwrap();
+    let values = dry.values(&mesh, 0);
+    assert!(values.iter().flatten().all(|value| value.is_finite()), "{values:?}");
+    assert!(mesh.notes().iter().any(|note| note == "`w` is downward: w = -w"));
+    // w at the middles of the first 3 x 3 of 4 x 4 cells.
+    let part = Group::new()
+        .with("x", "x 5", &METRES, |at| at[0] as f64)
+        .with("y", "y 5", &METRES, |at| at[0] as f64)
+        .with("xw", "xw 3", &[("units", "m"), ("axis", "X")], |at| at[0] as f64 + 0.5)
+        .with("yw", "yw 3", &[("units", "m"), ("axis", "Y")], |at| at[0] as f64 + 0.5)
+        .with("z", "z 2", &METRES, |at| -10.0 + at[0] as f64)
+        .with("u", "z 2 y 5 x 5", &SPEED, |_| 1.0)
+        .with("v", "z 2 y 5 x 5", &SPEED, |_| 1.0)
+        .with("w", "z 2 yw 3 xw 3", &SPEED, |_| 2.0);
+    let mesh = part.mesh(&request).unwrap();
+    for (point, value) in mesh.points.iter().zip(part.values(&mesh, 0)) {
+        let is_inside = point[0] < 4.0 && point[1] < 4.0;
+        assert_eq!(value, [1.0, 1.0, if is_inside { 2.0 } else { 0.0 }], "{point:?}");
+    }
+}
+
+#[test]
+fn other_variables_are_of_the_times_and_units_of_the_velocity() {
+    let group = |name: &str, dimensions: &str, units: &str| {
+        let group = flat("time 2 y 3 x 4", &[("units", "cm s-1")]);
+        group.with(name, dimensions, &[("units", units)], |_| 300.0)
+    };
+    let mut request = MeshRequest::default();
+    request.variables.arrays = vec!["salt".into()];
+    let error = group("salt", "t 3 y 3 x 4", "1").mesh(&request).unwrap_err();
+    assert!(error.contains("`salt`: it is at other times than the velocity"), "{error}");
+    assert!(group("salt", "y 3 x 4", "1").mesh(&request).is_ok(), "without times");
+    request.variables.arrays.clear();
+    request.variables.diffusivity = Some("k".into());
+    let error = group("k", "time 2 y 3 x 4", "").mesh(&request).unwrap_err();
+    assert!(error.contains("`k`: it has no attribute `units`"), "{error}");
+    let converted = group("k", "time 2 y 3 x 4", "cm2 s-1").mesh(&request).unwrap();
+    assert!(converted.notes().iter().any(|note| note.contains("`k` is converted from cm2 s-1")));
+}
+
+#[test]
+fn cells_repeat_others_by_the_rounding_of_degrees_only() {
+    let of_turn = |i: usize| f64::from((10.123 + 30.0 * i as f64) as f32);
+    let eastward = [("standard_name", "eastward_sea_water_velocity")];
+    let halo = Group::new()
+        .with("lon", "y 9 x 14", &EAST, |at| of_turn(at[1]))
+        .with("lat", "y 9 x 14", &NORTH, |at| -80.0 + 20.0 * at[0] as f64)
+        .with("u", "y 9 x 14", &eastward, |_| 1.0)
+        .with("v", "y 9 x 14", &[], |_| 0.0);
+    let mesh = halo.mesh(&MeshRequest { west: Some(10.0), ..MeshRequest::default() }).unwrap();
+    assert!(mesh.notes().iter().any(|note| note.starts_with("8 columns of cells that repeat")));
+    // Points without positions, as of processors on land: one of their 9 cells is kept.
+    let is_bare = |at: &[usize]| at[0] < 4 && at[1] < 4;
+    let bare = Group::new()
+        .with("lon", "y 9 x 9", &EAST, |at| if is_bare(at) { 0.0 } else { 40.0 + at[1] as f64 })
+        .with("lat", "y 9 x 9", &NORTH, |at| if is_bare(at) { 0.0 } else { 40.0 + at[0] as f64 })
+        .with("u", "y 9 x 9", &eastward, |_| 1.0)
+        .with("v", "y 9 x 9", &[], |_| 0.0);
+    let mesh = bare.mesh(&MeshRequest::default()).unwrap();
+    assert!(mesh.notes().iter().any(|note| note.starts_with("8 columns of cells that repeat")));
+    // Cells of 0.3 m.
+    let small = Group::new()
+        .with("lon", "y 9 x 9", &EAST, |at| 3e-6 * at[1] as f64)
+        .with("lat", "y 9 x 9", &NORTH, |at| 3e-6 * at[0] as f64)
+        .with("u", "y 9 x 9", &eastward, |_| 1.0)
+        .with("v", "y 9 x 9", &[], |_| 0.0);
+    assert_eq!(cells(&small.mesh(&MeshRequest::default()).unwrap()), 64);
+}
+
+#[test]
+fn the_value_of_land_is_a_velocity_in_metres_per_second() {
+    let on_land = |at: &[usize]| if at[1] < 2 { -999.0 } else { 20.0 };
+    let of = [("units", "cm s-1")];
+    let group = Group::new()
+        .with("x", "x 4", &METRES, |at| at[0] as f64)
+        .with("y", "y 3", &METRES, |at| at[0] as f64)
+        .with("u", "y 3 x 4", &of, on_land)
+        .with("v", "y 3 x 4", &of, on_land);
+    let request = MeshRequest { land_value: Some(-9.99), ..MeshRequest::default() };
+    let mesh = group.mesh(&request).unwrap();
+    assert_eq!(cells(&mesh), 4);
+}
+
+#[test]
+fn positions_are_both_of_one_file() {
+    let own = flat("b 3 a 4", &SPEED).with("lon", "b 3 a 4", &EAST, |at| at[1] as f64);
+    let grid = Group::new()
+        .with("glon", "b 3 a 4", &[("units", "degrees_east")], |at| 50.0 + at[1] as f64)
+        .with("glat", "b 3 a 4", &NORTH, |at| at[0] as f64);
+    let corners = Corners { files: Some(grid.path().into()), ..Corners::default() };
+    let mesh = own.mesh(&MeshRequest { corners, ..MeshRequest::default() }).unwrap();
+    assert!(mesh.points.iter().all(|point| point[0] >= 50.0));
+    // One of the own file, and the other of the grid.
+    let half = Group::new().with("glat", "b 3 a 4", &NORTH, |at| at[0] as f64);
+    let corners = Corners { files: Some(half.path().into()), ..Corners::default() };
+    let error = own.mesh(&MeshRequest { corners, ..MeshRequest::default() }).unwrap_err();
+    assert!(error.contains("are not found"), "{error}");
+}
+
+#[test]
+fn one_of_two_positions_is_refused() {
+    for convention in [None, Some(Convention::Nemo)] {
+        let corners = Corners { x: Some("x".into()), ..Corners::default() };
+        let request = MeshRequest { convention, corners, ..MeshRequest::default() };
+        let error = flat("y 3 x 4", &SPEED).mesh(&request).unwrap_err();
+        assert!(error.contains("`corners` has one of `x` and `y`"), "{error}");
+    }
+}

@@ -637,6 +637,15 @@ fn levels_are_midway_between_layers_where_the_file_has_no_others() {
     let mesh = by_sigma.mesh().unwrap();
     assert_eq!(heights(&mesh), [[-8.0, -4.5, -2.0, 0.0], [-16.0, -9.0, -4.0, 0.0]]);
     assert!(has_note(&mesh, "midway between those of `siglay`"), "{:?}", mesh.notes());
+    let stretched = Group::new();
+    strip(&stretched)
+        .add("h", "node 6", &[20.0; 6], json!({ "units": "m" }))
+        .add("sigma", "sigma 3", &[-0.75, -0.5, -0.25], json!({}))
+        .add("Cs", "sigma 3", &[-0.75, -0.25, -0.25], json!({}))
+        .add("h_c", "one 1", &[10.0], json!({}));
+    u(&stretched, "layer");
+    // 10 sigma + 10 C.
+    assert_eq!(heights(&stretched.mesh().unwrap()), [[-20.0, -11.25, -6.25, 0.0]; 2]);
     let by_depth = Group::new();
     strip(&by_depth).add(
         "depth",
@@ -766,4 +775,229 @@ fn what_is_wrong_is_named() {
         "{}",
         beyond.error()
     );
+}
+
+/// The mesh of a group with land by a value.
+fn with_land_value(group: &Group, value: f64) -> CfMesh {
+    let request = MeshRequest { land_value: Some(value), ..MeshRequest::default() };
+    CfMesh::of(&*group.store(), &request).unwrap()
+}
+
+fn eastward(group: &Group, mesh: &CfMesh) -> Vec<f64> {
+    velocities(mesh, &*group.store(), 0).iter().map(|v| v[0]).collect()
+}
+
+#[test]
+fn a_mask_at_nodes_may_have_layers_where_velocities_are_on_faces() {
+    let group = Group::new();
+    flat_layers(&group);
+    // The lower layer is dry; so are the nodes 0, 3, 4 of the second face in the upper one.
+    let wet = [0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    group.add("wet", "depth 2 node 6", &wet, json!({}));
+    let request = MeshRequest { mask: Some(("wet".into(), None)), ..MeshRequest::default() };
+    let mesh = CfMesh::of(&*group.store(), &request).unwrap();
+    assert_eq!(eastward(&group, &mesh), [1.0, 3.0, 3.0]);
+    assert!(centers(&mesh).iter().all(|center| center[2] == -5.0));
+}
+
+#[test]
+fn land_has_the_land_value_in_all_components() {
+    let with = |parts: &[(&str, &str, &[f64])]| {
+        let group = Group::new();
+        strip(&group);
+        for (name, dimensions, values) in parts {
+            group.add(name, dimensions, values, json!({ "units": "cm s-1" }));
+        }
+        group
+    };
+    let (u, v) = (("u", "face 3", &[0.0, 0.0, 5.0][..]), ("v", "face 3", &[1.0, 0.0, 0.0][..]));
+    let group = with(&[u, v]);
+    assert_eq!(eastward(&group, &with_land_value(&group, 0.0)), [0.0, 0.05, 0.05]);
+    // Upward water is no land.
+    let group = with(&[u, v, ("w", "face 3", &[0.0, 2.0, 0.0])]);
+    assert_eq!(with_land_value(&group, 0.0).values(), 4);
+    let group = with(&[("hvel", "face 3 two 2", &[0.0, 1.0, 0.0, 0.0, 5.0, 0.0])]);
+    assert_eq!(with_land_value(&group, 0.0).values(), 3);
+    // In m/s; a vertical velocity may be 0.
+    let (u, v) = (("u", "face 3", &[1.0, -999.0, 1.0][..]), ("v", "face 3", &[-999.0; 3][..]));
+    let group = with(&[u, v, ("w", "face 3", &[0.0; 3])]);
+    assert_eq!(eastward(&group, &with_land_value(&group, -9.99)), [0.01; 3]);
+    assert_eq!(with_land_value(&group, -999.0).values(), 4);
+}
+
+#[test]
+fn bounds_have_the_units_of_their_coordinate() {
+    for (units, factor) in [(json!({}), 1.0), (json!({ "units": "m" }), 1e3)] {
+        let group = Group::new();
+        for (axis, corners) in
+            [("x", [0.0, 1.0, 1.0, 0.0, 1.0, 0.0]), ("y", [0.0, 0.0, 1.0, 0.0, 1.0, 1.0])]
+        {
+            let (standard, bounds) =
+                (format!("projection_{axis}_coordinate"), format!("{axis}_bnds"));
+            let attributes =
+                json!({ "units": "km", "standard_name": standard, "bounds": bounds.clone() });
+            group.add(axis, "cell 2", &[0.6, 0.4], attributes);
+            let values = corners.map(|corner| factor * corner);
+            group.add(&bounds, "cell 2 corner 3", &values, units.clone());
+        }
+        for component in ["u", "v"] {
+            group.add(component, "cell 2", &[1.0, 2.0], json!({ "units": SPEED }));
+        }
+        let mesh = group.mesh().unwrap();
+        assert_eq!((mesh.points.len(), area(&mesh, 0), area(&mesh, 1)), (4, 5e5, 5e5), "{units}");
+    }
+}
+
+#[test]
+fn other_levels_than_sigma_are_refused() {
+    let with = |standard: &str, sigma: [f64; 3]| {
+        let group = Group::new();
+        strip(&group)
+            .add("h", "node 6", &[10.0; 6], json!({ "units": "m" }))
+            .add("sigma", "sigma 3", &sigma, json!({ "standard_name": standard }))
+            .add("u", "layer 2 face 3", &[1.0; 6], json!({ "units": SPEED }))
+            .add("v", "layer 2 face 3", &[1.0; 6], json!({ "units": SPEED }));
+        group
+    };
+    let sigma = [-1.0, -0.5, 0.0];
+    for standard in ["", "ocean_sigma_coordinate", "ocean_sigma/general_coordinate"] {
+        assert!(with(standard, sigma).mesh().is_ok(), "{standard}");
+    }
+    for (standard, sigma, part) in [
+        ("ocean_sigma_z_coordinate", sigma, "`ocean_sigma_z_coordinate`; known are"),
+        ("ocean_s_coordinate_g2", sigma, "`ocean_s_coordinate_g2`; known are"),
+        ("ocean_s_coordinate", sigma, "needs its stretching `Cs`"),
+        ("ocean_sigma_coordinate", [0.0, 0.5, 1.0], "has the value 0.5"),
+        ("ocean_sigma_coordinate", [-1.5, -0.5, 0.0], "has the value -1.5"),
+    ] {
+        let error = with(standard, sigma).error();
+        assert!(error.contains("`sigma`") && error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn the_description_of_a_mesh_tells_its_faces_and_their_first_node() {
+    let square = |group: &Group, table: (&str, &str, &[f64], Value), mesh: Value| {
+        group
+            .add("x", "node 4", &[0.0, 2.0, 2.0, 0.0], json!({ "units": "m" }))
+            .add("y", "node 4", &[0.0, 0.0, 1.0, 9.0], json!({ "units": "m" }))
+            .add_table(table.0, table.1, table.2, table.3)
+            .add("u", "node 4", &[1.0, 2.0, 3.0, 4.0], json!({ "units": SPEED }))
+            .add("v", "node 4", &[0.0; 4], json!({ "units": SPEED }));
+        if mesh != Value::Null {
+            group.add_table("mesh", "", &[0.0], mesh);
+        }
+    };
+    let mut ugrid = json!({
+        "cf_role": "mesh_topology", "topology_dimension": 2, "node_coordinates": "x y",
+        "face_node_connectivity": "faces"
+    });
+    let sum = |mesh: CfMesh| (0..mesh.cells.len() / 3).map(|cell| area(&mesh, cell)).sum::<f64>();
+    // From 0 without an attribute.
+    let group = Group::new();
+    square(&group, ("faces", "face 1 corner 3", &[0.0, 1.0, 2.0], json!({})), ugrid.clone());
+    assert_eq!(sum(group.mesh().unwrap()), 1.0);
+    let group = Group::new();
+    square(&group, ("faces", "face 1 corner 3", &[1.0, 2.0, 4.0], json!({})), ugrid.clone());
+    assert!(group.error().contains("has the node 4, and there are nodes 0 to 3"));
+    // Coordinates in the other order.
+    let mut turned = ugrid.clone();
+    turned["node_coordinates"] = "y x".into();
+    let group = Group::new();
+    square(&group, ("faces", "face 1 corner 3", &[0.0, 1.0, 3.0], json!({})), turned);
+    let mut points = group.mesh().unwrap().points;
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    assert_eq!(points, [[0.0, 0.0, 0.0], [0.0, 9.0, 0.0], [2.0, 0.0, 0.0]]);
+    // From 1 in files of FVCOM, also if none is the last node.
+    let group = Group::new();
+    square(&group, ("nv", "nele 1 three 3", &[1.0, 2.0, 3.0], json!({})), Value::Null);
+    assert_eq!(sum(group.mesh().unwrap()), 1.0);
+    // Two faces of three corners, and not three of two.
+    let table = [0.0, 0.0, 1.0, 2.0, 2.0, 3.0];
+    ugrid["face_dimension"] = "face".into();
+    let group = Group::new();
+    square(&group, ("faces", "corner 3 face 2", &table, json!({})), ugrid.clone());
+    assert_eq!(sum(group.mesh().unwrap()), 10.0);
+    ugrid["face_dimension"] = "cell".into();
+    let group = Group::new();
+    square(&group, ("faces", "corner 3 face 2", &table, json!({})), ugrid);
+    assert!(group.error().contains("`face_dimension` of its mesh is `cell`"), "{}", group.error());
+}
+
+#[test]
+fn a_single_layer_is_at_the_height_of_its_coordinate() {
+    let heights = |name: &str, units: &str| {
+        let group = Group::new();
+        strip(&group).add(name, &format!("{name} 1"), &[1500.0], json!({ "units": units }));
+        for component in ["u", "v"] {
+            let dimensions = format!("{name} 1 face 3");
+            group.add(component, &dimensions, &[1.0; 3], json!({ "units": SPEED }));
+        }
+        let mesh = group.mesh().unwrap();
+        assert_eq!(mesh.shape, CellShape::Triangle);
+        mesh.points.iter().map(|point| point[2]).collect::<Vec<_>>()
+    };
+    assert_eq!(heights("depth", "cm"), [-15.0; 6]);
+    assert_eq!(heights("height", "m"), [1500.0; 6]);
+    assert_eq!(heights("height", "1"), [0.0; 6]);
+}
+
+/// Heights at nodes of SCHISM, and velocities there.
+fn with_heights(z: [f64; 12]) -> Group {
+    let group = schism([10.0; 4]);
+    let nodes = "nSCHISM_hgrid_node 4 nSCHISM_vgrid_layers 3";
+    group.add("zcor", nodes, &z, json!({ "units": "m" }));
+    for component in ["horizontalVelX", "horizontalVelY"] {
+        group.add(component, nodes, &[1.0; 12], json!({ "units": SPEED }));
+    }
+    group
+}
+
+#[test]
+fn levels_may_only_be_missing_below_the_bottom() {
+    // From the surface downward, and none of the nodes is at the lowest one.
+    let downward = with_heights([[0.0, -4.0, f64::NAN]; 4].concat().try_into().unwrap());
+    let mut z: Vec<f64> = downward.mesh().unwrap().points.iter().map(|point| point[2]).collect();
+    z.sort_by(f64::total_cmp);
+    assert_eq!(z, [[-4.0; 4], [0.0; 4]].concat());
+    let mut z = [[-10.0, -4.0, 0.0]; 4].concat();
+    z[5] = f64::NAN;
+    let missing = with_heights(z.try_into().unwrap()).error();
+    assert!(
+        missing.contains("a level is missing at the node 1 (from 0) above z = -4"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn more_heights_than_can_be_read_are_refused() {
+    let (group, nodes, count) = (Group::new(), "node 70000", 70_000);
+    let line: Vec<f64> = (0..count).map(|node| f64::from(node % 3)).collect();
+    group
+        .add("x", nodes, &line, json!({ "units": "m" }))
+        .add("y", nodes, &line.iter().map(|x| x * x).collect::<Vec<_>>(), json!({ "units": "m" }))
+        .add_table("nv", "nele 1 three 3", &[1.0, 2.0, 3.0], json!({}))
+        .add("h", nodes, &line, json!({ "units": "m" }))
+        .add("siglay", "siglay 70000", &vec![-0.5; 70_000], json!({}));
+    for component in ["u", "v"] {
+        group.add(component, "siglay 70000 nele 1", &vec![1.0; 70_000], json!({ "units": SPEED }));
+    }
+    assert!(
+        group.error().contains("70000 nodes or triangles with 70001 levels"),
+        "{}",
+        group.error()
+    );
+}
+
+#[test]
+fn whole_days_are_not_read_where_times_are_in_double_precision() {
+    let group = Group::new();
+    strip(&group)
+        .add("time", "time 1", &[60_453.5], json!({ "units": "days since 1858-11-17" }))
+        .add_table("Itime", "time 1", &[60_453.0], json!({ "units": "days since 1858-17-11" }))
+        .add_table("Itime2", "time 1", &[0.0], json!({ "units": "msec since 00:00:00" }));
+    for component in ["u", "v"] {
+        group.add(component, "time 1 face 3", &[1.0; 3], json!({ "units": SPEED }));
+    }
+    assert!(group.mesh().is_ok());
 }

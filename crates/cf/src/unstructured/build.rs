@@ -1,10 +1,10 @@
 //! Points, cells and faces of the boundary, of columns of triangles and levels.
 
+use super::SIDES;
 use super::columns::Columns;
 use super::levels::Levels;
 use super::topology::Topology;
-use super::{COAST, OPEN, SIDES, SURFACE};
-use crate::mesh::NONE;
+use crate::mesh::{COAST, NONE, OPEN, SURFACE};
 use std::collections::HashMap;
 
 const NAMES: [&str; 4] = [COAST, OPEN, SIDES, SURFACE];
@@ -25,6 +25,8 @@ struct Builder<'a> {
     topology: &'a Topology,
     columns: &'a Columns,
     levels: Option<&'a Levels>,
+    /// z without levels.
+    height: f64,
     /// Whether each cell is there, layer by layer.
     is_there: Vec<bool>,
     /// The triangle at the other side of each edge of a triangle.
@@ -37,11 +39,11 @@ struct Builder<'a> {
 
 impl Built {
     /// Builds the mesh of all cells that have water and are not land: of each layer from the bottom upward, triangle
-    /// by triangle.
+    /// by triangle; at a height if there are no levels.
     pub fn of(
         topology: &Topology,
         columns: &Columns,
-        levels: Option<&Levels>,
+        (levels, height): (Option<&Levels>, f64),
         is_land: &[bool],
     ) -> Built {
         let (layers, count) =
@@ -65,6 +67,7 @@ impl Built {
             topology,
             columns,
             levels,
+            height,
         };
         for layer in 0..layers {
             for (column, triangle) in columns.triangles.iter().enumerate() {
@@ -158,7 +161,7 @@ impl Builder<'_> {
     fn point(&mut self, corner: u32, level: usize) -> u32 {
         let node = self.columns.nodes[corner as usize];
         let (count, [lowest, highest], z) = match self.levels {
-            None => (1, [0, 0], 0.0),
+            None => (1, [0, 0], self.height),
             Some(levels) => (levels.count, levels.equal(node, level), levels.z(node, level)),
         };
         let id = &mut self.ids[corner as usize * count + lowest];

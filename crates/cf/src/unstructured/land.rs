@@ -1,13 +1,15 @@
 //! Land: cells without a velocity at the first time, or by a mask.
 
 use super::levels::Levels;
+use super::parts::Parts;
 use super::topology::Topology;
 use super::variable::OnMesh;
 use crate::axis::UnitCheck;
-use crate::mesh::found;
+use crate::gather::{found, land_flags};
 use crate::model::MeshRequest;
 use crate::packing::Decoded;
 use crate::store::Store;
+use crate::units::Quantity;
 use crate::{Error, Result};
 
 /// Whether nodes or faces are dry at times.
@@ -19,7 +21,8 @@ pub(super) struct Land<'a> {
     pub store: &'a dyn Store,
     pub topology: &'a Topology,
     pub levels: Option<&'a Levels>,
-    /// The first component of the velocity.
+    pub parts: &'a Parts,
+    /// The variable whose places are those of the mesh.
     pub first: &'a OnMesh,
     pub request: &'a MeshRequest,
 }
@@ -39,8 +42,6 @@ impl Land<'_> {
     ///
     /// If the mask is missing or not on the mesh.
     pub fn find(&self, values: Decoded, units: &mut UnitCheck) -> Result<Vec<bool>> {
-        let layers = self.levels.map_or(1, |levels| levels.count - 1);
-        let mut is_land = vec![false; layers * self.topology.triangles.len()];
         let wet = WET.iter().find(|name| self.store.find(name).is_some());
         if let Some(wet) = wet {
             units.notes.push(format!(
@@ -50,11 +51,10 @@ impl Land<'_> {
             let note = "velocities that are missing are those of dry cells, and 0";
             units.notes.push(note.into());
         }
-        let land_value = self.request.land_value;
-        if land_value.is_some() || !self.dries() {
-            let flags = flags(values, land_value);
-            self.add(&mut is_land, self.first, &flags);
-        }
+        let mut is_land = match self.request.land_value.is_some() || !self.dries() {
+            true => self.of_velocity(values)?,
+            false => vec![false; self.layers() * self.topology.triangles.len()],
+        };
         if let Some((name, path)) = &self.request.mask {
             let opened = path.as_ref().map(crate::open).transpose()?;
             let store = opened.as_deref().unwrap_or(self.store);
@@ -66,8 +66,8 @@ impl Land<'_> {
                 );
                 return Err(Error::variable(store.path(), name, reason));
             }
-            let flags = flags(mask.first(store, None)?, Some(0.0));
-            self.add(&mut is_land, &mask, &flags);
+            let masked = self.cells(&mask, &land_flags(&mask.first(store, None, 0)?, Some(0.0)));
+            is_land.iter_mut().zip(masked).for_each(|(is_land, masked)| *is_land |= masked);
         }
         let count = is_land.iter().filter(|is_land| **is_land).count();
         if count > 0 {
@@ -76,33 +76,50 @@ impl Land<'_> {
         Ok(is_land)
     }
 
-    /// Adds the cells that are land by a flag of each value of a variable.
-    fn add(&self, is_land: &mut [bool], of: &OnMesh, flags: &[bool]) {
+    /// Whether each cell is land by the velocity: missing, or the value of land in all of its components, of which the
+    /// vertical one may be 0.
+    fn of_velocity(&self, values: Decoded) -> Result<Vec<bool>> {
+        let land_value = self.request.land_value;
+        let mut is_land = self.cells(self.first, &land_flags(&values, land_value));
+        for (number, part, component) in self.parts.beside_first().filter(|_| land_value.is_some())
+        {
+            let values = part.first(self.store, Some(Quantity::Speed), component)?;
+            let mut flags = land_flags(&values, land_value);
+            if number == 2 {
+                let are_zero = land_flags(&values, Some(0.0));
+                flags.iter_mut().zip(are_zero).for_each(|(is_land, is_zero)| *is_land |= is_zero);
+            }
+            let others = self.cells(part, &flags);
+            is_land.iter_mut().zip(others).for_each(|(is_land, other)| *is_land &= other);
+        }
+        Ok(is_land)
+    }
+
+    /// Whether each cell is land, by a flag of each value of a variable.
+    fn cells(&self, of: &OnMesh, flags: &[bool]) -> Vec<bool> {
         let count = self.topology.triangles.len();
+        let levels = self.levels.filter(|_| of.vertical.is_some());
         let at = |place: u32, level: usize| {
-            let levels = self.levels.filter(|_| of.vertical.is_some());
             let level = levels.map_or(0, |levels| levels.in_file(level, of.levels()));
             flags[of.index(place, level) as usize]
         };
-        let above = if self.levels.is_some() { 2 } else { 1 };
-        for (cell, is_land) in is_land.iter_mut().enumerate() {
+        // Nodes have values in the layer of a cell, or on the levels below and above it.
+        let is_on_levels = levels.is_some_and(|levels| levels.count == of.levels());
+        let above = if is_on_levels { 2 } else { 1 };
+        let is_land = |cell: usize| {
             let (layer, triangle) = (cell / count, cell % count);
             let nodes = &self.topology.triangles[triangle];
-            *is_land |= match of.is_on_faces {
+            match of.is_on_faces {
                 true => at(self.topology.faces[triangle], layer),
                 false => {
                     (layer..layer + above).all(|level| nodes.iter().all(|node| at(*node, level)))
                 }
-            };
-        }
+            }
+        };
+        (0..self.layers() * count).map(is_land).collect()
     }
-}
 
-fn flags(decoded: Decoded, land: Option<f64>) -> Vec<bool> {
-    let values = decoded.values.into_f64().into_iter().enumerate();
-    let missing = decoded.missing;
-    let is_land = |(i, value): (usize, f64)| {
-        value.is_nan() || Some(value) == land || missing.as_ref().is_some_and(|of| of[i])
-    };
-    values.map(is_land).collect()
+    fn layers(&self) -> usize {
+        self.levels.map_or(1, |levels| levels.count - 1)
+    }
 }

@@ -1,10 +1,10 @@
 //! Heights of the levels between the layers of an unstructured model.
 
 use super::topology::Topology;
-use super::variable::OnMesh;
+use super::variable::{OnMesh, with_units};
 use crate::axis::{self, UnitCheck};
-use crate::layout::coordinate_of;
-use crate::mesh::decode;
+use crate::layout::{axis_of, coordinate_of};
+use crate::mesh::{NONE, decode};
 use crate::store::{Span, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
@@ -14,7 +14,8 @@ use crate::{Error, Result};
 pub(super) struct Levels {
     /// Number of levels.
     pub count: usize,
-    /// z in metres, node by node, from the bottom upward; equal ones have no water between them.
+    /// z in metres, node by node, or once if they are flat, from the bottom upward; equal ones have no water between
+    /// them.
     z: Vec<f64>,
     /// Whether the levels of the file are from the surface to the bottom.
     is_downward: bool,
@@ -24,7 +25,7 @@ pub(super) struct Levels {
     pub variables: Vec<String>,
 }
 
-/// Heights in the order of the file, node by node, and the names of the variables that tell them.
+/// Heights in the order of the file, node by node or of all nodes, and the names of the variables that tell them.
 pub(super) type Heights = (Vec<f64>, Vec<String>);
 
 impl Levels {
@@ -44,6 +45,16 @@ impl Levels {
         let layers = velocity.levels();
         let source =
             Source { store, topology, layers, count: layers + usize::from(velocity.is_on_faces) };
+        let name = &velocity.variable.dimensions[d].name;
+        let fail = |reason: String| Error::variable(store.path(), &velocity.variable.name, reason);
+        let places = topology.nodes.len().max(topology.triangles.len());
+        if places.saturating_mul(source.count) >= NONE as usize {
+            return Err(fail(format!(
+                "its mesh has {places} nodes or triangles with {} levels along `{name}`, and at most {NONE} values can be \
+                 read; select some of the levels",
+                source.count
+            )));
+        }
         let follow_bottom = match source.heights(units)? {
             Some(heights) => Some(heights),
             None => source.sigma(units)?,
@@ -52,8 +63,6 @@ impl Levels {
             Some(heights) => (Some(heights), false),
             None => (source.axis(velocity, d, units)?, true),
         };
-        let name = &velocity.variable.dimensions[d].name;
-        let fail = |reason: String| Error::variable(store.path(), &velocity.variable.name, reason);
         let (z, variables) = found.ok_or_else(|| {
             fail(format!(
                 "the heights of its {layers} layers along `{name}` are not known; needed are sigma at {0} levels \
@@ -63,41 +72,52 @@ impl Levels {
                 source.count
             ))
         })?;
-        let levels = Levels::upward(source.count, z).map_err(fail)?;
-        Ok(Some(Levels { are_flat, variables, ..levels }))
+        let levels = Levels::upward(source.count, z, are_flat).map_err(fail)?;
+        Ok(Some(Levels { variables, ..levels }))
     }
 
-    /// Turns levels upward; those that are missing are at the lowest known one of their node.
-    fn upward(count: usize, mut z: Vec<f64>) -> std::result::Result<Levels, String> {
-        let mean = |level: usize| -> f64 {
-            let columns = z.chunks(count).filter(|column| column.iter().all(|z| z.is_finite()));
-            columns.map(|column| column[level]).sum()
+    /// Turns levels upward; those below the lowest known one of their node are there, too.
+    fn upward(
+        count: usize,
+        mut z: Vec<f64>,
+        are_flat: bool,
+    ) -> std::result::Result<Levels, String> {
+        let rise = |column: &[f64]| {
+            let known = || column.iter().filter(|z| z.is_finite());
+            Some(known().next_back()? - known().next()?)
         };
-        let is_downward = mean(0) > mean(count - 1);
+        let is_downward = z.chunks(count).filter_map(rise).sum::<f64>() < 0.0;
         for (node, column) in z.chunks_mut(count).enumerate() {
             if is_downward {
                 column.reverse();
             }
-            let lowest = column.iter().copied().find(|z| z.is_finite()).unwrap_or(0.0);
-            for level in 0..count {
-                match level.checked_sub(1).map(|below| column[below]) {
-                    _ if !column[level].is_finite() => column[level] = lowest,
-                    Some(below) if column[level] < below => {
-                        return Err(format!(
-                            "levels cross at the node {node} (from 0): z = {} above {below}; correct their variable",
-                            column[level]
-                        ));
+            let known = column.iter().position(|z| z.is_finite());
+            let lowest = known.map_or(0.0, |known| column[known]);
+            column[..known.unwrap_or(count)].fill(lowest);
+            let is_wrong = |pair: &&[f64]| !pair[1].is_finite() || pair[0] > pair[1];
+            let wrong = column.windows(2).find(is_wrong);
+            if let Some([low, high]) = wrong.and_then(|pair| pair.first_chunk()) {
+                let node =
+                    if are_flat { String::new() } else { format!(" at the node {node} (from 0)") };
+                return Err(match high.is_finite() {
+                    true => {
+                        format!(
+                            "levels cross{node}: z = {high} above {low}; correct their variable"
+                        )
                     }
-                    _ => {}
-                }
+                    false => {
+                        format!("a level is missing{node} above z = {low}; correct their variable")
+                    }
+                });
             }
         }
-        Ok(Levels { count, z, is_downward, are_flat: false, variables: Vec::new() })
+        Ok(Levels { count, z, is_downward, are_flat, variables: Vec::new() })
     }
 
     /// z of a level of a node, from the bottom upward.
     pub fn z(&self, node: u32, level: usize) -> f64 {
-        self.z[node as usize * self.count + level]
+        let first = if self.are_flat { 0 } else { node as usize * self.count };
+        self.z[first + level]
     }
 
     /// The lowest and the highest level with the same height as this one.
@@ -111,6 +131,31 @@ impl Levels {
     /// The index in the file of one of a number of layers or levels, from the bottom upward.
     pub fn in_file(&self, level: usize, count: usize) -> usize {
         if self.is_downward { count - 1 - level } else { level }
+    }
+}
+
+/// Whether a coordinate is in units of length.
+fn is_length(coordinate: &Variable) -> bool {
+    coordinate.text("units").is_some_and(|text| Quantity::Length.unit(text).is_ok())
+}
+
+/// z of the only layer of a velocity: that of its coordinate in units of length, else 0.
+pub(super) fn single_height(
+    store: &dyn Store,
+    velocity: &OnMesh,
+    units: &mut UnitCheck,
+) -> Result<f64> {
+    let OnMesh { variable, horizontal, .. } = velocity;
+    let others = (0..variable.dimensions.len()).filter(|d| d != horizontal);
+    let mut coordinates = others.filter_map(|d| coordinate_of(store, variable, d));
+    let is_vertical = |of: &&Variable| of.shape() == [1] && axis_of(of) == Some(2) && is_length(of);
+    let Some(coordinate) = coordinates.find(is_vertical) else { return Ok(0.0) };
+    match axis::nodes(store, coordinate, 2, units)?.first() {
+        Some(z) if z.is_finite() => Ok(*z),
+        _ => {
+            let reason = "the height of the only layer is missing; add it";
+            Err(Error::variable(store.path(), &coordinate.name, reason))
+        }
     }
 }
 
@@ -142,7 +187,7 @@ impl Source<'_> {
                 variable.name
             ));
         }
-        let decoded = on_mesh.first(self.store, Some(Quantity::Length))?;
+        let decoded = on_mesh.first(self.store, Some(Quantity::Length), 0)?;
         let values = decoded.values.into_f64();
         let places = (0..self.topology.nodes.len() as u32)
             .flat_map(|node| (0..self.count).map(move |level| (node, level)));
@@ -164,14 +209,8 @@ impl Source<'_> {
 
     /// Heights of levels that are the same at all nodes: a coordinate in metres, its bounds around layers.
     fn axis(&self, velocity: &OnMesh, d: usize, units: &mut UnitCheck) -> Result<Option<Heights>> {
-        let Some(coordinate) = coordinate_of(self.store, &velocity.variable, d) else {
-            return Ok(None);
-        };
-        let is_length =
-            coordinate.text("units").is_some_and(|text| Quantity::Length.unit(text).is_ok());
-        if !is_length {
-            return Ok(None);
-        }
+        let coordinate = coordinate_of(self.store, &velocity.variable, d);
+        let Some(coordinate) = coordinate.filter(|of| is_length(of)) else { return Ok(None) };
         let centers = axis::nodes(self.store, coordinate, 2, units)?;
         let levels = match self.count > self.layers {
             false => centers,
@@ -189,8 +228,7 @@ impl Source<'_> {
                 }
             },
         };
-        let z = self.topology.nodes.iter().flat_map(|_| levels.iter().copied()).collect();
-        Ok(Some((z, vec![coordinate.name.clone()])))
+        Ok(Some((levels, vec![coordinate.name.clone()])))
     }
 
     /// The bounds of layers without gaps, by the attribute `bounds`.
@@ -199,12 +237,10 @@ impl Source<'_> {
         let Some(bounds) = bounds.filter(|of| of.shape() == [self.layers, 2]) else {
             return Ok(None);
         };
-        // Of the units of the coordinate, and on its side of the axis.
-        let slab = [Span::all(self.layers), Span::all(2)];
-        let unit = coordinate.text("units").and_then(|text| Quantity::Length.unit(text).ok());
-        let values = decode(self.store, bounds, &slab, None)?.values.into_f64();
-        let values: Vec<f64> =
-            values.into_iter().map(|z| unit.map_or(z, |unit| unit.convert(z))).collect();
+        let (bounds, slab) =
+            (with_units(bounds, coordinate), [Span::all(self.layers), Span::all(2)]);
+        let values = decode(self.store, &bounds, &slab, Some(Quantity::Length))?.values.into_f64();
+        // On the side of the axis where the coordinate is.
         let is_around = |sign: f64| {
             let pairs = values.chunks(2).zip(centers);
             pairs.into_iter().all(|(of, z)| (sign * of[0] - z) * (sign * of[1] - z) <= 0.0)

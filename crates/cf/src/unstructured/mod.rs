@@ -1,7 +1,6 @@
 //! Meshes of unstructured ocean and atmosphere models: triangles, or wedges between levels, of FVCOM, SCHISM, ICON,
 //! and of files with UGRID conventions.
 
-mod beside;
 mod build;
 mod columns;
 mod land;
@@ -14,30 +13,23 @@ mod variable;
 
 use crate::axis::UnitCheck;
 use crate::choose::choice;
+use crate::join::Joined;
 use crate::layout::time_of;
 use crate::mesh::{CellShape, CfMesh, MeshPlacement};
 use crate::model::MeshRequest;
 use crate::store::Store;
 use crate::time::TimeAxis;
 use crate::{Error, Result};
-pub(crate) use parts::usual_velocity;
 
-use beside::Beside;
 use build::Built;
 use columns::Columns;
 use land::Land;
-use levels::Levels;
+use levels::{Levels, single_height};
 use parts::{Parts, Places};
 use topology::Topology;
 
-/// Sides against land, and the bottom.
-const COAST: &str = "coast";
-/// Sides where the sea goes on.
-const OPEN: &str = "open";
 /// Sides of which the file does not tell whether they are coast or open.
 const SIDES: &str = "sides";
-/// The surface of the sea, or the upper end of the atmosphere.
-const SURFACE: &str = "surface";
 
 /// Whether a file has an unstructured mesh: a topology of UGRID, the tables of FVCOM (`nv`), SCHISM or ICON, or
 /// positions of cells with `bounds` of three or more corners; or the file of `corners` has one.
@@ -62,19 +54,21 @@ impl CfMesh {
     pub(crate) fn of_unstructured(file: &dyn Store, request: &MeshRequest) -> Result<CfMesh> {
         check(file, request)?;
         let grid = request.corners.files.as_ref().map(crate::open).transpose()?;
-        let both = grid.map(|grid| Beside::new(file, grid));
+        let both = grid.as_deref().map(|grid| Joined::of(vec![file, grid]));
         let store = both.as_ref().map_or(file, |both| both);
         let units = &mut UnitCheck::default();
         let topology = Topology::read(store, units)?;
         let parts = Parts::find(store, &request.variables, &topology, units)?;
         let first = parts.first().ok_or_else(|| choice(store, "no variable of it is read"))?;
         // Its numbers are read before anything of their size is made.
-        let values = first.first(store, None)?;
+        let values = first.first(store, parts.quantity(), 0)?;
         let levels = Levels::read(store, first, &topology, units)?;
         let levels = levels.as_ref();
+        let height = if levels.is_none() { single_height(store, first, units)? } else { 0.0 };
         let columns = Columns::of(&topology, request, units);
-        let land = Land { store, topology: &topology, levels, first, request };
-        let built = Built::of(&topology, &columns, levels, &land.find(values, units)?);
+        let land = Land { store, topology: &topology, levels, parts: &parts, first, request };
+        let is_land = land.find(values, units)?;
+        let built = Built::of(&topology, &columns, (levels, height), &is_land);
         if built.cells.is_empty() {
             let reason = "no cell of its mesh has a velocity at the first time, in the box of `crop`; check both";
             return Err(Error::variable(store.path(), &first.variable.name, reason));

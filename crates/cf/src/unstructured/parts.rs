@@ -5,26 +5,12 @@ use super::levels::Levels;
 use super::topology::Topology;
 use super::variable::OnMesh;
 use crate::axis::UnitCheck;
-use crate::choose::{by_standard_name, choice};
+use crate::choose::{by_standard_name, choice, usual, without_vertical};
 use crate::grid::Request;
 use crate::mesh::{Gather, Weights, found};
 use crate::store::{Dimension, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
-
-/// The velocities of models, in order of preference.
-const VELOCITIES: [&[&str]; 10] = [
-    &["u", "v", "ww"],
-    &["u", "v", "w"],
-    &["u", "v"],
-    &["hvel", "vertical_velocity"],
-    &["hvel"],
-    &["horizontalVelX", "horizontalVelY", "verticalVelocity"],
-    &["horizontalVelX", "horizontalVelY"],
-    &["ua", "va"],
-    &["dahv"],
-    &["depthAverageVelX", "depthAverageVelY"],
-];
 
 /// The variables that are read, and the component of each.
 pub(super) struct Parts {
@@ -73,10 +59,7 @@ impl Parts {
         let arrays = arrays.collect::<Result<_>>()?;
         match parts.len() {
             2 if parts[0].0.vertical.is_some() => {
-                let omega = store
-                    .find("omega")
-                    .map_or("", |_| "; `omega`, through levels that move, is not used");
-                units.notes.push(format!("it has no vertical velocity, and w = 0{omega}"));
+                units.notes.push(without_vertical(store));
             }
             0 | 2 | 3 => {}
             count => {
@@ -94,6 +77,25 @@ impl Parts {
     pub fn first(&self) -> Option<&OnMesh> {
         let velocity = self.velocity.iter().map(|(part, _)| part);
         velocity.chain(&self.diffusivity).chain(&self.arrays).next()
+    }
+
+    /// The quantity of the first variable.
+    pub fn quantity(&self) -> Option<Quantity> {
+        match (self.velocity.is_empty(), &self.diffusivity) {
+            (false, _) => Some(Quantity::Speed),
+            (true, Some(_)) => Some(Quantity::Diffusivity),
+            (true, None) => None,
+        }
+    }
+
+    /// The components of the velocity after the first that are at its places: their number, the variable, and its
+    /// component.
+    pub fn beside_first(&self) -> impl Iterator<Item = (usize, &OnMesh, usize)> {
+        let first = self.velocity.first().map(|(first, _)| first);
+        let others = self.velocity.iter().enumerate().skip(1);
+        others
+            .filter(move |(_, (part, _))| first.is_some_and(|first| first.is_at(part)))
+            .map(|(number, (part, component))| (number, part, *component))
     }
 
     /// How the velocity, the diffusivity and the arrays are read.
@@ -129,18 +131,6 @@ fn velocity(store: &dyn Store, topology: &Topology) -> Result<Vec<String>> {
                       `velocity = [\"u\", \"v\", \"w\"]`";
         choice(store, reason)
     })
-}
-
-/// The velocity of a file by the names that models use, wherever it is.
-pub(crate) fn usual_velocity(store: &dyn Store) -> Option<Vec<String>> {
-    usual(&store.variables().iter().collect::<Vec<_>>())
-}
-
-/// The first velocity of models among variables.
-fn usual(variables: &[&Variable]) -> Option<Vec<String>> {
-    let has = |name: &&str| variables.iter().any(|variable| variable.name == **name);
-    let found = VELOCITIES.iter().find(|names| names.iter().all(has))?;
-    Some(found.iter().map(|name| (*name).into()).collect())
 }
 
 /// Where the values of the mesh are.

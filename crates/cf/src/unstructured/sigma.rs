@@ -9,6 +9,12 @@ use crate::units::Quantity;
 use crate::{Error, Result};
 
 const SIGMA: [&str; 3] = ["siglev", "siglay", "sigma"];
+/// Standard names of sigma: that of CF, that of FVCOM, and none.
+const STANDARD: [&str; 3] = ["ocean_sigma_coordinate", "ocean_sigma/general_coordinate", ""];
+/// The standard name in files of SCHISM, which have the stretching `Cs`.
+const STRETCHED: &str = "ocean_s_coordinate";
+/// Rounding of sigma in single precision.
+const ROUNDING: f64 = 1e-5;
 /// The depth of the bottom.
 const DEPTH: [&str; 2] = ["h", "depth"];
 
@@ -26,34 +32,34 @@ impl Source<'_> {
             (None, Some((of, by_node))) => (of, by_node, true),
             (None, None) => return Ok(None),
         };
-        let slab: Vec<Span> = variable.shape().into_iter().map(Span::all).collect();
-        let stored = self.store.read(variable, &slab)?;
         let fail = |reason: String| Error::variable(self.store.path(), &variable.name, reason);
         let packing = Packing::of(self.store, variable).map_err(fail)?.without_limits();
+        let stored = self.store.read_all(variable)?;
         let sigma = packing.decode(stored, None).map_err(fail)?.values.into_f64();
+        check(variable, &sigma).map_err(fail)?;
         let depths = self.depths(variable.text("formula_terms"))?;
-        let stretching = Stretching::read(self.store, variable, sigma.len(), &depths)?;
-        let negative = depths.iter().filter(|depth| **depth < 0.0).count();
-        if negative > 0 {
-            units.notes.push(format!(
-                "{negative} nodes are above the level of the sea; their depth is taken as 0"
-            ));
-        }
-        units.notes.push(format!(
-            "levels are those of `{}` with the surface at z = 0, and do not move",
-            variable.name
-        ));
+        let mut stretching = Stretching::read(self.store, variable, sigma.len(), &depths)?;
+        note(variable, &depths, units);
         if is_between {
             units.notes.push(format!("levels are midway between those of `{}`", variable.name));
+            stretching.curve = stretching.curve.map(|curve| between(&curve, ENDS));
         }
-        let mut z = Vec::with_capacity(depths.len() * self.count);
+        let (mut z, count) = (Vec::new(), depths.len() * self.count);
+        z.try_reserve_exact(count).map_err(|_| {
+            fail(format!(
+                "the heights of {} levels at {} nodes need {} bytes of memory, which is not there; select some of the levels",
+                self.count,
+                depths.len(),
+                count.saturating_mul(size_of::<f64>())
+            ))
+        })?;
         for (node, depth) in depths.iter().enumerate() {
             let at = |level: usize| match by_node {
                 Some([of_level, of_node]) => sigma[level * of_level + node * of_node],
                 None => sigma[level],
             };
             let own: Vec<f64> = match is_between {
-                true => between(&(0..self.layers).map(at).collect::<Vec<_>>(), [0.0, -1.0]),
+                true => between(&(0..self.layers).map(at).collect::<Vec<_>>(), ENDS),
                 false => (0..self.count).map(at).collect(),
             };
             let height =
@@ -104,7 +110,7 @@ impl Source<'_> {
         let slab = [Span::all(self.topology.nodes.len())];
         let decoded = decode(self.store, variable, &slab, Some(Quantity::Length))?;
         let is_upward = match variable.text("positive") {
-            Some(positive) => positive == "up",
+            Some(positive) => positive.eq_ignore_ascii_case("up"),
             None => variable.text("standard_name") == Some("altitude"),
         };
         let sign = if is_upward { -1.0 } else { 1.0 };
@@ -120,11 +126,46 @@ impl Source<'_> {
     }
 }
 
+/// The ends of levels between layers.
+const ENDS: [f64; 2] = [0.0, -1.0];
+
+fn note(sigma: &Variable, depths: &[f64], units: &mut UnitCheck) {
+    let negative = depths.iter().filter(|depth| **depth < 0.0).count();
+    if negative > 0 {
+        units.notes.push(format!(
+            "{negative} nodes are above the level of the sea; their depth is taken as 0"
+        ));
+    }
+    let name = &sigma.name;
+    units
+        .notes
+        .push(format!("levels are those of `{name}` with the surface at z = 0, and do not move"));
+}
+
+/// Refuses levels that are not sigma, from 0 at the surface to -1 at the bottom.
+fn check(variable: &Variable, sigma: &[f64]) -> std::result::Result<(), String> {
+    let standard = variable.text("standard_name").unwrap_or_default();
+    if !STANDARD.contains(&standard) && standard != STRETCHED {
+        return Err(format!(
+            "it is `{standard}`; known are `{}`, and `{STRETCHED}` of SCHISM: give the heights of all levels at the nodes \
+             as `zcor`, or correct its `standard_name`",
+            STANDARD[0]
+        ));
+    }
+    let is_outside = |sigma: &&f64| **sigma < -1.0 - ROUNDING || **sigma > ROUNDING;
+    match sigma.iter().find(is_outside) {
+        None => Ok(()),
+        Some(sigma) => Err(format!(
+            "it has the value {sigma}, and sigma is from 0 at the surface to -1 at the bottom; correct its values"
+        )),
+    }
+}
+
 /// The stretching of the levels of SCHISM, z = hc sigma + (h - hc) C where h > hc (Song and Haidvogel 1994); else
 /// z = sigma h.
 struct Stretching {
     critical: f64,
-    curve: Vec<f64>,
+    curve: Option<Vec<f64>>,
 }
 
 impl Stretching {
@@ -134,9 +175,15 @@ impl Stretching {
         levels: usize,
         depths: &[f64],
     ) -> Result<Stretching> {
-        let none = Stretching { critical: f64::INFINITY, curve: Vec::new() };
+        let fail = |reason: String| Error::variable(store.path(), &sigma.name, reason);
         let Some(curve) = store.find("Cs").filter(|of| of.dimensions == sigma.dimensions) else {
-            return Ok(none);
+            return match sigma.text("standard_name") {
+                Some(STRETCHED) => Err(fail(format!(
+                    "it is `{STRETCHED}`, which needs its stretching `Cs`, with the same dimensions; add it, or the \
+                     heights of all levels as `zcor`"
+                ))),
+                _ => Ok(Stretching { critical: f64::INFINITY, curve: None }),
+            };
         };
         let number = |names: [&str; 2]| -> Result<Option<f64>> {
             let Some(variable) = names.iter().find_map(|name| store.find(name)) else {
@@ -146,7 +193,6 @@ impl Stretching {
             let values = decode(store, variable, &slab, None)?.values.into_f64();
             Ok(values.first().copied())
         };
-        let fail = |reason: String| Error::variable(store.path(), &sigma.name, reason);
         let critical = number(["sigma_h_c", "h_c"])?;
         let critical = critical.ok_or_else(|| {
             fail(
@@ -161,11 +207,11 @@ impl Stretching {
             )));
         }
         let curve = decode(store, curve, &[Span::all(levels)], None)?.values.into_f64();
-        Ok(Stretching { critical, curve })
+        Ok(Stretching { critical, curve: Some(curve) })
     }
 
     fn height(&self, level: usize, sigma: f64, depth: f64) -> f64 {
-        match self.curve.get(level) {
+        match self.curve.as_ref().and_then(|curve| curve.get(level)) {
             Some(curve) if depth > self.critical => {
                 self.critical * sigma + (depth - self.critical) * curve
             }

@@ -1,10 +1,12 @@
 //! The horizontal mesh of an unstructured model: nodes and triangles.
 
 use super::polygon::divide;
+use super::variable::with_units;
 use crate::axis::UnitCheck;
-use crate::degrees::{Angle, CIRCLE, are_axes, check_latitudes};
+use crate::degrees::{CIRCLE, are_axes, check_latitudes};
 use crate::kinds;
-use crate::mesh::{NONE, decode};
+use crate::layout::axis_of;
+use crate::mesh::{COAST, NONE, OPEN, decode};
 use crate::store::{Dimension, Span, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
@@ -98,16 +100,6 @@ fn of_bounds(store: &dyn Store) -> Option<Source<'_>> {
     Some(Source { positions: [x, y], corners, mesh: None })
 }
 
-/// Whether a variable holds longitudes (0) or latitudes (1), by its attributes.
-fn axis_of(variable: &Variable) -> Option<usize> {
-    let by_units = || match Angle::of(variable.text("units")?)? {
-        Angle::Axis(axis) => Some(axis),
-        _ => None,
-    };
-    let standard = variable.text("standard_name").unwrap_or_default();
-    ["longitude", "latitude"].iter().position(|name| *name == standard).or_else(by_units)
-}
-
 impl Source<'_> {
     /// The positions of the nodes, or of the corners of all faces, and whether they are in degrees.
     fn nodes(&self, store: &dyn Store, units: &mut UnitCheck) -> Result<(Vec<[f64; 2]>, bool)> {
@@ -163,7 +155,8 @@ impl Topology {
         let [x, y] = source.positions;
         let (node_dimension, (face_dimension, width, table)) = match source.corners {
             Corners::Table(table) => {
-                (x.dimensions.first().cloned(), indices(store, table, nodes.len())?)
+                let faces = source.mesh.and_then(|mesh| mesh.text("face_dimension"));
+                (x.dimensions.first().cloned(), indices(store, table, nodes.len(), faces)?)
             }
             Corners::Positions([bounds, _]) => {
                 let [faces, corners] = [0, 1].map(|d| bounds.dimensions[d].clone());
@@ -212,7 +205,8 @@ impl Topology {
                     store.path(),
                     format!(
                         "the face {face} (from 0) of `{dimension}` with {count} corners cannot be divided into triangles \
-                         at one of its corners; three or more are needed, around a polygon without deep notches"
+                         at one of its corners; three or more are needed, around a polygon without deep notches: check \
+                         `start_index` and `_FillValue` of its table"
                     ),
                 )
             })?;
@@ -240,7 +234,7 @@ impl Topology {
     fn name_edges(&mut self, store: &dyn Store, mesh: Option<&Variable>) -> Result<()> {
         let table = mesh.and_then(|mesh| store.find(mesh.text("boundary_node_connectivity")?));
         let Some(table) = table.filter(|table| table.dimensions.len() == 2) else { return Ok(()) };
-        let (edges, width, nodes) = indices(store, table, self.nodes.len())?;
+        let (edges, width, nodes) = indices(store, table, self.nodes.len(), None)?;
         let types = store.variables().iter().find(|variable| {
             let meanings = variable.text("flag_meanings").unwrap_or_default();
             variable.dimensions == std::slice::from_ref(&edges)
@@ -256,8 +250,8 @@ impl Topology {
         for (pair, value) in nodes.chunks(width.max(1)).zip(values) {
             let flag = flags.iter().position(|flag| *flag == value);
             let name = match flag.and_then(|flag| meanings.get(flag)) {
-                Some(&"open_boundary") => super::OPEN,
-                Some(&"closed_boundary") => super::COAST,
+                Some(&"open_boundary") => OPEN,
+                Some(&"closed_boundary") => COAST,
                 _ => continue,
             };
             if let [a, b] = *pair {
@@ -268,21 +262,23 @@ impl Topology {
     }
 }
 
-/// The positions of `values` in degrees or metres, whose units are those of `named`, and whether they are degrees.
+/// The positions of `values` in degrees or metres, with the units of `named` if they have none, and whether they are
+/// degrees.
 fn positions_of(
     store: &dyn Store,
     values: [&Variable; 2],
     named: [&Variable; 2],
     units: &mut UnitCheck,
 ) -> Result<(Vec<[f64; 2]>, bool)> {
+    let values = [0, 1].map(|axis| with_units(values[axis], named[axis]));
     let is_radian = |of: &Variable| {
         of.text("units").is_some_and(|text| text.to_ascii_lowercase().starts_with("rad"))
     };
-    let are_radians = named.iter().all(|of| is_radian(of));
+    let are_radians = values.iter().all(is_radian);
     let is_in_degrees = are_radians || are_axes(store, named.map(Some))?;
     let mut read = [const { Vec::new() }; 2];
     for (axis, numbers) in read.iter_mut().enumerate() {
-        let variable = values[axis];
+        let variable = &values[axis];
         let fail = |reason: String| Error::variable(store.path(), &variable.name, reason);
         let quantity = (!is_in_degrees).then_some(Quantity::Length);
         if let Some(quantity) = quantity {
@@ -311,20 +307,28 @@ fn indices(
     store: &dyn Store,
     table: &Variable,
     nodes: usize,
+    faces: Option<&str>,
 ) -> Result<(Dimension, usize, Vec<u32>)> {
     let fail = |reason: String| Error::variable(store.path(), &table.name, reason);
     let [first, second] = [0, 1].map(|d| table.dimensions[d].clone());
-    let is_by_corner = is_of_faces(store, table, &second) && !is_of_faces(store, table, &first);
+    let is_by_corner = match faces {
+        Some(name) if name == first.name => false,
+        Some(name) if name == second.name => true,
+        Some(name) => {
+            return Err(fail(format!(
+                "the `face_dimension` of its mesh is `{name}`, which {table} does not have; correct it"
+            )));
+        }
+        None => is_of_faces(store, table, &second) && !is_of_faces(store, table, &first),
+    };
     let decoded = decode(store, table, &[Span::all(first.len), Span::all(second.len)], None)?;
     let (missing, values) = (decoded.missing, decoded.values.into_f64());
     let is_missing =
         |i: usize| missing.as_ref().is_some_and(|missing| missing[i]) || values[i].is_nan();
     let start = match table.typed_numbers("start_index").map_err(fail)? {
         Some((_, [start, ..])) => *start,
-        // Without the attribute, an index that is the number of nodes tells.
-        _ => f64::from(u8::from(
-            (0..values.len()).any(|i| !is_missing(i) && values[i] == nodes as f64),
-        )),
+        // UGRID counts from 0, and models that have no description by it from 1.
+        _ => f64::from(u8::from(KNOWN.iter().any(|[.., known]| *known == table.name))),
     };
     let (faces, corners) = if is_by_corner { (second, first) } else { (first, second) };
     let mut all = Vec::with_capacity(values.len());
@@ -339,8 +343,8 @@ fn indices(
             () => {
                 let last = start + nodes as f64 - 1.0;
                 return Err(fail(format!(
-                    "it has the node {}, and there are nodes {start} to {last}; check its attributes `start_index` and \
-                     `_FillValue`",
+                    "it has the node {}, and there are nodes {start} to {last}; check its attributes `start_index` ({start} \
+                     if it has none) and `_FillValue`",
                     values[i]
                 )));
             }

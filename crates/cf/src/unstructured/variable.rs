@@ -2,9 +2,9 @@
 
 use super::topology::Topology;
 use crate::layout::time_of;
-use crate::mesh::{Gather, NONE, Weights, decode};
+use crate::mesh::{Gather, NONE, Weights};
 use crate::packing::Decoded;
-use crate::store::{Dimension, Span, Store, Variable};
+use crate::store::{Attribute, Dimension, Span, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
 
@@ -17,7 +17,7 @@ pub(super) struct OnMesh {
     /// The dimension of the layers or levels; `None` if there is only one.
     pub vertical: Option<usize>,
     time: Option<usize>,
-    horizontal: usize,
+    pub horizontal: usize,
     component: Option<usize>,
 }
 
@@ -119,9 +119,29 @@ impl OnMesh {
         self.time().is_some_and(|time| time.len > 1)
     }
 
-    /// The decoded numbers of the first time, of which [`index`](OnMesh::index) tells the places.
-    pub fn first(&self, store: &dyn Store, quantity: Option<Quantity>) -> Result<Decoded> {
-        let gather = self.gather(quantity, 0, Weights::One { index: Vec::new(), sign: 1.0 });
-        decode(store, &self.variable, &gather.slab, quantity)
+    /// The decoded numbers of a component at the first time, of which [`index`](OnMesh::index) tells the places.
+    pub fn first(
+        &self,
+        store: &dyn Store,
+        quantity: Option<Quantity>,
+        component: usize,
+    ) -> Result<Decoded> {
+        let nothing = Weights::One { index: Vec::new(), sign: 1.0 };
+        self.gather(quantity, component, nothing).decoded(store, 0)
     }
+
+    /// Whether another variable is on the same faces or nodes, and layers.
+    pub fn is_at(&self, other: &OnMesh) -> bool {
+        self.is_on_faces == other.is_on_faces && self.levels() == other.levels()
+    }
+}
+
+/// The bounds of a coordinate, with its units if they have none.
+pub(super) fn with_units(bounds: &Variable, coordinate: &Variable) -> Variable {
+    let units = |of: &Variable| of.text("units").filter(|text| !text.is_empty()).map(str::to_owned);
+    let mut bounds = bounds.clone();
+    if let (None, Some(text)) = (units(&bounds), units(coordinate)) {
+        bounds.attributes.insert(0, ("units".into(), Attribute::Text(text)));
+    }
+    bounds
 }

@@ -33,6 +33,8 @@ pub(super) struct CfFrames {
     mesh: CfMesh,
     cells: Cells,
     request: MeshRequest,
+    /// The file that the mesh is of.
+    first: FrameFiles,
     opened: OpenFiles<FrameFiles, dyn Store>,
 }
 
@@ -53,14 +55,16 @@ impl MeshSeries {
         let mut mesh = CfMesh::of(&*first, &request)?;
         turn_to(&mut mesh, options);
         let mut times = vec![mesh.time.clone()];
-        for (index, file) in files.iter().enumerate().skip(1) {
-            let other = file.store()?;
-            if !mesh.is_of(&*first, &*other)? {
-                let paths: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
-                let difference = "its dimensions or positions differ".into();
-                return Err(frame_differs(&paths, index, "grid", difference));
+        if files.len() > 1 {
+            let fingerprint = mesh.fingerprint(&*first)?;
+            for (index, file) in files.iter().enumerate().skip(1) {
+                let other = file.store()?;
+                if let Some(difference) = fingerprint.difference(&*other)? {
+                    let paths: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
+                    return Err(frame_differs(&paths, index, "grid", difference));
+                }
+                times.push(mesh.times_of(&*other)?);
             }
-            times.push(mesh.times_of(&*other)?);
         }
         let times = CfTimes::of(&files, &times, options)?;
         let velocity = VelocityInfo::of_mesh(&mesh, options);
@@ -72,7 +76,8 @@ impl MeshSeries {
         let boundary = boundary(&mesh, &points, &options.faces, path)?;
         mesh.boundary.clear();
         let cells = cells(mesh.shape, connectivity);
-        let frames = CfFrames { mesh, cells, request, opened: OpenFiles::default() };
+        let first = files[0].clone();
+        let frames = CfFrames { mesh, cells, request, first, opened: OpenFiles::default() };
         let frames = MeshFrames::Cf(Box::new(frames));
         Ok(MeshSeries { timeline: times.timeline, points, frames, boundary, velocity, info })
     }
@@ -112,10 +117,11 @@ impl CfFrames {
         &self.cells
     }
 
-    /// Reads the arrays of a velocity, too, in the files of a frame.
-    pub fn set_arrays(&mut self, files: &FrameFiles, velocity: &VelocityInfo) -> Result<()> {
+    /// Reads the arrays of a velocity, too.
+    pub fn set_arrays(&mut self, velocity: &VelocityInfo) -> Result<()> {
         self.request.variables = request_of(velocity);
-        let other = CfMesh::of(&*files.store()?, &self.request)?;
+        // Of the file that the points are of: land at the first time of another one may be elsewhere.
+        let other = CfMesh::of(&*self.first.store()?, &self.request)?;
         self.mesh.set_arrays(other);
         Ok(())
     }

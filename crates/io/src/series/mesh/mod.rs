@@ -174,7 +174,7 @@ impl MeshSeries {
             return Ok(());
         };
         self.velocity.add_cf_arrays(arrays);
-        frames.set_arrays(&self.timeline.frames[0], &self.velocity)
+        frames.set_arrays(&self.velocity)
     }
 }
 
