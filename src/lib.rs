@@ -60,6 +60,7 @@ test_pages! {
     EarthGuide: "../docs/guide/earth.md",
     ExportGuide: "../docs/guide/export.md",
     GradientsGuide: "../docs/guide/gradients.md",
+    InertiaGuide: "../docs/guide/inertia.md",
     LibraryGuide: "../docs/guide/library.md",
     PageGuide: "../docs/guide/page.md",
     PicturesGuide: "../docs/guide/pictures.md",

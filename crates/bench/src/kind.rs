@@ -42,6 +42,7 @@ workloads! {
     W2Saved "w2-saved" "as w2, with every step saved into memory"
     W2Stored "w2-stored" "as w2, with every step saved into a store on the disk"
     W2Axes "w2-axes" "64^3 grid on uneven axes x 10 frames, trilinear"
+    Inertial "inertial" "as w2, with heavy particles that have inertia, reflecting faces"
     Sphere "sphere" "as w2, where x and y are longitude and latitude on a sphere"
     W2Many "w2-many" "as w2, with 3,000,000 particles"
     Step "step" "as w2, with an operation after each step, reflecting faces"
@@ -145,7 +146,13 @@ impl WorkloadKind {
 
     /// Whether the faces of the unit cube reflect, or the boundary of the mesh that fills it.
     pub fn reflects(self) -> bool {
-        self.is_scattered() || matches!(self, WorkloadKind::Step | WorkloadKind::W3Walls)
+        use WorkloadKind::{Inertial, Step, W3Walls};
+        self.is_scattered() || matches!(self, Inertial | Step | W3Walls)
+    }
+
+    /// The relaxation time of heavy particles with inertia.
+    pub fn relaxation_time(self) -> Option<f64> {
+        (self == WorkloadKind::Inertial).then_some(0.02)
     }
 
     /// A velocity that is added to the field's.

@@ -86,6 +86,9 @@ impl<'a> Reference<'a> {
     fn path(&self, seed: Point, stops: &[u64]) -> Vec<Point> {
         let kind = self.case.frames.source.workload.kind;
         let (dt, shift) = (kind.dt(), kind.shift());
+        if let Some(tau) = kind.relaxation_time() {
+            return self.flight(seed, tau, stops);
+        }
         let mut state = FinalState::waiting(seed);
         let mut taken = 0;
         let mut positions = Vec::with_capacity(stops.len());
@@ -101,6 +104,51 @@ impl<'a> Reference<'a> {
             positions.push(state.position);
         }
         positions
+    }
+}
+
+/// Parts of a step in which the reference moves a particle with inertia.
+const PARTS: u64 = 16;
+
+impl Reference<'_> {
+    /// The positions of a heavy particle with a relaxation time: RK4 of position and velocity, in small steps.
+    fn flight(&self, seed: Point, tau: f64, stops: &[u64]) -> Vec<Point> {
+        let h = self.case.frames.source.workload.kind.dt() / PARTS as f64;
+        let rate = |[x, v]: [Point; 2], t: f64| {
+            let u = self.case.velocity(x, t);
+            [v, std::array::from_fn(|d| (u[d] - v[d]) / tau)]
+        };
+        let moved = |state: [Point; 2], k: [Point; 2], h: f64| {
+            [0, 1].map(|i| std::array::from_fn(|d| state[i][d] + h * k[i][d]))
+        };
+        let mut state = [seed, self.case.velocity(seed, 0.0)];
+        let (mut taken, mut positions) = (0, Vec::with_capacity(stops.len()));
+        for stop in stops {
+            while taken < stop * PARTS {
+                let t = taken as f64 * h;
+                let first = rate(state, t);
+                let second = rate(moved(state, first, h / 2.0), t + h / 2.0);
+                let third = rate(moved(state, second, h / 2.0), t + h / 2.0);
+                let fourth = rate(moved(state, third, h), t + h);
+                for (k, weight) in [(first, 1.0), (second, 2.0), (third, 2.0), (fourth, 1.0)] {
+                    state = moved(state, k, weight * h / 6.0);
+                }
+                reflect(&mut state);
+                taken += 1;
+            }
+            positions.push(state[0]);
+        }
+        positions
+    }
+}
+
+/// Reflects a position and a velocity at the faces of the unit cube.
+fn reflect([position, velocity]: &mut [Point; 2]) {
+    for (x, v) in position.iter_mut().zip(velocity) {
+        let inside = x.clamp(0.0, 1.0);
+        if *x != inside {
+            (*x, *v) = (2.0 * inside - *x, -*v);
+        }
     }
 }
 

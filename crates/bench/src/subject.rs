@@ -3,7 +3,7 @@
 use crate::{kind::WorkloadKind, source::OnDevice, workload::Workload};
 use anyhow::{Result, anyhow};
 use burntrace::{
-    BoundaryCondition, Domain, Field, SaveAt, Seeds, Span, Summary, Tracer,
+    BoundaryCondition, Domain, Field, Inertia, SaveAt, Seeds, Span, Summary, Tracer,
     burn::tensor::{Tensor, TensorData},
     io,
 };
@@ -42,7 +42,10 @@ pub fn tracer(kind: WorkloadKind, field: &dyn Field, steps: u64) -> Tracer<'_> {
             let beside = (&step.after.device(), step.after.dtype());
             step.after + Tensor::from_data([kind.shift()], beside)
         }),
-        _ => tracer.all_faces(wall),
+        _ => match kind.relaxation_time() {
+            Some(tau) => tracer.all_faces(wall).inertia(Inertia::new(tau, 0.0)),
+            None => tracer.all_faces(wall),
+        },
     }
 }
 

@@ -44,10 +44,11 @@ struct Rule {
 table! {
     features {
         Inertia = "particles with inertia";
+        InertiaInTensors = "particles with inertia on a graphics card, with gradients or with an operation after each step";
         InertialGradients = "gradients of particles with inertia";
         Backward = "a backward run";
         Drift = "a drift";
-        NotRk4 = "a scheme other than `rk4`";
+        NotRk4 = "a scheme other than `rk4` and, with a tolerance, `dormand-prince`";
         RoundBodies = "spheres and cylinders that reflect, or along which particles slide";
         Tolerance = "a tolerance";
         OtherScheme = "a scheme other than `dormand-prince`";
@@ -82,14 +83,13 @@ table! {
         LevelDrift = "a drift towards the east or the north";
     }
     rules {
-        Inertia, Tolerance: "their steps do not estimate their error", "omit the tolerance, and give `dt` or `steps`";
-        Inertia, NotRk4: "their steps are of order 4", "omit the scheme";
+        Inertia, NotRk4: "their steps are of order 4", "omit the scheme, or use `dormand-prince` with a tolerance";
         Inertia, Backward: "the drag grows exponentially in time", "trace them forward";
         Inertia, Walk: "a random walk displaces them whatever their velocity", "remove the walk or the inertia";
         Inertia, Drift: "their velocity follows from gravity and from the field", "omit the drift, or add a further field with `Sum`";
         Inertia, Sphere: "their velocity would turn with longitude and latitude", "project the field before";
         Inertia, FlowMapGradient: "their paths depend on velocities, too", "use differences of auxiliary seeds";
-        Inertia, FusedEngine: "it has no velocities of particles", "leave the engine to the run";
+        InertiaInTensors, FusedEngine: "it takes their steps on CPUs only", "leave the engine to the run (`Adjoint::Auto`)";
         InertialGradients, RoundBodies: "the curvature of the surface would be left out", "use boxes or triangles";
         Tolerance, OtherScheme: "it does not estimate its error", "use `dormand-prince`, or omit the tolerance";
         Tolerance, Walk: "a random walk needs a fixed step", "remove the walk or the tolerance";

@@ -75,7 +75,7 @@ pub enum InitialVelocity {
     Fluid,
     /// A velocity, in length per time: `[0.0; 3]` for particles at rest.
     Uniform([f64; 3]),
-    /// One for each slot: for the seeds, then for the slots of sources.
+    /// One for each slot: for the seeds, then for the slots of sources. Later particles in a slot have the field's velocity.
     Each(Arc<[[f64; 3]]>),
 }
 

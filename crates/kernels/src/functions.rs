@@ -38,8 +38,9 @@ impl FieldTensors {
 #[derive(Clone, Debug)]
 pub struct Particles {
     /// Positions `[n, POSITION]`, in the field's precision: x, y and z, and their rests, which are
-    /// too small for them. A step adds to both, so that a long run does not lose small steps. Particles with inertia have
-    /// velocities behind them `[n, POSITION + 3]`, which [`settle`](crate::settle) turns.
+    /// too small for them. A step adds to both, so that a long run does not lose small steps. For particles with inertia
+    /// `[n, INERTIAL]`: behind them velocities, NaN where they are not released yet, and relaxation times, ratios beta of densities and
+    /// Reynolds numbers of a unit of speed.
     pub position: Tensor<2>,
     /// The `i32` of a [`Record`](crate::Record) per particle `[n, RECORD]`.
     pub record: Tensor<2, Int>,
@@ -56,6 +57,9 @@ pub struct Particles {
 
 /// Columns of [`Particles::position`].
 pub const POSITION: usize = 6;
+
+/// Columns of [`Particles::position`] for particles with inertia.
+pub const INERTIAL: usize = POSITION + 6;
 
 /// Columns of [`Particles::tangents`].
 pub const TANGENTS: usize = 9;
@@ -95,8 +99,9 @@ impl Particles {
 
     /// The particles with other velocities `[n, 3]`.
     pub fn with_velocity(self, velocity: Tensor<2>) -> Self {
-        let position = self.position.narrow(1, 0, POSITION);
-        Particles { position: Tensor::cat(vec![position, velocity], 1), ..self }
+        let part = |first: usize, count: usize| self.position.clone().narrow(1, first, count);
+        let parts = vec![part(0, POSITION), velocity, part(POSITION + 3, 3)];
+        Particles { position: Tensor::cat(parts, 1), ..self }
     }
 
     /// [`Status`](crate::Status) codes `[n]`.
@@ -246,7 +251,7 @@ pub fn advance(
     let (tangents, slots) = (particles.tangents.clone(), particles.slots.clone());
     assert!(tangents.is_none() || slots.is_none(), "tangents of rows in another order");
     segment.slots.clone_from(&slots);
-    let (state, geometry) = (state(particles), buffers(geometry));
+    let (state, geometry) = (whole_state(particles), buffers(geometry));
     let tangents = tangents.map(|tangents| {
         let (state, geometry) = (state.clone(), geometry.clone());
         let (tangents, segment) = (tangents.into_dispatch(), segment.clone());
@@ -326,12 +331,17 @@ pub(crate) fn buffers(geometry: &GeometryTensors) -> ops::Geometry<Dispatch> {
     }
 }
 
+/// The state of particles, without what those with inertia have beside.
 pub(crate) fn state(particles: Particles) -> ops::State<Dispatch> {
+    whole_state(match particles.position.dims()[1] {
+        POSITION => particles,
+        _ => Particles { position: particles.position.narrow(1, 0, POSITION), ..particles },
+    })
+}
+
+fn whole_state(particles: Particles) -> ops::State<Dispatch> {
     ops::State {
-        position: match particles.position.dims()[1] {
-            POSITION => particles.position.into_dispatch(),
-            _ => particles.position.narrow(1, 0, POSITION).into_dispatch(),
-        },
+        position: particles.position.into_dispatch(),
         record: particles.record.into_dispatch(),
         fraction: particles.fraction.into_dispatch(),
     }

@@ -24,6 +24,7 @@ mod formula;
 mod functions;
 mod gradient_sum;
 mod grid;
+pub mod inertia;
 mod land;
 mod mesh;
 mod obstacle;
@@ -61,11 +62,12 @@ pub use formula::{
     FormulaNumber, FormulaShape, FormulaStart, Function, Instruction, Operator, Program,
 };
 pub use functions::{
-    FieldTensors, GeometryTensors, IDENTITY, Launched, Log, MOTION, POSITION, Particles, TANGENTS,
-    advance, locate, sample,
+    FieldTensors, GeometryTensors, IDENTITY, INERTIAL, Launched, Log, MOTION, POSITION, Particles,
+    TANGENTS, advance, locate, sample,
 };
 pub use gradient_sum::GradientSum;
 pub use grid::{GridShape, Placement, Spacing};
+pub use inertia::InertialLaunch;
 pub use land::Land;
 pub use mesh::{CELL_RECORD, FaceTags, MeshForm, MeshShape};
 pub use obstacle::{Allowed, Obstacle, Shape};

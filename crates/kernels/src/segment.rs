@@ -1,7 +1,8 @@
 //! The input of one launch.
 
 use crate::{
-    Adaptive, Boundary, Clock, FormulaStart, Obstacle, ReinjectionRules, Scheme, Step, Walk,
+    Adaptive, Boundary, Clock, FormulaStart, InertialLaunch, Obstacle, ReinjectionRules, Scheme,
+    Step, Walk,
 };
 use burn::tensor::TensorData;
 use std::{fmt::Debug, sync::Arc};
@@ -40,6 +41,8 @@ pub struct Segment {
     pub drift: [f64; 3],
     /// A random walk added to the steps.
     pub walk: Option<Walk>,
+    /// For particles with inertia, what they have in common.
+    pub inertia: Option<InertialLaunch>,
     /// Rules for the re-use of slots.
     pub reinjection: Option<ReinjectionRules>,
     /// Gives the field's values again for a backward pass, which then does not keep them.
@@ -86,6 +89,7 @@ impl Segment {
             adaptive: None,
             drift: [0.0; 3],
             walk: None,
+            inertia: None,
             reinjection: None,
             reload: None,
             batch: None,

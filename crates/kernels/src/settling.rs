@@ -1,8 +1,8 @@
 //! Settling: what becomes of the end of a step.
 
 use crate::{
-    FieldShape, FieldTensors, GeometryTensors, GridShape, Launched, Particles, Placement, Segment,
-    Spacing, TraceBackend, functions, ops,
+    FieldShape, FieldTensors, GeometryTensors, GridShape, Launched, POSITION, Particles, Placement,
+    Segment, Spacing, TraceBackend, functions, ops,
 };
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Int, Tensor};
@@ -65,6 +65,7 @@ pub fn settle(
     mut segment: Segment,
 ) -> Launched {
     let (slots, velocity) = (particles.slots.clone(), particles.velocity());
+    let inertial = particles.position.clone();
     segment.slots.clone_from(&slots);
     let change = ends.velocity_change;
     let ends = ops::Ends {
@@ -89,7 +90,10 @@ pub fn settle(
     match carried {
         None => launched,
         Some(velocity) => {
-            Launched { particles: launched.particles.with_velocity(velocity), ..launched }
+            let beside = inertial.narrow(1, POSITION + 3, 3);
+            let position = vec![launched.particles.position, velocity, beside];
+            let position = Tensor::cat(position, 1);
+            Launched { particles: Particles { position, ..launched.particles }, ..launched }
         }
     }
 }

@@ -6,9 +6,10 @@ use crate::{
 };
 use burn::tensor::{Device, Tensor};
 use burntrace::{
-    Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, Domain, Drag, Error, Face, Field,
-    FieldFn, FieldOptions, Flow, Formula, Inertia, InitialVelocity, Inlet, InletShape, MeshField,
-    Obstacle, Pattern, Placement, Precision, SaveAt, Scheme, Seeds, Shape, Sphere, Status, Tracer,
+    Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, Domain, Drag, Engine, Error,
+    Face, Field, FieldFn, FieldOptions, Flow, Formula, Inertia, InitialVelocity, Inlet, InletShape,
+    MeshField, Obstacle, Pattern, Placement, Precision, SaveAt, Scheme, Seeds, SeedsOutside, Shape,
+    Solver, Sphere, Status, Tolerance, Tracer,
 };
 
 fn formula(velocity: [&str; 3], machine: &Machine, domain: Domain) -> Analytic {
@@ -372,6 +373,123 @@ fn batches_and_resumed_runs_have_the_same_bits() {
     let parts = trace(&tracer.clone().batch(7), &seeds);
     assert_eq!((whole.saves, whole.velocities), (parts.saves, parts.velocities));
     crate::runs::resume::assert_resumes("inertia", &tracer, &seeds);
+}
+
+/// A flow that is linear in space and time, so that all differences are exact.
+fn linear([x, y, z]: [f64; 3], t: f64) -> [f64; 3] {
+    [1.0 - y + 0.3 * t, x - 0.5 - 0.2 * z, 0.4 * y - 0.3 * t]
+}
+
+#[test]
+fn both_engines_have_the_same_paths() {
+    let heavy = Inertia::new(0.2, 0.0).gravity([0.1, 0.2, -0.6]);
+    let light = Inertia::new(0.1, 1.4).gravity([0.0, 0.0, -0.5]);
+    let sphere =
+        Sphere { diameter: 0.02.into(), density: 3.0.into(), fluid_density: 1.0, viscosity: 1e-3 };
+    let sphere = Inertia::of_spheres(sphere).drag(Drag::SchillerNaumann);
+    let fast = sphere.initial_velocity(InitialVelocity::Uniform([0.5, -0.5, 0.2]));
+    let obstacle = |shape: Shape| Obstacle {
+        shape,
+        allowed: Allowed::Outside,
+        surface: BoundaryCondition::Reflect,
+    };
+    let ball = Shape::Sphere { centre: [0.5; 3], radius: 0.15 };
+    let block = Shape::Box { low: [0.7, 0.6, -1.0], high: [2.0, 0.8, 2.0] };
+    let seeds = Seeds::uniform([0.05; 3], [0.95; 3], 40, 3).unwrap();
+    let seeds = seeds.with_release((0..40).map(|i| 0.005 * f64::from(i)).collect()).unwrap();
+    let inner = Seeds::uniform([0.4; 3], [0.6; 3], 20, 3).unwrap();
+    for machine in exact_machines() {
+        let axes = || [0, 1, 2].map(|d| stretched_axis(0.0, 1.0, 3 + d));
+        let grid = machine.field(&Frames::new(axes(), Placement::Nodes, &[0.0, 0.8], linear));
+        let options = || FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let mesh = |kind: CellKind| {
+            let made = Made::new(3, shake(kind), |_| kind);
+            let mut frames = MeshFrames::new(&made, &[0.0, 0.8], linear);
+            let constant = CellVelocity::Constant;
+            MeshField::load(&mut frames, &machine.device, &options(), constant).unwrap()
+        };
+        let (tetrahedra, hexahedra) = (mesh(CellKind::Tetra), mesh(CellKind::Hexahedron));
+        let domain = Domain::new([0.0; 3], [1.0; 3]).unwrap();
+        let formula = formula(
+            ["1 - y + 0.3 * t", "x - 0.5 - 0.2 * z", "0.4 * y - 0.3 * t"],
+            &machine,
+            domain,
+        );
+        let fields: [(&str, &dyn Field); 4] = [
+            ("grid", &grid),
+            ("tetrahedra", &tetrahedra),
+            ("hexahedra", &hexahedra),
+            ("formula", &formula),
+        ];
+        for (name, field) in fields {
+            for (what, inertia, condition) in [
+                ("heavy", &heavy, BoundaryCondition::Reflect),
+                ("heavy", &heavy, BoundaryCondition::Slide),
+                ("heavy", &heavy, BoundaryCondition::Exit),
+                // Differences and gradients of the field are the same away from walls.
+                ("light", &light, BoundaryCondition::Exit),
+                ("fast", &fast, BoundaryCondition::Exit),
+            ] {
+                let tracer = Tracer::new(field)
+                    .save(SaveAt::EverySteps(2))
+                    .save_velocity(true)
+                    .all_faces(condition)
+                    .mesh_wall(condition)
+                    .inertia(inertia.clone());
+                let (tracer, seeds) = match what {
+                    "heavy" => {
+                        let tracer = tracer
+                            .span(steps(0.0, 0.8, 16))
+                            .obstacle(obstacle(block.clone()))
+                            .obstacle(obstacle(ball.clone()))
+                            .seeds_outside(SeedsOutside::NotLocated);
+                        (tracer, &seeds)
+                    }
+                    _ => (tracer.span(steps(0.0, 0.3, 6)), &inner),
+                };
+                {
+                    let run = |engine| trace(&tracer.clone().engine(engine), seeds);
+                    let (fused, tensor) = (run(Engine::Fused), run(Engine::Tensor));
+                    let name = format!("{machine}, {name}, {what}, {condition:?}");
+                    assert_eq!(fused.status, tensor.status, "{name}");
+                    let [a, b] = [&fused, &tensor].map(|run| run.saves.concat());
+                    let alike: Vec<_> = a.iter().zip(&b).filter(|(a, _)| !a[0].is_nan()).collect();
+                    let [a, b] = [0, 1].map(|which| {
+                        let of = |pair: &(&[f64; 3], &[f64; 3])| [*pair.0, *pair.1][which];
+                        alike.iter().map(of).collect::<Vec<_>>()
+                    });
+                    assert_below(&name, distance(&a, &b), 1e-10);
+                    let pairs =
+                        fused.velocities.iter().flatten().zip(tensor.velocities.iter().flatten());
+                    let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                    assert_below(&format!("{name}, velocities"), largest, 1e-9);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn adaptive_steps_meet_their_tolerance_on_both_engines() {
+    for machine in exact_machines() {
+        let field = formula(CELLS, &machine, plane(20.0));
+        let ([tau, beta, gravity], [x, y]) = IN_CELLS[0];
+        for engine in machine.engines() {
+            let error = |tolerance: f64| {
+                let tracer = Tracer::new(&field)
+                    .span(span(0.0, 10.0, 10.0))
+                    .solver(Solver::adaptive(Tolerance::new(0.0, tolerance)))
+                    .inertia(Inertia::new(tau, beta).gravity([0.0, gravity, 0.0]));
+                let run = trace(&tracer.engine(*engine), &one([1.0, 2.0, 0.0]));
+                let steps = run.summary.tries.unwrap()[0];
+                (distance(run.last(), &[[x, y, 0.0]]), steps)
+            };
+            let [(coarse, few), (fine, many)] = [1e-5, 1e-8].map(error);
+            assert!(few < 80 && many > 2 * few, "{engine:?}: {few} and {many} steps");
+            assert_below(&format!("{machine}, {engine:?}"), coarse, 1e-3);
+            assert_below(&format!("{machine}, {engine:?}"), fine, 1e-5);
+        }
+    }
 }
 
 /// A weighted sum of the last positions of a run by tau, beta and the seed.

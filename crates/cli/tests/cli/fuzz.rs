@@ -58,6 +58,12 @@ fn settings() -> Vec<String> {
         seeded("walk = { smagorinsky = 0.1, factors = [1.0, 1.0, 0.0] }"),
         seeded("walk = { profile = { z = [0.0, 1.0], diffusivity = [1e-3, 2e-3] } }"),
         seeded(
+            "motion = { kind = \"inertial\", diameter = 1e-4, density = 2650.0, fluid_density = 1000.0, \
+             viscosity = 1e-3, drag = \"schiller-naumann\", gravity = [0.0, 0.0, -9.81], \
+             initial_velocity = \"zero\" }",
+        ),
+        seeded("motion = { kind = \"inertial\", relaxation_time = 0.1, beta = 0.0 }"),
+        seeded(
             "trace = { t0 = 0.0, t1 = 1.0, scheme = \"dormand-prince\", tolerance = { relative = 1e-4, \
              absolute = 1e-6, min_step = 1e-3, max_step = 0.5 } }",
         ),

@@ -267,3 +267,43 @@ fn adaptive_runs_over_many_periods_choose_their_steps() {
     // A step that is given is still refused.
     assert_refused(&call(&["--overwrite", "--set", "trace.dt=150.0"]), 2, &["150", "periods"]);
 }
+
+/// A section `[motion]` of sand of 0.2 mm in water.
+const SAND: &str = "[motion]\nkind = \"inertial\"\ndiameter = 2e-4\ndensity = 2650.0\n\
+    fluid_density = 1000.0\nviscosity = 1e-3\ndrag = \"schiller-naumann\"\n\
+    gravity = [0.0, 0.0, -9.81]\n";
+
+#[test]
+fn sand_settles_at_its_terminal_velocity() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = "[seeds]\nkind = \"list\"\npoints = [[0.0, 0.0, 0.0]]\n";
+    let save = "[save]\nvelocity = true\nreport = \"never\"\n";
+    let (ends, summary, _) = ends(folder.path(), &[PLUG, one, SAND, save]);
+    assert_eq!(summary["engine"], "fused");
+    let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
+    let velocity = tracks.velocity(tracks.times().len() - 1).unwrap().unwrap();
+    let [u, _, w] = velocity[0];
+    assert!((u - 1.0).abs() < 1e-9 && (w + 0.02479582).abs() < 1e-8, "{velocity:?}");
+    let [x, _, z] = ends[0];
+    // It takes a few milliseconds to reach that velocity.
+    assert!((x - 2.0).abs() < 1e-9 && (-0.0496..-0.0492).contains(&z), "{ends:?}");
+}
+
+#[test]
+fn motions_that_contradict_themselves_are_refused() {
+    let cases = [
+        (SAND.replace("density = 2650.0\n", ""), "the keys of spheres or of their response"),
+        (format!("{SAND}beta = 0.0\n"), "the keys of spheres or of their response"),
+        (SAND.replace("\"schiller-naumann\"", "\"newton\""), "`drag`"),
+        (SAND.replace("\"inertial\"", "\"heavy\""), "`kind`"),
+        (SAND.replace("2650.0", "-1.0"), "the density of particle 0 is -1"),
+        (format!("{SAND}initial_velocity = \"slow\"\n"), "give \"fluid\", \"zero\", or [u, v, w]"),
+        (format!("{SAND}[walk]\ndiffusivity = 1.0\n"), "a random walk displaces them"),
+        (SAND.replace("fluid_density = 1000.0", "fluid_densty = 1.0"), "`fluid_density`?"),
+    ];
+    for (motion, message) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let output = run(folder.path(), &[PLUG, MANY, &motion]);
+        assert_refused(&output, 2, &[message]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::resident;
 use crate::{Engine, FieldSize, Frames, ParticleInstance, Precision, schedule::EVENTS};
-use burntrace_kernels::TANGENTS;
+use burntrace_kernels::{INERTIAL, POSITION, TANGENTS};
 
 /// The phase of a run that needs an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,9 +86,9 @@ impl RunSize {
 
     /// Bytes of a particle's position, velocity, record, fraction and gradient of the flow map.
     fn row(&self) -> u64 {
-        let velocity = if self.has_inertia { 3 } else { 0 };
-        (self.precision.particle_bytes() + (velocity + self.tangents()) * self.precision.bytes())
-            as u64
+        let inertia = if self.has_inertia { INERTIAL - POSITION } else { 0 };
+        let numbers = (inertia + self.tangents()) * self.precision.bytes();
+        (self.precision.particle_bytes() + numbers) as u64
     }
 
     /// Numbers of the gradient of the flow map of a particle.

@@ -206,9 +206,9 @@ pub(super) fn is_host(device: &Device) -> bool {
     !device.is_autodiff() && !device::compiles_kernels(device)
 }
 
-/// Whether the fused operation samples a field that is traced.
+/// Whether the fused operation samples a field that is traced: one with values, and no formula.
 fn fuses(stepper: &Stepper, field: &dyn Field) -> bool {
-    stepper.engine == Engine::Fused && field.sampled().is_some()
+    stepper.engine == Engine::Fused && field.origin_view().is_some()
 }
 
 /// The velocities of particles with inertia; of those that are not released yet, and of new ones, the field's.

@@ -1,11 +1,12 @@
 //! The fused engine: one launch per chunk of steps.
 
 use super::{
+    inertia::Inertial,
     reinjection::{End, Reinjection},
     stepper::Stepper,
 };
 use crate::{
-    Error, Floats, Result, Sampled,
+    Error, Floats, Result, Sampled, Scheme,
     field::{FrameWindow, evaluate},
     schedule::Chunk,
 };
@@ -106,11 +107,20 @@ pub(super) fn velocity(
 pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
     Segment {
         formula: steps.first().and_then(|step| stepper.field.formula_start(step.since)),
-        scheme: stepper.scheme,
+        scheme: match stepper.inertia {
+            // Its stages have the frames of those of particles with inertia.
+            Some(_) => Scheme::Rk4,
+            None => stepper.scheme,
+        },
+        inertia: stepper.inertia.as_ref().map(Inertial::launch),
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),
         has_holes: stepper.has_holes(),
-        stagnant_speed: stepper.stagnant_speed,
+        stagnant_speed: match stepper.inertia {
+            // One at rest may be accelerated.
+            Some(_) => 0.0,
+            None => stepper.stagnant_speed,
+        },
         adaptive: stepper.adaptive,
         drift: stepper.drift,
         walk: stepper.walk,

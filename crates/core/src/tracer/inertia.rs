@@ -18,10 +18,11 @@ use crate::{
     inertia::{Body, Sphere},
 };
 use burn::tensor::{Device, Tensor, TensorData};
+use burntrace_kernels::{
+    INERTIAL, InertialLaunch, POSITION,
+    inertia::{DIFFERENCE, difference_in_time},
+};
 use std::ops::Range;
-
-/// The part of a step between the points of differences.
-const PART: f64 = 1.0 / 16.0;
 
 /// Smallest square of a speed with a derivative of its power.
 const TINY: f64 = 1e-30;
@@ -29,14 +30,7 @@ const TINY: f64 = 1e-30;
 /// The inertia of a run's particles, validated, on its device.
 pub(super) struct Inertial {
     body: OnDevice,
-    drag: Drag,
-    /// `[1, 3]`.
-    gravity: Tensor<2>,
-    /// `[1, 3]`, or one for each slot `[n, 3]`; `None` for the field's velocity.
-    initial_velocity: Option<Tensor<2>>,
-    is_steady: bool,
-    /// Whether beta is 0 for all particles, so that the fluid's acceleration has no effect.
-    is_heavy: bool,
+    launch: InertialLaunch,
 }
 
 enum OnDevice {
@@ -52,7 +46,6 @@ pub(super) struct Response {
     beta: Tensor<2>,
     /// The Reynolds number of a unit of speed, for spheres.
     reynolds: Option<Tensor<2>>,
-    initial_velocity: Option<Tensor<2>>,
 }
 
 impl PerParticle {
@@ -130,11 +123,6 @@ pub(super) fn inertial(tracer: &Tracer) -> Result<Option<Inertial>> {
     let Some(inertia) = &tracer.motion.inertia else { return Ok(None) };
     check(tracer, inertia)?;
     let device = walk::device(tracer, is_tracked(tracer));
-    let dtype = tracer.field.precision().dtype();
-    let rows = |numbers: &[[f64; 3]]| {
-        let data = TensorData::new(numbers.as_flattened().to_vec(), [numbers.len(), 3]);
-        Tensor::from_data(data, (&device, dtype))
-    };
     let [(_, first, _), (_, second, _)] = quantities(inertia);
     let both = [first.on_device(tracer, &device)?, second.on_device(tracer, &device)?];
     Ok(Some(Inertial {
@@ -142,19 +130,46 @@ pub(super) fn inertial(tracer: &Tracer) -> Result<Option<Inertial>> {
             Body::Response { .. } => OnDevice::Response(both),
             Body::Sphere(sphere) => OnDevice::Sphere(both, sphere.clone()),
         },
-        drag: inertia.drag,
-        gravity: rows(&[inertia.gravity]),
-        initial_velocity: match &inertia.initial_velocity {
-            InitialVelocity::Fluid => None,
-            InitialVelocity::Uniform(velocity) => Some(rows(&[*velocity])),
-            InitialVelocity::Each(each) => Some(rows(each)),
-        },
-        is_steady: is_steady(tracer.field),
-        is_heavy: match &inertia.body {
-            Body::Response { beta, .. } => *beta == PerParticle::Number(0.0),
-            Body::Sphere(sphere) => sphere.fluid_density == 0.0,
+        launch: InertialLaunch {
+            gravity: inertia.gravity,
+            initial_velocity: match &inertia.initial_velocity {
+                InitialVelocity::Uniform(velocity) => Some(*velocity),
+                // Of each one's own, rows have them from the start.
+                InitialVelocity::Fluid | InitialVelocity::Each(_) => None,
+            },
+            has_reynolds: inertia.drag == Drag::SchillerNaumann,
+            is_heavy: match &inertia.body {
+                Body::Response { beta, .. } => *beta == PerParticle::Number(0.0),
+                Body::Sphere(sphere) => sphere.fluid_density == 0.0,
+            },
+            is_steady: is_steady(tracer.field),
         },
     }))
+}
+
+/// What particles with inertia have beside their positions, before the first step: a velocity, NaN if it is not known before the
+/// release, and the relaxation time, beta and the Reynolds number of a unit of speed.
+pub(super) fn rows(tracer: &Tracer, count: usize) -> Result<Vec<[f64; INERTIAL - POSITION]>> {
+    let Some(inertia) = &tracer.motion.inertia else { return Ok(Vec::new()) };
+    let [(_, first, _), (_, second, _)] = quantities(inertia);
+    let both = [first.numbers()?, second.numbers()?];
+    let row = |slot: usize| {
+        let [u, v, w] = match &inertia.initial_velocity {
+            InitialVelocity::Each(each) => each[slot.min(each.len() - 1)],
+            _ => [f64::NAN; 3],
+        };
+        let [first, second] = both.each_ref().map(|all| all[slot.min(all.len() - 1)]);
+        let [tau, beta, reynolds] = match &inertia.body {
+            Body::Response { .. } => [first, second, 0.0],
+            Body::Sphere(Sphere { fluid_density, viscosity, .. }) => {
+                let total = 2.0 * second + fluid_density;
+                let tau = first * first * total / (36.0 * viscosity);
+                [tau, 3.0 * fluid_density / total, first * fluid_density / viscosity]
+            }
+        };
+        [u, v, w, tau, beta, reynolds]
+    };
+    Ok((0..count).map(row).collect())
 }
 
 fn is_steady(field: &dyn Field) -> bool {
@@ -212,6 +227,11 @@ fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
 }
 
 impl Inertial {
+    /// What the fused engine takes of it.
+    pub fn launch(&self) -> InertialLaunch {
+        self.launch
+    }
+
     /// The response of some rows of the particles in `slots`.
     pub fn response(&self, slots: Range<usize>, rows: &RowSelection) -> Response {
         let of_rows = |all: Tensor<2>| match all.dims()[0] {
@@ -219,10 +239,9 @@ impl Inertial {
             _ => rows.take(&all.narrow(0, slots.start, slots.len())),
         };
         let column = |numbers: &Tensor<1>| of_rows(numbers.clone().reshape([-1, 1]));
-        let initial_velocity = self.initial_velocity.clone().map(of_rows);
         match &self.body {
             OnDevice::Response([tau, beta]) => {
-                Response { tau: column(tau), beta: column(beta), reynolds: None, initial_velocity }
+                Response { tau: column(tau), beta: column(beta), reynolds: None }
             }
             OnDevice::Sphere([diameter, density], Sphere { fluid_density, viscosity, .. }) => {
                 let (diameter, density) = (column(diameter), column(density));
@@ -232,7 +251,6 @@ impl Inertial {
                     tau: tau.div_scalar(36.0 * viscosity),
                     beta: total.recip().mul_scalar(3.0 * fluid_density),
                     reynolds: Some(diameter.mul_scalar(fluid_density / viscosity)),
-                    initial_velocity,
                 }
             }
         }
@@ -240,7 +258,7 @@ impl Inertial {
 
     /// The factor of the drag `[n, 1]` by the slip velocity; `None` for 1.
     fn factor(&self, response: &Response, slip: &Tensor<2>) -> Option<Tensor<2>> {
-        let reynolds = response.reynolds.clone().filter(|_| self.drag == Drag::SchillerNaumann)?;
+        let reynolds = response.reynolds.clone().filter(|_| self.launch.has_reynolds)?;
         // The square, so that there is a derivative at 0.
         let square = reynolds.powi_scalar(2) * slip.clone().powi_scalar(2).sum_dim(1);
         // Burn's powers round their exponents to single precision.
@@ -259,7 +277,8 @@ pub(super) fn inertial_step(
 ) -> Result<StepResult> {
     let from = &start.position;
     let fluid = times.velocity(stepper.field, sampled_at(stepper, start, from.clone())?, 0.0)?;
-    let initial = response.initial_velocity.clone().map(|all| all.expand(fluid.dims()));
+    let initial = inertial.launch.initial_velocity.map(|velocity| row(velocity, from));
+    let initial = initial.map(|row| row.expand(fluid.dims()));
     let is_new = own.clone().detach().is_nan();
     let own = own.mask_where(is_new, initial.unwrap_or_else(|| fluid.clone()));
     let slip = fluid.clone() - own.clone();
@@ -278,15 +297,17 @@ pub(super) fn inertial_step(
     let line = [first.clone(), (middle - first.clone()).mul_scalar(2.0)];
     let mut targets = [(0.5, half.of(&begin, &line)), (1.0, whole.of(&begin, &line))];
     let mut parabola = stages.parabola(&first, &targets)?;
-    targets = [(0.5, half.of(&begin, &parabola)), (1.0, whole.of(&begin, &parabola))];
+    let before = whole.of(&begin, &parabola);
+    let displacement_before = before.moved.clone();
+    targets = [(0.5, half.of(&begin, &parabola)), (1.0, before)];
     parabola = stages.parabola(&first, &targets)?;
     let end = whole.of(&begin, &parabola);
     let change = end.velocity - begin.velocity.clone();
     Ok(StepResult {
+        error: stepper.adaptive.map(|_| end.moved.clone() - displacement_before),
         displacement: end.moved,
         slow: None,
         velocity: fluid.detach(),
-        error: None,
         own_velocity: Some(Tensor::cat(vec![begin.velocity, change], 1)),
     })
 }
@@ -339,8 +360,9 @@ impl StageTargets<'_> {
         state: &State,
     ) -> Result<Tensor<2>> {
         let Response { beta, .. } = self.response;
-        let mut pull = (beta.clone().neg().add_scalar(1.0)) * self.inertial.gravity.clone();
-        if !self.inertial.is_heavy {
+        let mut pull =
+            (beta.clone().neg().add_scalar(1.0)) * row(self.inertial.launch.gravity, &at);
+        if !self.inertial.launch.is_heavy {
             pull = pull + beta.clone() * self.acceleration(&fluid, at, part)?;
         }
         let mut target = fluid.clone() + self.tau.clone() * pull;
@@ -356,34 +378,28 @@ impl StageTargets<'_> {
     fn acceleration(&self, fluid: &Tensor<2>, at: Tensor<2>, part: f64) -> Result<Tensor<2>> {
         let field = self.stepper.field;
         let along = |steps: f64| {
-            let position = at.clone() + self.times.displacement(fluid.clone(), steps * PART);
+            let position = at.clone() + self.times.displacement(fluid.clone(), steps * DIFFERENCE);
             let position = sampled_at(self.stepper, self.start, position)?;
             self.times.velocity(field, position, part)
         };
         let near = along(1.0)? - along(-1.0)?;
         let far = along(2.0)? - along(-2.0)?;
         let mut difference = near.mul_scalar(8.0) - far;
-        if !self.inertial.is_steady {
-            for (steps, weight) in in_time(part) {
-                let later = self.times.velocity(field, at.clone(), part + steps * PART)?;
+        if !self.inertial.launch.is_steady {
+            for (steps, weight) in difference_in_time(part) {
+                let later = self.times.velocity(field, at.clone(), part + steps * DIFFERENCE)?;
                 difference = difference + (later - fluid.clone()).mul_scalar(weight);
             }
         }
-        let length = self.times.column(&at).mul_scalar(12.0 * PART);
+        let length = self.times.column(&at).mul_scalar(12.0 * DIFFERENCE);
         Ok(difference / length)
     }
 }
 
-/// The points of a difference in time, within the step, and twelve times their weights. Those of the point itself follow, as they
-/// add up to 0.
-fn in_time(part: f64) -> [(f64, f64); 4] {
-    let central = [(-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0)];
-    let forward = [(1.0, 48.0), (2.0, -36.0), (3.0, 16.0), (4.0, -3.0)];
-    match part {
-        0.0 => forward,
-        1.0 => forward.map(|(steps, weight)| (-steps, -weight)),
-        _ => central,
-    }
+/// A vector as a row `[1, 3]` on the device of `beside`.
+fn row(vector: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
+    let data = TensorData::new(vector.to_vec(), [1, 3]);
+    Tensor::from_data(data, (&beside.device(), beside.dtype()))
 }
 
 /// The exact motion over a part of a step towards targets that are polynomials in time: its weights, a row for each

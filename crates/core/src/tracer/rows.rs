@@ -72,7 +72,7 @@ impl Rows {
     /// Tangents stay in the order of slots, so there must be none.
     pub fn in_spatial_order(self) -> Self {
         let records = Record::from_numbers(&self.record);
-        let order = match &self.position {
+        let order = match self.positions().as_ref() {
             Floats::F32(numbers) => spatial_order(numbers.as_chunks().0, records),
             Floats::F64(numbers) => spatial_order(numbers.as_chunks().0, records),
         };

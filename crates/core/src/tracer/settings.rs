@@ -7,7 +7,7 @@ use crate::{
     Seeds, SeedsOutside, Solver, Source, Span, Surroundings, Tolerance,
 };
 use burn::tensor::Tensor;
-use burntrace_kernels::POSITION;
+use burntrace_kernels::{INERTIAL, POSITION};
 use std::sync::Arc;
 
 /// Traces particles through a field.
@@ -204,9 +204,9 @@ impl<'a> Tracer<'a> {
         self.surroundings.domain.unwrap_or_else(|| self.field.domain())
     }
 
-    /// Numbers of a particle's position and, with inertia, velocity.
+    /// Columns of the particles' positions, with what those with inertia have beside.
     pub(super) fn position_width(&self) -> usize {
-        POSITION + if self.motion.inertia.is_some() { 3 } else { 0 }
+        if self.motion.inertia.is_some() { INERTIAL } else { POSITION }
     }
 
     /// The maximum number of particles of all sources at a time.

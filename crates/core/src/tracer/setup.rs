@@ -129,14 +129,15 @@ impl Tracer<'_> {
         let is_tracked = is_tracked || self.field.device().is_autodiff();
         let requested = self.requested_engine(is_tracked)?;
         let is_fused = self.field.sampled().is_some()
-            && self.motion.inertia.is_none()
-            && !self.has_card_gradients(is_tracked);
+            && !self.has_card_gradients(is_tracked)
+            && !self.has_inertia_in_tensors(is_tracked);
         let engine = requested.unwrap_or(if is_fused { Engine::Fused } else { Engine::Tensor });
         let has = |feature| match feature {
             Feature::FusedEngine => requested == Some(Engine::Fused),
             Feature::TensorSteps => engine == Engine::Tensor,
             Feature::Gradients => is_tracked,
             Feature::CardGradients => self.has_card_gradients(is_tracked),
+            Feature::InertiaInTensors => self.has_inertia_in_tensors(is_tracked),
             Feature::InertialGradients => is_tracked && self.motion.inertia.is_some(),
             _ => self.has(feature),
         };
@@ -161,6 +162,12 @@ impl Tracer<'_> {
         is_tracked && self.reuses_slots() && device::compiles_kernels(&self.field.device())
     }
 
+    /// Whether particles with inertia take steps that the fused engine does not have.
+    fn has_inertia_in_tensors(&self, is_tracked: bool) -> bool {
+        let is_compiled = device::compiles_kernels(&self.field.device());
+        self.motion.inertia.is_some() && (is_tracked || is_compiled || self.each_step.is_some())
+    }
+
     /// Whether a run has a feature that follows from its settings.
     fn has(&self, feature: Feature) -> bool {
         let (field, surroundings) = (self.field, &self.surroundings);
@@ -169,7 +176,11 @@ impl Tracer<'_> {
             Feature::Inertia => self.motion.inertia.is_some(),
             Feature::Backward => self.schedule().is_ok_and(|schedule| schedule.span.dt < 0.0),
             Feature::Drift => self.motion.drift != PerAxis::default(),
-            Feature::NotRk4 => self.solver.scheme != Scheme::Rk4,
+            Feature::NotRk4 => {
+                let of_tolerance = self.solver.tolerance.is_some();
+                let scheme = self.solver.scheme;
+                scheme != Scheme::Rk4 && !(of_tolerance && scheme == Scheme::DormandPrince)
+            }
             Feature::RoundBodies => surroundings.obstacles.iter().any(|obstacle| {
                 let is_round =
                     matches!(obstacle.shape, Shape::Sphere { .. } | Shape::Cylinder { .. });

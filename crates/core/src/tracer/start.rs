@@ -1,7 +1,7 @@
 //! The start of a run: its particles on the device, and their release times.
 
 use super::{
-    Tracer, fused,
+    Tracer, fused, inertia,
     rows::Rows,
     slots::Slots,
     stepper::{Release, Stepper},
@@ -72,7 +72,7 @@ pub(super) fn rows(
     slots: Option<&Slots>,
     releases: &mut Releases,
     tracer: &Tracer,
-) -> Rows {
+) -> Result<Rows> {
     let field = tracer.field;
     let fractions = std::mem::take(&mut releases.fractions);
     let empty = slots.map(Slots::first_positions).unwrap_or_default();
@@ -93,19 +93,19 @@ pub(super) fn rows(
     let fractions = (0..cells.len() + empty.len()).map(fraction);
     let origin = field::origin(field);
     let seeds = measured_from(origin, seeds);
-    let width = tracer.position_width();
-    // A velocity is known from the release on.
-    let split = |p: [f64; 3]| {
-        field.precision().split(p).into_iter().chain(std::iter::repeat(f64::NAN)).take(width)
+    let inertia = inertia::rows(tracer, records.len())?;
+    let split = |(i, p): (usize, [f64; 3])| {
+        let beside = inertia.get(i).into_iter().flatten().copied();
+        field.precision().split(p).into_iter().chain(beside)
     };
-    let positions = seeds.into_iter().chain(empty).flat_map(split);
-    Rows {
+    let positions = seeds.into_iter().chain(empty).enumerate().flat_map(split);
+    Ok(Rows {
         position: Floats::from_f64(field.precision(), positions),
         record: Record::as_numbers(&records).to_vec(),
         fraction: Floats::from_f64(field.precision(), fractions),
         tangents: tangents(tracer, records.len()),
         slots: None,
-    }
+    })
 }
 
 /// The gradients of the flow map before the first step, if they are wanted.
@@ -146,7 +146,7 @@ pub(super) fn idle(count: usize, tracer: &Tracer, engine: Engine) -> Particles {
     let middle = field::measured(field::origin(field), middle(&field.domain()));
     let width = tracer.position_width();
     let mut middle = field.precision().split(middle).to_vec();
-    middle.resize(width, 0.0);
+    middle.resize(width, 1.0);
     let device = device::plain(&field.device());
     let dtype = field.precision().dtype();
     let position = field.precision().data(middle.repeat(count), [count, width]);

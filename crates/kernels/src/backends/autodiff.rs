@@ -201,7 +201,7 @@ impl<B: TraceAdjoint, C: CheckpointStrategy> TraceBackend for Autodiff<B, C> {
         velocities: FloatTensor<Self>,
         segment: Segment,
     ) -> FloatTensor<Self> {
-        settling::carry((state, ends), field, geometry, velocities, segment)
+        settling::carry(state, ends, field, geometry, velocities, segment)
     }
 
     fn sample(

@@ -4,9 +4,9 @@
 mod settling;
 
 use crate::{
-    LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment, TANGENTS, TraceBackend,
+    INERTIAL, LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment, TANGENTS, TraceBackend,
     cpu::{
-        self, Arrays, Ended, FieldArrays, Position, Real, Slots,
+        self, Arrays, Ended, FieldArrays, Inertia, Position, Real, Slots,
         adjoint::{Gradient, Taken, Tangents},
     },
     ops::{
@@ -183,10 +183,16 @@ where
 {
     let (mut position, mut record) = (state.position.contiguous(), state.record.contiguous());
     let mut fraction = state.fraction.contiguous();
+    let mut split = split::<F>(position.values::<F>(), fraction.values::<F>().len());
+    let (position_rows, inertia) = match &mut split {
+        None => (cast_slice_mut(position.values_mut::<F>()), &mut [][..]),
+        Some((position, inertia)) => (&mut position[..], &mut inertia[..]),
+    };
     let arrays = Arrays::<F> {
-        position: cast_slice_mut(position.values_mut::<F>()),
+        position: position_rows,
         record: cast_slice_mut(record.values_mut::<i32>()),
         fraction: fraction.values_mut(),
+        inertia,
         slots: slots(segment),
     };
     let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
@@ -194,7 +200,24 @@ where
     let mut log = Vec::new();
     with_arrays::<F, B, T>(field, |field| log = work(arrays, field, geometry));
     let [log_index, log_position, log_count] = logged::<F, T>(&log);
+    if let Some((positions, inertia)) = split {
+        let rows = positions.iter().zip(&inertia);
+        let rows: Vec<[[F; 3]; 4]> =
+            rows.map(|([at, rest], [own, of])| [*at, *rest, *own, *of]).collect();
+        let count = rows.len();
+        position = T::of(rows.into_flattened().into_flattened(), &[count, INERTIAL]);
+    }
     Advanced { position, record, fraction, log_index, log_position, log_count }
+}
+
+/// Positions, and what else particles with inertia have.
+type Split<F> = (Vec<Position<F>>, Vec<Inertia<F>>);
+
+/// The rows of particles with inertia; `None` for others.
+fn split<F: Real>(rows: &[F], count: usize) -> Option<Split<F>> {
+    let is_inertial = count > 0 && rows.len() == count * INERTIAL;
+    let rows: &[[[F; 3]; 4]] = if is_inertial { cast_slice(rows) } else { return None };
+    Some(rows.iter().map(|[at, rest, own, of]| ([*at, *rest], [*own, *of])).unzip())
 }
 
 /// The slots of a launch.

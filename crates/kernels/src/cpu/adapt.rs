@@ -1,10 +1,11 @@
-//! Adaptive steps, one particle after another.
+//! Steps of particles one after another: adaptive ones, and those of particles with inertia.
 
 use super::{
     Real,
+    inertial::{Flight, Flown, Own},
     lanes::{self, Four, Lanes, Task, three},
     probe::{Probe, Width},
-    step::{Attempt, Positions, rk_attempt},
+    step::{Attempt, Positions, Probed, rk_attempt},
     tile::{Member, PartOfStep, Tile},
     trail::AcceptedStep,
 };
@@ -20,38 +21,54 @@ use crate::{
 
 /// Takes all particles of a tile through its steps, in as many adaptive ones as needed.
 pub(super) fn adapt<F: Real>(tile: &mut Tile<F>, probe: &mut dyn Probe<F>) {
-    lanes::dispatch(Adapt { tile, probe });
+    lanes::dispatch(EachAlone { tile, probe });
 }
 
-struct Adapt<'t, 'a, F: Real> {
+struct EachAlone<'t, 'a, F: Real> {
     tile: &'t mut Tile<'a, F>,
     probe: &'t mut dyn Probe<F>,
 }
 
-impl<F: Real> Task<F> for Adapt<'_, '_, F> {
+/// A tile by certain vectors.
+struct Adapt<'t, 'a, F: Real, L: Lanes<F>> {
+    tile: &'t mut Tile<'a, F>,
+    probe: &'t mut dyn Probe<F>,
+    /// What a particle with inertia has beside its position.
+    own: Own<F, L::Four, 1>,
+}
+
+impl<F: Real> Task<F> for EachAlone<'_, '_, F> {
+    #[inline(always)]
+    fn run<L: Lanes<F>>(self) {
+        Adapt::<F, L> { tile: self.tile, probe: self.probe, own: Own::new() }.run();
+    }
+}
+
+impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
     /// Takes all particles through all steps.
     #[inline(always)]
-    fn run<L: Lanes<F>>(mut self) {
+    fn run(mut self) {
         for i in 0..self.tile.arrays.position.len() {
             // For an active particle, the fraction holds the suggested length of its next step.
+            let is_adaptive = self.tile.context.is_adaptive();
             let mut next_dt = match self.tile.arrays.record[i].status {
-                ACTIVE => self.tile.arrays.fraction[i],
+                ACTIVE if is_adaptive => self.tile.arrays.fraction[i],
                 _ => F::zero(),
             };
             for j in self.tile.steps.clone() {
-                self.step::<L>((i, j), &mut next_dt);
+                self.step((i, j), &mut next_dt);
             }
-            if self.tile.arrays.record[i].status == ACTIVE {
+            if is_adaptive && self.tile.arrays.record[i].status == ACTIVE {
                 self.tile.arrays.fraction[i] = next_dt;
             }
         }
     }
 }
 
-impl<F: Real> Adapt<'_, '_, F> {
+impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
     /// Takes one particle through one step of the segment, in as many adaptive steps as needed.
     #[inline(always)]
-    fn step<L: Lanes<F>>(&mut self, (i, j): (usize, usize), next_dt: &mut F) {
+    fn step(&mut self, (i, j): (usize, usize), next_dt: &mut F) {
         let number = self.tile.context.segment.first_step + j as i32;
         let full_dt = F::of(self.tile.context.segment.steps[j].h);
         let (mut instances, mut trials) = (0, 0);
@@ -77,9 +94,16 @@ impl<F: Real> Adapt<'_, '_, F> {
                 continue;
             }
             let left = (F::one() - start_fraction) * full_dt;
-            let h = length(self.tile.context.launch.float(CONTROL_MAX), *next_dt, left);
+            let h = match self.tile.context.is_adaptive() {
+                true => length(self.tile.context.launch.float(CONTROL_MAX), *next_dt, left),
+                false => left,
+            };
             let until = if h == left { F::one() } else { start_fraction + h / full_dt };
-            match self.attempt::<L>((i, j), [start_fraction, until], (h, full_dt), next_dt) {
+            let taken = match self.tile.context.segment.inertia {
+                None => self.attempt((i, j), [start_fraction, until], (h, full_dt), next_dt),
+                Some(_) => self.fly((i, j), [start_fraction, until], (h, full_dt), next_dt),
+            };
+            match taken {
                 TrialOutcome::Rejected => continue,
                 // The next round ends it.
                 TrialOutcome::Hopeless => trials = Adaptive::MAX_TRIALS,
@@ -97,7 +121,7 @@ impl<F: Real> Adapt<'_, '_, F> {
 
     /// Tries a step, and takes it if its error is small enough.
     #[inline(always)]
-    fn attempt<L: Lanes<F>>(
+    fn attempt(
         &mut self,
         (i, j): (usize, usize),
         [start_fraction, until]: [F; 2],
@@ -110,23 +134,84 @@ impl<F: Real> Adapt<'_, '_, F> {
         let from = Positions::load::<F, L>(&[self.tile.arrays.position[i]]);
         let Attempt { result, error, ends: [from, to] } =
             rk_attempt::<F, L>(&from, (h, &pairs), context, self.probe);
-        let [start, end, error] = [from, to, error].map(|vector| Vec3(three(vector.array())));
+        let ends = [from, to, error].map(|vector| Vec3(three(vector.array())));
+        if let Some(refused) = self.refused(i, ends, (h, full_dt, until), next_dt) {
+            return refused;
+        }
+        self.keep((i, j), (start_fraction, h));
+        let (to, slow) = (result.to.of(0), result.slow[0]);
+        let member = Member { i, to, slow, probe: &mut *self.probe, velocity: None };
+        let step = PartOfStep { j, start: start_fraction, until };
+        self.tile.finish_step(member, step, Width::of::<F, L>());
+        TrialOutcome::Accepted
+    }
+
+    /// As [`attempt`](Self::attempt), for a particle with inertia.
+    #[inline(always)]
+    fn fly(
+        &mut self,
+        (i, j): (usize, usize),
+        [start_fraction, until]: [F; 2],
+        (h, full_dt): (F, F),
+        next_dt: &mut F,
+    ) -> TrialOutcome {
+        let context = self.tile.context;
+        let Some(inertia) = &context.segment.inertia else { return TrialOutcome::Hopeless };
+        let offset = start_fraction * full_dt;
+        let part;
+        let pairs = match h == full_dt {
+            true => context.frame_pairs(j),
+            false => {
+                part = context.part(j, offset, h);
+                &part
+            }
+        };
+        self.probe.recall(self.tile.arrays.record[i].location);
+        let from = Positions::load::<F, L>(&[self.tile.arrays.position[i]]);
+        self.own.load::<L>(0, &self.tile.arrays.inertia[i]);
+        let mut flight = Flight::<F, L, _, 1> {
+            context,
+            inertia,
+            from: &from,
+            pairs,
+            when: (j, offset, h),
+            fluid: Probed(&mut *self.probe),
+            own: &mut self.own,
+        };
+        let Flown { to, change, error } = flight.fly();
+        let ends = [from.at[0], to.at[0], error[0]].map(|vector| Vec3(three(vector.array())));
+        if context.is_adaptive()
+            && let Some(refused) = self.refused(i, ends, (h, full_dt, until), next_dt)
+        {
+            return refused;
+        }
+        let velocity = [self.own.velocity[0], change[0]].map(|vector| three(vector.array()));
+        let probe = &mut *self.probe;
+        let member = Member { i, to: to.of(0), slow: false, probe, velocity: Some(velocity) };
+        let step = PartOfStep { j, start: start_fraction, until };
+        self.tile.finish_step(member, step, Width::of::<F, L>());
+        TrialOutcome::Accepted
+    }
+
+    /// Judges a trial step by its start, its end and its error; `None` if it is accepted.
+    fn refused(
+        &mut self,
+        i: usize,
+        [start, end, error]: [Vec3<F>; 3],
+        (h, full_dt, until): (F, F, F),
+        next_dt: &mut F,
+    ) -> Option<TrialOutcome> {
         let is_last = until == F::one();
         let trial = TrialStep { suggested: *next_dt, h, is_last, slack: slack(full_dt) };
-        let verdict = judge(&control(&context.launch), start, end, error, &trial);
+        let verdict = judge(&control(&self.tile.context.launch), start, end, error, &trial);
         *next_dt = verdict.next_dt;
         let record = &mut self.tile.arrays.record[i];
         if !verdict.is_accepted {
             record.rejected = record.rejected.saturating_add(1);
-            return TrialOutcome::of(&verdict);
+            return Some(TrialOutcome::of(&verdict));
         }
         record.accepted = record.accepted.saturating_add(1);
-        self.keep((i, j), (start_fraction, h));
-        let (to, slow) = (result.to.of(0), result.slow[0]);
-        let member = Member { i, to, slow, probe: &mut *self.probe };
-        let step = PartOfStep { j, start: start_fraction, until };
-        self.tile.finish_step(member, step, Width::of::<F, L>());
-        TrialOutcome::Accepted
+        None
     }
 
     /// Keeps a step that is accepted, if it is wanted.

@@ -140,6 +140,7 @@ impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
             position: &mut position,
             record: &mut record,
             fraction: &mut fraction,
+            inertia: &mut [],
             slots: Slots::From(segment.first_slot as usize),
         };
         let steps = segment.steps.len();

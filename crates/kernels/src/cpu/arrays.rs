@@ -1,6 +1,6 @@
 //! The particles' state, and its division into tiles.
 
-use super::Real;
+use super::{Real, inertial::Inertia};
 use crate::Record;
 use rayon::prelude::*;
 
@@ -15,6 +15,8 @@ pub(crate) struct Arrays<'a, F> {
     pub position: &'a mut [Position<F>],
     pub record: &'a mut [Record],
     pub fraction: &'a mut [F],
+    /// What particles with inertia have; otherwise nothing.
+    pub inertia: &'a mut [Inertia<F>],
     /// The slots of the particles.
     pub slots: Slots<'a>,
 }
@@ -50,6 +52,7 @@ impl<F: Real> Arrays<'_, F> {
             position: self.position,
             record: self.record,
             fraction: self.fraction,
+            inertia: self.inertia,
             slots: self.slots,
         }
     }
@@ -78,14 +81,16 @@ pub(super) fn chunks<F: Real>(
     let position = arrays.position.par_chunks_mut(size);
     let record = arrays.record.par_chunks_mut(size);
     let fraction = arrays.fraction.par_chunks_mut(size);
+    let mut inertia: Vec<&mut [Inertia<F>]> = arrays.inertia.chunks_mut(size).collect();
+    inertia.resize_with(fraction.len(), Default::default);
     let slots = arrays.slots;
-    let tiles = position.zip(record).zip(fraction).enumerate();
-    tiles.map(move |(k, ((position, record), fraction))| {
+    let tiles = position.zip(record).zip(fraction).zip(inertia).enumerate();
+    tiles.map(move |(k, (((position, record), fraction), inertia))| {
         let count = position.len();
         let slots = match slots {
             Slots::From(first) => Slots::From(first + k * size),
             Slots::Listed(first, slots) => Slots::Listed(first, &slots[k * size..][..count]),
         };
-        Arrays { position, record, fraction, slots }
+        Arrays { position, record, fraction, inertia, slots }
     })
 }

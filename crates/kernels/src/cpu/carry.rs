@@ -5,7 +5,7 @@ use super::{
     adjoint::Taken,
     dual::Dual,
     launch::Launch,
-    paths::{Turn, product, transposed, turned},
+    paths::{Turn, transposed, turned},
     reinjection::Slot,
     settle::{Ends, Move, Settling, with_settling},
 };
@@ -20,15 +20,16 @@ type Carried<F> = [[F; 3]; 2];
 
 /// What a step does to a velocity.
 enum Landing {
-    Unchanged,
+    /// The particle does not move: its velocity does not change.
+    Kept,
+    /// It ends its path freely.
+    Free,
     /// Another particle has replaced it.
     Replaced,
     Turned(Turn),
 }
 
 /// The velocities at the end of a step: [`TraceBackend::carry`](crate::TraceBackend::carry).
-///
-/// The change is spread evenly over the path. That before the last event on it is turned, that after it is not.
 pub(crate) fn carry<F: Real>(
     taken: &Taken<F>,
     ends: Ends<F>,
@@ -37,13 +38,10 @@ pub(crate) fn carry<F: Real>(
     each(taken, ends, |i, landing| {
         let [from, change] = velocities[i].map(Vec3);
         match landing {
-            Landing::Unchanged => (from + change).0,
+            Landing::Kept => from.0,
+            Landing::Free => (from + change).0,
             Landing::Replaced => [F::of(f64::NAN); 3],
-            Landing::Turned(Turn { jacobian, covered, .. }) => {
-                let covered = Vec3::new(F::of(covered));
-                let there = Vec3(product(&jacobian, (from + covered * change).0));
-                (there + (Vec3::new(F::one()) - covered) * change).0
-            }
+            Landing::Turned(turn) => turn.velocity(from, change),
         }
     })
 }
@@ -59,7 +57,8 @@ pub(crate) fn pull_back<F: Real>(
     each(taken, ends, |i, landing| {
         let (by, change) = (gradients[i], velocities[i][1]);
         match landing {
-            Landing::Unchanged => [by, by, none, none],
+            Landing::Kept => [by, none, none, none],
+            Landing::Free => [by, by, none, none],
             Landing::Replaced => [none; 4],
             Landing::Turned(Turn { jacobian, covered, slopes: [by_start, by_end] }) => {
                 let turned = transposed(&jacobian, by);
@@ -104,7 +103,7 @@ fn landing<F: Real>(settling: &Settling<F>, exact: &Launch<Dual<F>>, mut slot: S
         return Landing::Replaced;
     }
     if flags & (MOVES | PUSHED) == 0 {
-        return Landing::Unchanged;
+        return Landing::Kept;
     }
     let mut particle = slot.particle();
     let taken = settling.take(&mut particle, slot.number);
@@ -114,6 +113,7 @@ fn landing<F: Real>(settling: &Settling<F>, exact: &Launch<Dual<F>>, mut slot: S
     }
     match taken {
         Move::Met { from, to, cell } => Landing::Turned(turned(exact, from, to, cell)),
-        _ => Landing::Unchanged,
+        Move::Free => Landing::Free,
+        Move::None => Landing::Kept,
     }
 }

@@ -6,12 +6,13 @@ use super::{
     arrays::{Position, TILE},
     chart::{Chart, InGroups},
     frame_pair::FramePair,
+    inertial::{Flight, Flown, Own, Velocities, When},
     lanes::{self, Lanes, Portable, Task},
     method::{self, AnyScheme, Method},
     probe::{Hinted, Width},
     sampler::Differentiable,
-    segment::Waters,
-    step::{Positions, Sampled, Stages},
+    segment::{FramePairs, Waters},
+    step::{Positions, Sampled, Stages, StepResult},
     tile::{Member, PartOfStep, Tile},
 };
 use crate::{
@@ -45,7 +46,9 @@ pub(super) type TakeSteps<'a, F> = dyn Fn(Tile<F>) + Sync + 'a;
 /// Takes all particles of a tile through its steps.
 pub(super) fn take_steps<F: Real, S: Differentiable<F>>(mut tile: Tile<F>, sampler: &S) {
     tile.assign_first_release();
-    if tile.context.is_adaptive() {
+    if const { S::IS_FAST } && lanes::are_widest() && tile.context.flies() {
+        F::run_widest(Follow::<F, S, method::Inertial>::new(&mut tile, sampler));
+    } else if tile.context.takes_parts() {
         adapt(&mut tile, &mut Hinted::new(sampler, &mut S::Hint::default()));
     } else {
         follow(&mut tile, sampler);
@@ -119,18 +122,19 @@ impl<F: Real, S: Differentiable<F>, M: Method, L: Lanes<F>> InGroups
 }
 
 /// Particles that take the rest of a block one by one. This is compiled once for all schemes.
-struct Alone<'t, 'a, F: Real, S> {
+struct Alone<'t, 'a, F: Real, S, M> {
     tile: &'t mut Tile<'a, F>,
     sampler: &'t S,
     singles: &'t Singles,
     block: Range<usize>,
+    method: PhantomData<fn() -> M>,
 }
 
-impl<F: Real, S: Differentiable<F>> Task<F> for Alone<'_, '_, F, S> {
+impl<F: Real, S: Differentiable<F>, M: Method> Task<F> for Alone<'_, '_, F, S, M> {
     #[inline(always)]
     fn run<L: Lanes<F>>(self) {
-        let Alone { tile, sampler, singles, block } = self;
-        let mut follow = Follow::<F, S, AnyScheme>::new(tile, sampler);
+        let Alone { tile, sampler, singles, block, method } = self;
+        let mut follow = Follow { tile, sampler, method };
         for (i, j) in &singles.list[..singles.count] {
             let i = *i as usize;
             let mut from = block.start + *j as usize;
@@ -174,7 +178,8 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         }
         if singles.count > 0 {
             let (tile, sampler) = (&mut *self.tile, self.sampler);
-            L::apart(Alone { tile, sampler, singles: &singles, block });
+            let method = PhantomData::<fn() -> M::Alone>;
+            L::apart(Alone { tile, sampler, singles: &singles, block, method });
         }
     }
 
@@ -196,6 +201,8 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         }
         let mut hints = members.map(|i| self.sampler.recall(self.tile.arrays.record[i].location));
         let mut at = self.load::<L, G>(members);
+        let mut own = Own::<F, L::Four, G>::new();
+        self.load_inertia::<L, G>(members, &mut own);
         let mut waters = Waters::unknown::<F>();
         for j in steps.clone() {
             let full_dt = F::of(self.tile.context.segment.steps[j].h);
@@ -209,7 +216,14 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             };
             let sampled = Sampled { sampler: self.sampler, hints: &mut hints };
             let (step, context) = ((h, pairs), self.tile.context);
-            let mut result = Stages::<F, L, _, M, G>::new(&at, step, context, sampled).step();
+            let mut change = at.at;
+            let mut result;
+            if const { M::IS_INERTIAL } {
+                let when = (j, start * full_dt, h);
+                (result, change) = self.fly::<L, G>((&at, pairs, when), sampled, &mut own);
+            } else {
+                result = Stages::<F, L, _, M, G>::new(&at, step, context, sampled).step();
+            }
             if self.tile.context.launch.features.walk.is_on {
                 let step = (j, h, &pairs[0]);
                 result.to = diffuse::<F, S, L, G>(
@@ -226,9 +240,12 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
                 && self.holds::<L, G>(&result.to.at, &mut hints);
             if is_plain {
                 at = result.to;
+                own.change::<M>(&change);
             } else {
                 self.store::<L, G>(members, &at, &hints);
-                let ends = (std::array::from_fn(|g| result.to.of(g)), result.slow);
+                let velocity = own.carried::<M>(&change);
+                let to = std::array::from_fn(|g| result.to.of(g));
+                let ends = Ends { to, slow: result.slow, velocity };
                 if finish_step::<F, S, L, G>(
                     (&mut *self.tile, self.sampler),
                     members,
@@ -239,11 +256,13 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
                     return j + 1;
                 }
                 at = self.load::<L, G>(members);
+                self.load_inertia::<L, G>(members, &mut own);
                 waters = Waters::unknown::<F>();
             }
             start = F::zero();
         }
         self.store::<L, G>(members, &at, &hints);
+        self.store_inertia::<L, G>(members, &own);
         steps.end
     }
 
@@ -255,6 +274,55 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         hints: &mut [S::Hint; G],
     ) -> bool {
         !S::ENDS || self.sampler.holds_all::<L, G>(to, hints)
+    }
+
+    /// A step of particles with inertia.
+    #[inline(always)]
+    #[allow(clippy::type_complexity)]
+    fn fly<L: Lanes<F>, const G: usize>(
+        &self,
+        (from, pairs, when): (&Positions<L::Four, G>, &FramePairs<F>, When<F>),
+        fluid: Sampled<F, S, G>,
+        own: &mut Own<F, L::Four, G>,
+    ) -> (StepResult<L::Four, G>, [L::Four; G]) {
+        let context = self.tile.context;
+        let Some(inertia) = &context.segment.inertia else {
+            return (StepResult { to: *from, slow: [false; G] }, from.at);
+        };
+        let mut flight = Flight::<F, L, _, G> { context, inertia, from, pairs, when, fluid, own };
+        let Flown { to, change, .. } = flight.fly();
+        (StepResult { to, slow: [false; G] }, change)
+    }
+
+    /// Reads what particles with inertia have beside their positions.
+    #[inline(always)]
+    fn load_inertia<L: Lanes<F>, const G: usize>(
+        &self,
+        members: &[usize; G],
+        own: &mut Own<F, L::Four, G>,
+    ) {
+        if const { M::IS_INERTIAL } {
+            // By index: an iterator call might not be inlined.
+            #[allow(clippy::needless_range_loop)]
+            for g in 0..G {
+                own.load::<L>(g, &self.tile.arrays.inertia[members[g]]);
+            }
+        }
+    }
+
+    /// Writes their velocities back.
+    #[inline(always)]
+    fn store_inertia<L: Lanes<F>, const G: usize>(
+        &mut self,
+        members: &[usize; G],
+        own: &Own<F, L::Four, G>,
+    ) {
+        if const { M::IS_INERTIAL } {
+            #[allow(clippy::needless_range_loop)]
+            for g in 0..G {
+                self.tile.arrays.inertia[members[g]][0] = own.known(g);
+            }
+        }
     }
 
     /// Reads positions.
@@ -302,6 +370,14 @@ fn diffuse<F: Real, S: Differentiable<F>, L: Lanes<F>, const G: usize>(
     to.moved_on::<F, L>(&displacements)
 }
 
+/// The ends of a step of `G` particles, before boundaries.
+struct Ends<F, const G: usize> {
+    to: [Position<F>; G],
+    slow: [bool; G],
+    /// Of particles with inertia.
+    velocity: Option<[Velocities<F>; G]>,
+}
+
 /// Finishes a step in which some particles met a boundary or ended; returns whether any has
 /// ended.
 #[cold]
@@ -310,14 +386,15 @@ fn finish_step<F: Real, S: Differentiable<F>, L: Lanes<F>, const G: usize>(
     (tile, sampler): (&mut Tile<F>, &S),
     members: &[usize; G],
     hints: &mut [S::Hint; G],
-    (to, slow): ([Position<F>; G], [bool; G]),
+    Ends { to, slow, velocity }: Ends<F, G>,
     (j, start): (usize, F),
 ) -> bool {
     let mut has_ended = false;
     for g in 0..G {
         let (i, to, slow) = (members[g], to[g], slow[g]);
         let mut probe = Hinted::new(sampler, &mut hints[g]);
-        let member = Member { i, to, slow, probe: &mut probe };
+        let velocity = velocity.map(|all| all[g]);
+        let member = Member { i, to, slow, probe: &mut probe, velocity };
         let step = PartOfStep { j, start, until: F::one() };
         tile.finish_step(member, step, Width::of::<F, L>());
         has_ended |= tile.arrays.record[i].status != ACTIVE;

@@ -11,6 +11,10 @@ pub(super) trait Method {
     const TABLEAU: Option<&'static Tableau>;
     /// An element per stage, without unused ones, because all are written in every step.
     type Stages<T: Copy>: AsMut<[T]> + AsRef<[T]>;
+    /// The loop of particles that continue alone.
+    type Alone: Method;
+    /// Whether particles have inertia.
+    const IS_INERTIAL: bool = false;
     /// The same value for all stages.
     fn all<T: Copy>(value: T) -> Self::Stages<T>;
 
@@ -39,6 +43,7 @@ macro_rules! methods {
         impl Method for $name {
             const TABLEAU: Option<&'static Tableau> = Some(Scheme::$name.tableau());
             type Stages<T: Copy> = [T; Scheme::$name.tableau().stages];
+            type Alone = AnyScheme;
             #[inline(always)]
             fn all<T: Copy>(value: T) -> Self::Stages<T> {
                 [value; Scheme::$name.tableau().stages]
@@ -56,9 +61,25 @@ pub(super) struct AnyScheme;
 impl Method for AnyScheme {
     const TABLEAU: Option<&'static Tableau> = None;
     type Stages<T: Copy> = [T; MAX_STAGES];
+    type Alone = AnyScheme;
 
     #[inline(always)]
     fn all<T: Copy>(value: T) -> Self::Stages<T> {
         [value; MAX_STAGES]
+    }
+}
+
+/// The steps of particles with inertia.
+pub(super) struct Inertial;
+
+impl Method for Inertial {
+    const TABLEAU: Option<&'static Tableau> = None;
+    const IS_INERTIAL: bool = true;
+    type Stages<T: Copy> = [T; 0];
+    type Alone = Inertial;
+
+    #[inline(always)]
+    fn all<T: Copy>(_: T) -> Self::Stages<T> {
+        []
     }
 }

@@ -12,6 +12,7 @@ mod follow;
 mod formula;
 mod frame_pair;
 mod grid;
+mod inertial;
 pub(crate) mod lanes;
 pub(crate) mod launch;
 pub(crate) mod mesh;
@@ -37,6 +38,7 @@ mod walls;
 
 pub(crate) use arrays::{Arrays, Position, Slots, tiles};
 pub(crate) use field::FieldArrays;
+pub(crate) use inertial::Inertia;
 pub use real::Real;
 pub(crate) use reinjection::Ended;
 
@@ -87,6 +89,9 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
     fn run<S: Differentiable<F>>(self, sampler: S) {
         let mut context = SegmentContext::new(self.segment, self.data.launch(sampler.region()));
         sampler.prepare(&mut context.pairs);
+        if self.segment.inertia.is_some() {
+            context.exact = Some(self.data.launch_dual(sampler.region()));
+        }
         self.run_tiles(context, &|tile| take_steps(tile, &sampler));
     }
 }

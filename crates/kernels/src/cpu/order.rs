@@ -4,6 +4,7 @@
 use super::{
     Real,
     arrays::{Arrays, Position, Slots, TILE, tiles},
+    inertial::Inertia,
 };
 use crate::status::{ACTIVE, WAITING};
 use crate::{POSITION, Record};
@@ -77,6 +78,7 @@ pub(super) struct Ordered<'a, F> {
     position: Vec<Position<F>>,
     record: Vec<Record>,
     fraction: Vec<F>,
+    inertia: Vec<Inertia<F>>,
 }
 
 impl Order {
@@ -116,7 +118,11 @@ impl Order {
             slots: arrays.slots.listed(&self.from),
             position: from.clone().map(|i| arrays.position[i]).collect(),
             record: from.clone().map(|i| arrays.record[i]).collect(),
-            fraction: from.map(|i| arrays.fraction[i]).collect(),
+            fraction: from.clone().map(|i| arrays.fraction[i]).collect(),
+            inertia: match arrays.inertia.is_empty() {
+                true => Vec::new(),
+                false => from.map(|i| arrays.inertia[i]).collect(),
+            },
         }
     }
 
@@ -130,6 +136,9 @@ impl Order {
                 tile.position[i] = ordered.position[rank];
                 tile.record[i] = ordered.record[rank];
                 tile.fraction[i] = ordered.fraction[rank];
+                if let Some(inertia) = ordered.inertia.get(rank) {
+                    tile.inertia[i] = *inertia;
+                }
             }
         });
     }
@@ -141,6 +150,7 @@ impl<F> Ordered<'_, F> {
             position: &mut self.position,
             record: &mut self.record,
             fraction: &mut self.fraction,
+            inertia: &mut self.inertia,
             slots: self.slots,
         }
     }
@@ -328,6 +338,7 @@ mod tests {
                 .collect(),
             record: (0..count).map(record).collect(),
             fraction: (0..count).map(|i| i as f32).collect(),
+            inertia: Vec::new(),
         }
     }
 

@@ -177,6 +177,16 @@ pub(super) struct Turn {
     pub slopes: [[f64; 3]; 2],
 }
 
+impl Turn {
+    /// The velocity at the end of the path, from that at its start and its change, which is spread evenly over the path. The part
+    /// before the last event is turned, that after it is not.
+    pub fn velocity<F: Real>(&self, from: Vec3<F>, change: Vec3<F>) -> [F; 3] {
+        let covered = Vec3::new(F::of(self.covered));
+        let there = Vec3(product(&self.jacobian, (from + covered * change).0));
+        (there + (Vec3::new(F::one()) - covered) * change).0
+    }
+}
+
 /// How a path turns. Events are taken one by one, so that the last one is known.
 pub(super) fn turned<F: Real>(
     launch: &Launch<Dual<F>>,

@@ -2,6 +2,7 @@
 
 use super::{
     Real,
+    dual::Dual,
     frame_pair::{FramePair, frame_pair},
     lanes::{Four, Lanes, Portable, four, padded, three},
     launch::Launch,
@@ -43,6 +44,8 @@ impl<V, const G: usize> Waters<V, G> {
 pub(super) struct SegmentContext<'a, F: Real> {
     pub segment: &'a Segment,
     pub launch: Launch<'a, F>,
+    /// The launch with derivatives, for particles with inertia.
+    pub exact: Option<Launch<'a, Dual<F>>>,
     /// The coefficients of the scheme.
     pub tableau: &'static Tableau,
     pub walls: Walls<'a, F>,
@@ -80,6 +83,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
             tableau,
             segment,
             launch,
+            exact: None,
             walls: Walls::new(&segment.boundary, launch),
             bodies: all().map(|(_, body)| body).filter(|body| body.code != LAND).collect(),
             land: all().find(|(_, body)| body.code == LAND).map(|(k, _)| land::load(&launch, k)),
@@ -206,7 +210,18 @@ impl<'a, F: Real> SegmentContext<'a, F> {
 
     /// Whether steps are adaptive.
     pub fn is_adaptive(&self) -> bool {
-        self.tableau.is_embedded() && self.launch.features.adaptive
+        let has_error = self.tableau.is_embedded() || self.segment.inertia.is_some();
+        has_error && self.launch.features.adaptive
+    }
+
+    /// Whether particles with inertia take steps in groups.
+    pub fn flies(&self) -> bool {
+        self.segment.inertia.is_some() && !self.launch.features.adaptive
+    }
+
+    /// Whether a particle takes its steps alone, in parts of its own.
+    pub fn takes_parts(&self) -> bool {
+        self.is_adaptive() || self.segment.inertia.is_some()
     }
 }
 

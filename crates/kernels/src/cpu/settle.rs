@@ -103,7 +103,7 @@ pub(super) fn with_settling<F: Real, T>(
 }
 
 /// A position after a displacement, and what the sum loses by rounding (Dekker's fast two-sum).
-fn sum<F: Real>(from: Vec3<F>, displacement: Vec3<F>) -> (Vec3<F>, Vec3<F>) {
+pub(super) fn sum<F: Real>(from: Vec3<F>, displacement: Vec3<F>) -> (Vec3<F>, Vec3<F>) {
     let to = from + displacement;
     (to, displacement - (to - from))
 }

@@ -65,7 +65,7 @@ impl<F: Real> Single<'_, '_, F> {
                 return;
             }
             let record = &self.tile.record[self.i];
-            let takes_rest = !self.context.launch.features.adaptive;
+            let takes_rest = !self.context.takes_parts();
             if record.status != WAITING || record.step != number || !takes_rest {
                 return;
             }

@@ -8,7 +8,7 @@ use super::{
     lanes::{Four, Lanes, Vector, four, three},
     method::{AnyScheme, Method},
     probe::{Probe, Width},
-    sampler::Sampler,
+    sampler::{Differentiable, Sampler},
     segment::{FramePairs, SegmentContext},
 };
 use crate::{physics::tables::RADIUS, scheme::MAX_STAGES};
@@ -144,6 +144,33 @@ impl<F: Real, L: Lanes<F>> StageVelocity<F, L, 1> for Probed<'_, F> {
     #[inline(always)]
     fn of(&mut self, _: usize, _: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
         L::Four::new(self.0.sample(at.array(), pair, Width::of::<F, L>()))
+    }
+}
+
+/// Velocities with their derivatives by the position.
+pub(super) trait StageSlopes<F: Real, L: Lanes<F>, const G: usize>:
+    StageVelocity<F, L, G>
+{
+    /// The velocity of particle `g`, and its derivatives along x, y and z.
+    fn slopes(&mut self, g: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]);
+}
+
+impl<F, L, S, const G: usize> StageSlopes<F, L, G> for Sampled<'_, F, S, G>
+where
+    F: Real,
+    L: Lanes<F>,
+    S: Differentiable<F>,
+{
+    #[inline(always)]
+    fn slopes(&mut self, g: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]) {
+        self.sampler.slopes::<L>(at, pair, &mut self.hints[g])
+    }
+}
+
+impl<F: Real, L: Lanes<F>> StageSlopes<F, L, 1> for Probed<'_, F> {
+    fn slopes(&mut self, _: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]) {
+        let (value, slopes) = self.0.slopes(at.array(), pair);
+        (L::Four::new(value), slopes.map(L::Four::new))
     }
 }
 

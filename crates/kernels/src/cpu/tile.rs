@@ -4,6 +4,7 @@ use super::{
     Real,
     arrays::{Arrays, Position},
     frame_pair::FramePair,
+    inertial::Carried,
     lanes::padded,
     probe::{Probe, Width},
     reinjection::Ended,
@@ -13,6 +14,7 @@ use super::{
     walk::diffuse,
 };
 use crate::{
+    Record,
     physics::diffusion::host::Address,
     status::{ACTIVE, WAITING},
 };
@@ -91,7 +93,24 @@ impl<'a, F: Real> Tile<'a, F> {
 
     /// The rest of a step in which a particle may meet a boundary or end, by the vectors of the loop.
     pub fn finish_step(&mut self, member: Member<F>, step: PartOfStep<F>, width: Width) {
-        let Member { i, to, slow, probe } = member;
+        let Member { i, to, slow, probe, velocity } = member;
+        let before = (self.arrays.position[i], self.arrays.record[i]);
+        self.take(Member { i, to, slow, probe, velocity: None }, step, width);
+        if let Some(velocity) = velocity {
+            let (position, Record { location, generation, .. }) = before;
+            let carried = Carried { to, velocity };
+            self.arrays.inertia[i][0] = match self.arrays.record[i].generation == generation {
+                true => {
+                    self.context.landed((position, location), &carried, self.arrays.position[i])
+                }
+                // That of the next particle is known from its release on.
+                false => [F::of(f64::NAN); 3],
+            };
+        }
+    }
+
+    fn take(&mut self, member: Member<F>, step: PartOfStep<F>, width: Width) {
+        let Member { i, to, slow, probe, .. } = member;
         let [from, _] = self.arrays.position[i];
         let is_plain = !slow && self.context.is_clear((from, to[0]));
         if is_plain && probe.holds(padded(to[0]), width) {
@@ -133,6 +152,8 @@ pub(super) struct Member<'a, F: Real> {
     /// Whether it is slower than the threshold speed.
     pub slow: bool,
     pub probe: &'a mut dyn Probe<F>,
+    /// Of a particle with inertia, the velocity at the start of the step and its change.
+    pub velocity: Option<[[F; 3]; 2]>,
 }
 
 /// A part of step `j` of a segment, between two fractions of it.

@@ -134,7 +134,8 @@ impl<B: TraceAdjoint> Backward<B, 3> for PullBackCarrying {
 
 /// `TraceBackend::carry` as an operation in a graph.
 pub(super) fn carry<B: TraceAdjoint, C: CheckpointStrategy>(
-    (state, ends): (State<Autodiff<B, C>>, Ends<Autodiff<B, C>>),
+    state: State<Autodiff<B, C>>,
+    ends: Ends<Autodiff<B, C>>,
     field: Sampled<Autodiff<B, C>>,
     geometry: Geometry<Autodiff<B, C>>,
     velocities: FloatTensor<Autodiff<B, C>>,

@@ -1,0 +1,406 @@
+//! Steps of particles with inertia: those of `core/src/tracer/inertia.rs`, which explains them.
+
+// By index, as an iterator call might not be inlined.
+#![allow(clippy::needless_range_loop)]
+
+use super::{
+    Real,
+    arrays::Position,
+    frame_pair::frame_pair,
+    lanes::{Four, Lanes, Vector, four, three},
+    method::Method,
+    paths::{start_cell, turned},
+    segment::{FramePairs, SegmentContext},
+    step::{Positions, StageSlopes},
+};
+use crate::{
+    InertialLaunch,
+    inertia::{DIFFERENCE, difference_in_time},
+    physics::prelude::host::Vec3,
+};
+
+/// The velocity of a particle, and its relaxation time, beta and Reynolds number of a unit of speed.
+pub(crate) type Inertia<F> = [[F; 3]; 2];
+
+/// The velocity of a particle at the start of a step, and its change.
+pub(super) type Velocities<F> = [[F; 3]; 2];
+
+/// A point of a step: its part, and the stage of RK4 that has its frames.
+type Point = (f64, usize);
+
+const START: Point = (0.0, 0);
+const MIDDLE: Point = (0.5, 1);
+const END: Point = (1.0, 3);
+
+/// What `G` particles with inertia have beside their positions.
+pub(super) struct Own<F, V, const G: usize> {
+    pub velocity: [V; G],
+    /// Whether the velocity is not known yet.
+    is_new: [bool; G],
+    tau: [F; G],
+    beta: [F; G],
+    reynolds: [F; G],
+    /// The factors of the drag at the start of a step.
+    factor: [f64; G],
+    /// The weights of half a step and of a whole one, and the length and the relaxation time that they are for.
+    weights: [[Weights<F>; 2]; G],
+    key: [[F; 2]; G],
+}
+
+impl<F: Real, V: Four<F>, const G: usize> Own<F, V, G> {
+    pub fn new() -> Self {
+        let zero = F::zero();
+        Own {
+            velocity: [V::splat(zero); G],
+            is_new: [false; G],
+            tau: [F::one(); G],
+            beta: [zero; G],
+            reynolds: [zero; G],
+            factor: [1.0; G],
+            weights: [[Weights { of_velocity: [zero; 2], of_targets: [[zero; 2]; 3] }; 2]; G],
+            key: [[zero; 2]; G],
+        }
+    }
+
+    #[inline(always)]
+    pub fn load<L: Lanes<F, Four = V>>(&mut self, g: usize, [velocity, response]: &Inertia<F>) {
+        self.velocity[g] = four::<F, L>(velocity);
+        self.is_new[g] = velocity[0].is_nan();
+        [self.tau[g], self.beta[g], self.reynolds[g]] = *response;
+    }
+
+    /// The velocity of a particle; NaN if it is not known yet.
+    #[inline(always)]
+    pub fn known(&self, g: usize) -> [F; 3] {
+        match self.is_new[g] {
+            true => [F::of(f64::NAN); 3],
+            false => three(self.velocity[g].array()),
+        }
+    }
+
+    /// Changes the velocities after a step that met nothing.
+    #[inline(always)]
+    pub fn change<M: Method>(&mut self, change: &[V; G]) {
+        if const { M::IS_INERTIAL } {
+            for g in 0..G {
+                self.velocity[g] = self.velocity[g] + change[g];
+            }
+        }
+    }
+
+    /// The velocities and their changes, of particles with inertia.
+    #[inline(always)]
+    pub fn carried<M: Method>(&self, change: &[V; G]) -> Option<[Velocities<F>; G]> {
+        let mut carried = [[[F::zero(); 3]; 2]; G];
+        for g in 0..G {
+            carried[g] = [three(self.velocity[g].array()), three(change[g].array())];
+        }
+        const { M::IS_INERTIAL }.then_some(carried)
+    }
+
+    /// The weights of a step, which are kept for the next one of the same length.
+    #[inline(always)]
+    fn weigh(&mut self, g: usize, h: F, tau: F) {
+        if self.key[g] != [h, tau] {
+            self.key[g] = [h, tau];
+            self.weights[g] = Weights::of_step(h.exact(), tau.exact());
+        }
+    }
+}
+
+/// The end of a step, before boundaries.
+pub(super) struct Flown<V, const G: usize> {
+    pub to: Positions<V, G>,
+    /// The changes of the velocities.
+    pub change: [V; G],
+    /// The differences of the ends from those of the sweep before.
+    pub error: [V; G],
+}
+
+/// When a step is taken: its number in the segment, the time from its start to that of a part of it, and the length of that part.
+pub(super) type When<F> = (usize, F, F);
+
+/// A step of `G` particles.
+pub(super) struct Flight<'a, 'b, F: Real, L: Lanes<F>, E, const G: usize> {
+    pub context: &'a SegmentContext<'b, F>,
+    pub inertia: &'a InertialLaunch,
+    pub from: &'a Positions<L::Four, G>,
+    pub pairs: &'a FramePairs<F>,
+    pub when: When<F>,
+    pub fluid: E,
+    pub own: &'a mut Own<F, L::Four, G>,
+}
+
+/// Targets of the drag as polynomials in the part of the step: their coefficients.
+type Polynomials<V, const G: usize> = [[V; G]; 3];
+
+impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '_, F, L, E, G> {
+    /// Takes the step. Everything is by index and inlined: a call might be compiled without the vectors of the loop.
+    #[inline(always)]
+    pub fn fly(&mut self) -> Flown<L::Four, G> {
+        let mut at = self.from.at;
+        for g in 0..G {
+            at[g] = self.context.walls.wrap::<L>(at[g]);
+        }
+        let (fluid, acceleration) = self.sample(START, &at);
+        self.start(&fluid);
+        let zero = [L::Four::splat(F::zero()); G];
+        let first = self.targets_of(fluid, acceleration, &self.own.velocity.clone());
+        let mut targets: Polynomials<L::Four, G> = [first, zero, zero];
+        let (mut middle, mut before) = (zero, zero);
+        // Of three sweeps. As a loop, so that a sample is compiled once.
+        for (round, point) in [MIDDLE, MIDDLE, END, MIDDLE, END].into_iter().enumerate() {
+            let found = self.targets(point, &targets);
+            match round {
+                0 => targets[1] = line(first, found),
+                1 | 3 => middle = found,
+                _ => {
+                    before = self.moved(1, 0, &targets);
+                    targets = parabola([first, middle, found]);
+                }
+            }
+        }
+        let mut displacements = self.moved(1, 0, &targets);
+        let (mut change, mut error) = (self.moved(1, 1, &targets), displacements);
+        for g in 0..G {
+            change[g] = change[g] - self.own.velocity[g];
+            error[g] = displacements[g] - before[g];
+            displacements[g] = displacements[g] + self.from.rest[g];
+        }
+        Flown { to: self.from.moved::<F>(&displacements), change, error }
+    }
+
+    /// Finds velocities that are not known yet, and the weights of the step.
+    #[inline(always)]
+    fn start(&mut self, fluid: &[L::Four; G]) {
+        let (_, _, h) = self.when;
+        for g in 0..G {
+            if self.own.is_new[g] {
+                self.own.is_new[g] = false;
+                self.own.velocity[g] = match self.inertia.initial_velocity {
+                    Some(initial) => four::<F, L>(&initial.map(F::of)),
+                    None => fluid[g],
+                };
+            }
+            let mut tau = self.own.tau[g];
+            if self.inertia.has_reynolds {
+                let slip = (fluid[g] - self.own.velocity[g]).array();
+                let factor = factor(self.own.reynolds[g], slip);
+                self.own.factor[g] = factor;
+                tau = F::of(tau.exact() / factor);
+            }
+            self.own.weigh(g, h, tau);
+        }
+    }
+
+    /// The targets at a point of the step, on the paths with given targets.
+    #[inline(always)]
+    fn targets(&mut self, point: Point, targets: &Polynomials<L::Four, G>) -> [L::Four; G] {
+        let which = usize::from(point.1 == END.1);
+        let moved = self.moved(which, 0, targets);
+        let mut at = self.from.at;
+        for g in 0..G {
+            at[g] = self.context.walls.wrap::<L>(at[g] + moved[g]);
+        }
+        let (fluid, acceleration) = self.sample(point, &at);
+        let velocity = match self.inertia.has_reynolds {
+            true => self.moved(which, 1, targets),
+            false => fluid,
+        };
+        self.targets_of(fluid, acceleration, &velocity)
+    }
+
+    /// The velocities of the fluid and, unless particles are heavy, its accelerations.
+    #[inline(always)]
+    fn sample(&mut self, (part, stage): Point, at: &[L::Four; G]) -> ([L::Four; G], [L::Four; G]) {
+        let pair = &self.pairs[stage];
+        let mut acceleration = [L::Four::splat(F::zero()); G];
+        if self.inertia.is_heavy {
+            return (self.context.add(self.fluid.of_all(stage, at, pair)), acceleration);
+        }
+        let mut fluid = *at;
+        for g in 0..G {
+            let (value, [by_x, by_y, by_z]) = self.fluid.slopes(g, at[g], pair);
+            fluid[g] = value;
+            acceleration[g] = by_x * value.spread::<0>();
+            acceleration[g] = by_y.fma(value.spread::<1>(), acceleration[g]);
+            acceleration[g] = by_z.fma(value.spread::<2>(), acceleration[g]);
+        }
+        if !self.inertia.is_steady {
+            self.add_changes((part, stage), at, &fluid, &mut acceleration);
+        }
+        (self.context.add(fluid), acceleration)
+    }
+
+    /// Adds the derivatives of the fluid's velocities by the time.
+    #[inline(always)]
+    fn add_changes(
+        &mut self,
+        (part, stage): Point,
+        at: &[L::Four; G],
+        fluid: &[L::Four; G],
+        acceleration: &mut [L::Four; G],
+    ) {
+        let (j, offset, h) = self.when;
+        for (steps, weight) in difference_in_time(part) {
+            let later = offset + F::of(part + steps * DIFFERENCE) * h;
+            let pair = frame_pair(&self.context.launch, j, later);
+            let there = self.fluid.of_all(stage, at, &pair);
+            let weight = L::Four::splat(F::of(weight / (12.0 * DIFFERENCE)) / h);
+            for g in 0..G {
+                acceleration[g] = (there[g] - fluid[g]).fma(weight, acceleration[g]);
+            }
+        }
+    }
+
+    /// The velocities towards which the drag turns particles.
+    #[inline(always)]
+    fn targets_of(
+        &self,
+        fluid: [L::Four; G],
+        acceleration: [L::Four; G],
+        velocity: &[L::Four; G],
+    ) -> [L::Four; G] {
+        let [x, y, z] = self.inertia.gravity;
+        let gravity = L::Four::new([F::of(x), F::of(y), F::of(z), F::zero()]);
+        let mut targets = fluid;
+        for g in 0..G {
+            let (tau, beta) = (self.own.key[g][1], self.own.beta[g]);
+            targets[g] = gravity.fma(L::Four::splat(tau * (F::one() - beta)), fluid[g]);
+            targets[g] = acceleration[g].fma(L::Four::splat(tau * beta), targets[g]);
+            if self.inertia.has_reynolds {
+                let slip = fluid[g] - velocity[g];
+                let more = factor(self.own.reynolds[g], slip.array()) / self.own.factor[g] - 1.0;
+                targets[g] = slip.fma(L::Four::splat(F::of(more)), targets[g]);
+            }
+        }
+        targets
+    }
+
+    /// The displacements (0) or the velocities (1) after half the step (0) or all of it (1), on the paths with given targets.
+    #[inline(always)]
+    fn moved(&self, part: usize, what: usize, targets: &Polynomials<L::Four, G>) -> [L::Four; G] {
+        let mut moved = self.own.velocity;
+        for g in 0..G {
+            let weights = &self.own.weights[g][part];
+            moved[g] = moved[g] * L::Four::splat(weights.of_velocity[what]);
+            for k in 0..3 {
+                let weight = L::Four::splat(weights.of_targets[k][what]);
+                moved[g] = targets[k][g].fma(weight, moved[g]);
+            }
+        }
+        moved
+    }
+}
+
+/// The factor of the drag of Schiller and Naumann by a slip velocity.
+#[inline(never)]
+fn factor<F: Real>(reynolds: F, [u, v, w, _]: [F; 4]) -> f64 {
+    let speed = (u * u + v * v + w * w).sqrt().exact();
+    1.0 + 0.15 * (reynolds.exact() * speed).powf(0.687)
+}
+
+/// The lines through targets at the start and in the middle of a step: their slopes.
+#[inline(always)]
+fn line<F: Real, V: Four<F>, const G: usize>(first: [V; G], middle: [V; G]) -> [V; G] {
+    let mut slope = first;
+    for g in 0..G {
+        slope[g] = (middle[g] - first[g]) * V::splat(F::of(2.0));
+    }
+    slope
+}
+
+/// The parabolas through targets at the start, in the middle and at the end of a step.
+#[inline(always)]
+fn parabola<F: Real, V: Four<F>, const G: usize>(
+    [first, middle, last]: Polynomials<V, G>,
+) -> Polynomials<V, G> {
+    let two = V::splat(F::of(2.0));
+    let (three, four) = (V::splat(F::of(3.0)), two + two);
+    let mut through = [first; 3];
+    for g in 0..G {
+        through[1][g] = four * middle[g] - three * first[g] - last[g];
+        through[2][g] = two * (first[g] + last[g]) - four * middle[g];
+    }
+    through
+}
+
+/// The end of a step of a particle, before boundaries: where it would be, its velocity at the start, and the change of that.
+#[derive(Clone, Copy)]
+pub(super) struct Carried<F> {
+    pub to: Position<F>,
+    pub velocity: Velocities<F>,
+}
+
+impl<F: Real> SegmentContext<'_, F> {
+    /// The velocity of a particle that a step has taken from a position to another, where its path may have been turned.
+    pub fn landed(
+        &self,
+        (from, location): (Position<F>, i32),
+        carried: &Carried<F>,
+        at: Position<F>,
+    ) -> [F; 3] {
+        let [own, change] = carried.velocity.map(Vec3);
+        let (true, Some(exact)) = (at != carried.to, &self.exact) else { return (own + change).0 };
+        let cell = start_cell(&self.launch, from[0], location);
+        turned(exact, from[0], carried.to[0], cell).velocity(own, change)
+    }
+}
+
+/// The exact motion over a part of a step towards a polynomial in time: the weights of the velocity at the start and of the
+/// polynomial's coefficients, for the displacement and for the velocity.
+#[derive(Clone, Copy)]
+struct Weights<F> {
+    of_velocity: [F; 2],
+    of_targets: [[F; 2]; 3],
+}
+
+impl<F: Real> Weights<F> {
+    /// Of half a step, and of a whole one.
+    #[cold]
+    #[inline(never)]
+    fn of_step(h: f64, tau: f64) -> [Self; 2] {
+        [0.5, 1.0].map(|part| Weights::new(h, tau, part))
+    }
+
+    fn new(h: f64, tau: f64, part: f64) -> Self {
+        let time = part * h;
+        let z = time / tau;
+        let (phis, decay) = phi(z);
+        let scales = [z, z * part, z * 2.0 * part * part];
+        let of_target = |k: usize| [scales[k] * time * phis[k + 1], scales[k] * phis[k]].map(F::of);
+        Weights {
+            of_velocity: [time * phis[0], decay].map(F::of),
+            of_targets: [of_target(0), of_target(1), of_target(2)],
+        }
+    }
+}
+
+/// phi_1 to phi_4 at -z, for z of 0 or more, and exp(-z): phi_0 = exp, phi_k(y) = y phi_(k+1)(y) + 1/k!.
+fn phi(z: f64) -> ([f64; 4], f64) {
+    let decay = (-z).exp();
+    if z >= 1.0 {
+        let one = (1.0 - decay) / z;
+        let two = (1.0 - one) / z;
+        let three = (0.5 - two) / z;
+        return ([one, two, three, (1.0 / 6.0 - three) / z], decay);
+    }
+    // By its series, as the recurrence loses digits.
+    let four = (0..TERMS).rev().fold(0.0, |sum, n| INVERSE_FACTORIALS[n + 4] - z * sum);
+    let three = 1.0 / 6.0 - z * four;
+    let two = 0.5 - z * three;
+    ([1.0 - z * two, two, three, four], decay)
+}
+
+/// Terms of a series for numbers up to 1 in double precision.
+const TERMS: usize = 16;
+
+const INVERSE_FACTORIALS: [f64; TERMS + 4] = {
+    let mut inverse = [1.0; TERMS + 4];
+    let mut n = 1;
+    while n < inverse.len() {
+        inverse[n] = inverse[n - 1] / n as f64;
+        n += 1;
+    }
+    inverse
+};
