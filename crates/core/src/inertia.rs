@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// collocation, Hochbruck and Ostermann 2010, Acta Numerica 19:209): of order 4, with six stages. It is stable for any tau, and for
 /// tau -> 0 the path is that of particles that move with the field.
 ///
-/// At a reflecting surface the velocity is reflected, at one with `slide` or `clamp` it keeps its tangential part.
+/// At a reflecting surface the velocity is reflected, with [coefficients of restitution](Inertia::restitution), at one with `slide` or `clamp` it keeps its tangential part.
 ///
 /// ```
 /// use burntrace_core::{Drag, Inertia, Sphere};
@@ -33,6 +33,7 @@ pub struct Inertia {
     pub(crate) drag: Drag,
     pub(crate) gravity: [f64; 3],
     pub(crate) initial_velocity: InitialVelocity,
+    pub(crate) restitution: [f64; 2],
 }
 
 /// What the response of a particle follows from.
@@ -92,7 +93,7 @@ impl Inertia {
 
     fn of(body: Body) -> Self {
         let (drag, initial_velocity) = (Drag::Stokes, InitialVelocity::Fluid);
-        Inertia { body, drag, gravity: [0.0; 3], initial_velocity }
+        Inertia { body, drag, gravity: [0.0; 3], initial_velocity, restitution: [1.0; 2] }
     }
 
     /// Sets the acceleration of gravity, in length per time squared; 0 along flat axes.
@@ -103,6 +104,12 @@ impl Inertia {
     /// Sets the factor of the drag.
     pub fn drag(self, drag: Drag) -> Self {
         Inertia { drag, ..self }
+    }
+
+    /// Sets the coefficients of restitution, 0 to 1: the parts of the velocity across and along a surface that a particle keeps when it
+    /// is reflected. 1 and 1, the default, are an elastic bounce; 0 and 1 a contact without friction.
+    pub fn restitution(self, across: f64, along: f64) -> Self {
+        Inertia { restitution: [across, along], ..self }
     }
 
     /// Sets the velocity of particles where they are released.

@@ -70,8 +70,8 @@ pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
 pub use surroundings::{Outlet, OutletAt, SeedsOutside, Surroundings};
 pub use tracer::{
-    CheckpointEvery, Control, FLOW_MAP_GRADIENT, Observer, Prepared, Progress, RunState, Step,
-    Tracer, value_and_grad,
+    CheckpointEvery, Control, FLOW_MAP_GRADIENT, FLUID_VELOCITY, Observer, Prepared, Progress,
+    RunState, Step, Tracer, value_and_grad,
 };
 pub use tracks::Tracks;
 

@@ -18,6 +18,9 @@ pub struct SaveRequest<'a> {
     /// particle has the derivatives of its end, a waiting one the identity, one that was not released NaN. The
     /// result has no gradients itself.
     pub flow_map_gradient: bool,
+    /// Whether the field's velocity at each position is saved, too, as the array [`FLUID_VELOCITY`](crate::FLUID_VELOCITY)
+    /// `[saves, n, 3]`: that of particles with inertia is another one.
+    pub fluid_velocity: bool,
     /// Arrays that are sampled at the particles.
     pub arrays: Vec<SampledArray<'a>>,
 }

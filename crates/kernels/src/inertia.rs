@@ -8,6 +8,8 @@ pub struct InertialLaunch {
     pub gravity: [f64; 3],
     /// The velocity of particles where they are released; `None` for the field's.
     pub initial_velocity: Option<[f64; 3]>,
+    /// The parts of the velocity across and along a surface that particles keep when they are reflected.
+    pub restitution: [f64; 2],
     /// Whether the drag depends on the Reynolds number (Schiller and Naumann).
     pub has_reynolds: bool,
     /// Whether beta is 0 for all particles, so that the fluid's acceleration has no effect.

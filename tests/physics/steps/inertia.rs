@@ -36,8 +36,8 @@ fn one(position: [f64; 3]) -> Seeds {
 }
 
 /// The error of a run among cells, in steps of a length.
-fn error_in_cells(field: &dyn Field, case: usize, dt: f64) -> f64 {
-    let ([tau, beta, gravity], [x, y]) = IN_CELLS[case];
+fn error_in_cells(field: &dyn Field, case: ([f64; 3], [f64; 2]), dt: f64) -> f64 {
+    let ([tau, beta, gravity], [x, y]) = case;
     let inertia = Inertia::new(tau, beta).gravity([0.0, gravity, 0.0]);
     let tracer = Tracer::new(field).span(span(0.0, 10.0, dt)).inertia(inertia);
     let run = trace(&tracer, &one([1.0, 2.0, 0.0]));
@@ -48,10 +48,10 @@ fn error_in_cells(field: &dyn Field, case: usize, dt: f64) -> f64 {
 fn paths_among_cells_are_exact() {
     for machine in exact_machines() {
         let field = formula(CELLS, &machine, plane(20.0));
-        for case in 0..IN_CELLS.len() {
+        for case in IN_CELLS {
             let [coarse, fine] = [0.05, 0.025].map(|dt| error_in_cells(&field, case, dt));
-            assert_below(&format!("{machine}, {:?}", IN_CELLS[case]), fine, 1e-6);
-            assert!(coarse / fine > 10.0, "{machine} {:?}: {coarse:e} {fine:e}", IN_CELLS[case]);
+            assert_below(&format!("{machine}, {case:?}"), fine, 1e-6);
+            assert!(coarse / fine > 10.0, "{machine} {case:?}: {coarse:e} {fine:e}");
         }
     }
 }
@@ -232,6 +232,72 @@ fn falling_particles_bounce_as_high_as_they_came_from() {
         // The path within the step of the bounce is straight: order 2.
         assert_below("a bounce", error(101), 1e-3);
         assert_below("a bounce", error(1001), 1e-5);
+    }
+}
+
+#[test]
+fn inelastic_bounces_keep_a_part_of_the_velocity() {
+    let [across, along] = [0.5, 0.8];
+    for machine in some_machines() {
+        let box_of = |low: f64| Domain::new([-5.0, -5.0, low], [5.0, 5.0, 10.0]).unwrap();
+        let still = |low: f64| formula(["0", "0", "0"], &machine, box_of(low));
+        let floor = Shape::Box { low: [-9.0, -9.0, -9.0], high: [9.0, 9.0, 0.0] };
+        let floor = Obstacle {
+            shape: floor,
+            allowed: Allowed::Outside,
+            surface: BoundaryCondition::Reflect,
+        };
+        let made = Made::new(3, shake(CellKind::Tetra), |_| CellKind::Tetra);
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let mut frames = MeshFrames::new(&made, &[0.0], |_, _| [0.0; 3]);
+        let constant = CellVelocity::Constant;
+        let mesh = MeshField::load(&mut frames, &machine.device, &options, constant).unwrap();
+        let (face, above) = (still(0.0), still(-10.0));
+        let inertia = Inertia::new(1e9, 0.0)
+            .gravity([0.0, 0.0, -2.0])
+            .restitution(across, along)
+            .initial_velocity(InitialVelocity::Uniform([0.3, 0.0, 0.0]));
+        // From 0.8 it reaches the floor with a speed of 2 g h, and rises to a part of the height.
+        let (fall, speed) = (0.8_f64.sqrt(), 2.0 * 0.8_f64.sqrt());
+        let end = fall + across * speed / 2.0;
+        let count = if machine.is_cpu() { 2001 } else { 41 };
+        for (what, field) in [("face", &face as &dyn Field), ("box", &above), ("mesh", &mesh)] {
+            let tracer = Tracer::new(field)
+                .span(steps(0.0, end, count))
+                .domain(box_of(if what == "face" { 0.0 } else { -10.0 }))
+                .all_faces(BoundaryCondition::Reflect)
+                .mesh_wall(BoundaryCondition::Reflect)
+                .save_velocity(true)
+                .inertia(inertia.clone());
+            let tracer = if what == "box" { tracer.obstacle(floor.clone()) } else { tracer };
+            let run = trace(&tracer, &one([0.1, 0.5, 0.8]));
+            let [u, _, w] = run.velocities.as_ref().unwrap()[..] else { panic!() };
+            let name = format!("{machine}, {what}: {run:?}");
+            let bound = 10.0 / count as f64 * if machine.is_double() { 1.0 } else { 2.0 };
+            assert_below(&name, (u - along * 0.3).abs(), 1e3 * machine.eps());
+            assert_below(&name, w.abs(), bound);
+            assert_below(&name, (run.last()[0][2] - across * across * 0.8).abs(), bound);
+        }
+    }
+}
+
+#[test]
+fn particles_that_do_not_bounce_stay_on_the_floor() {
+    for machine in exact_machines() {
+        let domain = Domain::new([0.0; 3], [9.0, 9.0, 9.0]).unwrap();
+        let field = formula(["1", "0", "0"], &machine, domain);
+        let inertia = Inertia::new(0.1, 0.0).gravity([0.0, 0.0, -2.0]).restitution(0.0, 1.0);
+        let tracer = Tracer::new(&field)
+            .span(steps(0.0, 4.0, 80))
+            .all_faces(BoundaryCondition::Reflect)
+            .save_velocity(true)
+            .inertia(inertia);
+        for engine in machine.engines() {
+            let run = trace(&tracer.clone().engine(*engine), &one([1.0, 5.0, 0.1]));
+            let [u, v, w] = run.velocities.as_ref().unwrap()[..] else { panic!() };
+            assert!(run.last()[0][2] == 0.0 && run.status == [Status::Active], "{run:?}");
+            assert!((u - 1.0).abs() < 1e-9 && v == 0.0 && w == 0.0, "{u} {v} {w}");
+        }
     }
 }
 

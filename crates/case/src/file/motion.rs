@@ -60,6 +60,13 @@ pub struct Motion {
     /// Velocity where particles are released.
     #[serde(default)]
     pub initial_velocity: InitialVelocity,
+    /// Coefficients of restitution, 0 to 1: the parts of the velocity across and along a surface that are kept in a reflection.
+    #[serde(default = "elastic")]
+    pub restitution: [f64; 2],
+}
+
+fn elastic() -> [f64; 2] {
+    [1.0; 2]
 }
 
 /// The kind of motion.

@@ -17,6 +17,8 @@ pub struct Save {
     pub at: SaveAt,
     /// Whether to save the velocity at each position.
     pub velocity: bool,
+    /// Whether to save the field's velocity at each position; that of particles with inertia is another one.
+    pub fluid_velocity: bool,
     /// Whether to save the derivatives of each position by its release position.
     pub flow_map_gradient: bool,
     /// Arrays that are sampled along the tracks.
@@ -35,6 +37,7 @@ pub struct Save {
 section!(Save {
     at: any_of(false).map(Option::unwrap_or_default),
     velocity: or_default("velocity"),
+    fluid_velocity: or_default("fluid_velocity"),
     flow_map_gradient: or_default("flow_map_gradient"),
     fields: or_default("fields"),
     compress: or_default("compress"),

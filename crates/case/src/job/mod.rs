@@ -206,6 +206,7 @@ pub fn tracer<'a>(
         .save_request(SaveRequest {
             at: case.save.at.clone(),
             velocity: case.save.velocity,
+            fluid_velocity: case.save.fluid_velocity,
             flow_map_gradient: case.save.flow_map_gradient,
             arrays: sampled::arrays(case, loaded),
         })

@@ -119,6 +119,8 @@ fn inertia(motion: &file::Motion) -> Result<Inertia> {
             ));
         }
     };
+    let [across, along] = motion.restitution;
+    let made = made.restitution(across, along);
     Ok(made.drag(motion.drag).gravity(motion.gravity).initial_velocity(
         match motion.initial_velocity {
             file::InitialVelocity::Named(Released::Fluid) => InitialVelocity::Fluid,

@@ -62,7 +62,9 @@ fn settings() -> Vec<String> {
              viscosity = 1e-3, drag = \"schiller-naumann\", gravity = [0.0, 0.0, -9.81], \
              initial_velocity = \"zero\" }",
         ),
-        seeded("motion = { kind = \"inertial\", relaxation_time = 0.1, beta = 0.0 }"),
+        seeded(
+            "motion = { kind = \"inertial\", relaxation_time = 0.1, beta = 0.0, restitution = [0.5, 1.0] }",
+        ),
         seeded(
             "trace = { t0 = 0.0, t1 = 1.0, scheme = \"dormand-prince\", tolerance = { relative = 1e-4, \
              absolute = 1e-6, min_step = 1e-3, max_step = 0.5 } }",

@@ -277,13 +277,15 @@ const SAND: &str = "[motion]\nkind = \"inertial\"\ndiameter = 2e-4\ndensity = 26
 fn sand_settles_at_its_terminal_velocity() {
     let folder = tempfile::tempdir().unwrap();
     let one = "[seeds]\nkind = \"list\"\npoints = [[0.0, 0.0, 0.0]]\n";
-    let save = "[save]\nvelocity = true\nreport = \"never\"\n";
+    let save = "[save]\nvelocity = true\nfluid_velocity = true\nreport = \"never\"\n";
     let (ends, summary, _) = ends(folder.path(), &[PLUG, one, SAND, save]);
     assert_eq!(summary["engine"], "fused");
     let tracks = Tracks::open(folder.path().join("out/tracks")).unwrap();
     let velocity = tracks.velocity(tracks.times().len() - 1).unwrap().unwrap();
     let [u, _, w] = velocity[0];
     assert!((u - 1.0).abs() < 1e-9 && (w + 0.02479582).abs() < 1e-8, "{velocity:?}");
+    let fluid = tracks.array("fluid_velocity", tracks.times().len() - 1).unwrap();
+    assert_eq!(fluid[..], [1.0, 0.0, 0.0]);
     let [x, _, z] = ends[0];
     // It takes a few milliseconds to reach that velocity.
     assert!((x - 2.0).abs() < 1e-9 && (-0.0496..-0.0492).contains(&z), "{ends:?}");

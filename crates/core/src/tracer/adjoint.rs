@@ -4,5 +4,8 @@
 /// launch only while it is reversed.
 pub(super) const STEPS: usize = 64;
 
+/// The name of the array of [`SaveRequest::fluid_velocity`](crate::SaveRequest::fluid_velocity).
+pub const FLUID_VELOCITY: &str = "fluid_velocity";
+
 /// The name of the array of [`SaveRequest::flow_map_gradient`](crate::SaveRequest::flow_map_gradient).
 pub const FLOW_MAP_GRADIENT: &str = "flow_map_gradient";

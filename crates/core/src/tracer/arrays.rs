@@ -1,6 +1,11 @@
 //! Arrays that are sampled along the tracks.
 
-use super::{Tracer, adjoint::FLOW_MAP_GRADIENT, fused, stepper::Stepper};
+use super::{
+    Tracer,
+    adjoint::{FLOW_MAP_GRADIENT, FLUID_VELOCITY},
+    fused,
+    stepper::Stepper,
+};
 use crate::{
     Engine, Error, Field, FieldArray, Floats, Result, SampledArray, device,
     field::{LANES, evaluate, origin, origin_row},
@@ -28,6 +33,7 @@ impl<'a> Tracer<'a> {
                 bytes += sampled.bytes();
             }
         }
+        components += if self.save.fluid_velocity { 3 } else { 0 };
         (components, bytes)
     }
 }
@@ -39,7 +45,8 @@ pub(super) struct Sampler<'a> {
     arrays: Vec<FieldArray>,
     /// For each of them the number of its field, and its first place in the field's groups.
     places: Vec<(usize, usize)>,
-    /// The fields, the traced one first. The gradient of the flow map has the number after the last one.
+    /// The fields, the traced one first. The gradient of the flow map has the number after the last one, the velocity of the
+    /// fluid the next one.
     fields: Vec<&'a dyn Field>,
 }
 
@@ -77,6 +84,9 @@ impl<'a> Sampler<'a> {
             if tracer.save.flow_map_gradient && name == FLOW_MAP_GRADIENT {
                 return Err(fail("the gradient of the flow map has this name; rename it".into()));
             }
+            if tracer.save.fluid_velocity && name == FLUID_VELOCITY {
+                return Err(fail("the velocity of the fluid has this name; rename it".into()));
+            }
             let lanes = field.sampled().map(|sampled| &sampled.lanes);
             let Some((first, components)) = lanes.and_then(|lanes| lanes.find(name)) else {
                 let known = lanes.map_or(&[][..], |lanes| lanes.arrays());
@@ -95,6 +105,10 @@ impl<'a> Sampler<'a> {
         if tracer.save.flow_map_gradient {
             sampler.arrays.push(FieldArray::new(FLOW_MAP_GRADIENT, TANGENTS));
             sampler.places.push((sampler.fields.len(), 0));
+        }
+        if tracer.save.fluid_velocity {
+            sampler.arrays.push(FieldArray::new(FLUID_VELOCITY, 3));
+            sampler.places.push((sampler.fields.len() + 1, 0));
         }
         Ok(sampler)
     }
@@ -120,6 +134,10 @@ impl<'a> Sampler<'a> {
         });
         let mut values: Vec<Option<Numbers>> = values.collect::<Result<_>>()?;
         values.push(particles.tangents.clone().map(Numbers::of).transpose()?);
+        values.push(match needed(self.fields.len() + 1) {
+            true => Some(Numbers::of(stepper.velocity(particles, time)?)?),
+            false => None,
+        });
         let velocity = match self.velocity {
             false => None,
             true if stepper.inertia.is_some() => Some(own_velocity(stepper, particles, time)?),

@@ -137,6 +137,7 @@ pub(super) fn inertial(tracer: &Tracer) -> Result<Option<Inertial>> {
                 // Of each one's own, rows have them from the start.
                 InitialVelocity::Fluid | InitialVelocity::Each(_) => None,
             },
+            restitution: inertia.restitution,
             has_reynolds: inertia.drag == Drag::SchillerNaumann,
             is_heavy: match &inertia.body {
                 Body::Response { beta, .. } => *beta == PerParticle::Number(0.0),
@@ -213,6 +214,12 @@ fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
             );
         }
         Body::Response { .. } => {}
+    }
+    if let Some(bad) = inertia.restitution.iter().find(|part| !(0.0..=1.0).contains(*part)) {
+        return fail(format!(
+            "a coefficient of restitution is {}; give numbers from 0 to 1",
+            short(*bad)
+        ));
     }
     let domain = tracer.domain_box();
     let flat = (0..3).find(|d| domain.is_flat(*d) && inertia.gravity[*d] != 0.0);
@@ -293,7 +300,7 @@ pub(super) fn inertial_step(
     let begin = State { moved: from.zeros_like(), velocity: own };
     let first = stages.target_of(fluid.clone(), from.clone(), 0.0, &begin)?;
     // Sweeps with polynomials of degree 0, 1 and 2 through the targets: each one adds an order.
-    let middle = stages.target(0.5, &half.of(&begin, &[first.clone()]))?;
+    let middle = stages.target(0.5, &half.of(&begin, std::slice::from_ref(&first)))?;
     let line = [first.clone(), (middle - first.clone()).mul_scalar(2.0)];
     let mut targets = [(0.5, half.of(&begin, &line)), (1.0, whole.of(&begin, &line))];
     let mut parabola = stages.parabola(&first, &targets)?;

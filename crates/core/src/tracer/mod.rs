@@ -51,7 +51,7 @@ mod tensor;
 mod trial;
 mod walk;
 
-pub use adjoint::FLOW_MAP_GRADIENT;
+pub use adjoint::{FLOW_MAP_GRADIENT, FLUID_VELOCITY};
 pub use each_step::Step;
 pub use observer::{CheckpointEvery, Control, Observer, Progress};
 pub use prepared::Prepared;

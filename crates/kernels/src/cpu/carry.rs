@@ -60,8 +60,13 @@ pub(crate) fn pull_back<F: Real>(
             Landing::Kept => [by, none, none, none],
             Landing::Free => [by, by, none, none],
             Landing::Replaced => [none; 4],
-            Landing::Turned(Turn { jacobian, covered, slopes: [by_start, by_end] }) => {
+            Landing::Turned(turn) => {
+                let keeps_contact = turn.keeps_contact();
+                let Turn { jacobian, covered, slopes: [by_start, by_end] } = turn;
                 let turned = transposed(&jacobian, by);
+                if keeps_contact {
+                    return [turned, turned, none, none];
+                }
                 let part = F::of(covered);
                 let of_change = [0, 1, 2].map(|d| part * turned[d] + (F::one() - part) * by[d]);
                 // The part of the path at the event depends on where it starts and ends.

@@ -161,9 +161,8 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
             }
         }
         let mut displacements = self.moved(1, 0, &targets);
-        let (mut change, mut error) = (self.moved(1, 1, &targets), displacements);
+        let (change, mut error) = (self.moved(1, 1, &targets), displacements);
         for g in 0..G {
-            change[g] = change[g] - self.own.velocity[g];
             error[g] = displacements[g] - before[g];
             displacements[g] = displacements[g] + self.from.rest[g];
         }
@@ -203,10 +202,13 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
             at[g] = self.context.walls.wrap::<L>(at[g] + moved[g]);
         }
         let (fluid, acceleration) = self.sample(point, &at);
-        let velocity = match self.inertia.has_reynolds {
-            true => self.moved(which, 1, targets),
-            false => fluid,
-        };
+        let mut velocity = fluid;
+        if self.inertia.has_reynolds {
+            let change = self.moved(which, 1, targets);
+            for g in 0..G {
+                velocity[g] = self.own.velocity[g] + change[g];
+            }
+        }
         self.targets_of(fluid, acceleration, &velocity)
     }
 
@@ -277,7 +279,7 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         targets
     }
 
-    /// The displacements (0) or the velocities (1) after half the step (0) or all of it (1), on the paths with given targets.
+    /// The displacements (0) or the changes of the velocities (1) after half the step (0) or all of it (1), on the paths with given targets.
     #[inline(always)]
     fn moved(&self, part: usize, what: usize, targets: &Polynomials<L::Four, G>) -> [L::Four; G] {
         let mut moved = self.own.velocity;
@@ -348,7 +350,7 @@ impl<F: Real> SegmentContext<'_, F> {
 }
 
 /// The exact motion over a part of a step towards a polynomial in time: the weights of the velocity at the start and of the
-/// polynomial's coefficients, for the displacement and for the velocity.
+/// polynomial's coefficients, for the displacement and for the change of the velocity.
 #[derive(Clone, Copy)]
 struct Weights<F> {
     of_velocity: [F; 2],
@@ -366,30 +368,29 @@ impl<F: Real> Weights<F> {
     fn new(h: f64, tau: f64, part: f64) -> Self {
         let time = part * h;
         let z = time / tau;
-        let (phis, decay) = phi(z);
+        let phis = phi(z);
         let scales = [z, z * part, z * 2.0 * part * part];
         let of_target = |k: usize| [scales[k] * time * phis[k + 1], scales[k] * phis[k]].map(F::of);
         Weights {
-            of_velocity: [time * phis[0], decay].map(F::of),
+            of_velocity: [time * phis[0], -z * phis[0]].map(F::of),
             of_targets: [of_target(0), of_target(1), of_target(2)],
         }
     }
 }
 
-/// phi_1 to phi_4 at -z, for z of 0 or more, and exp(-z): phi_0 = exp, phi_k(y) = y phi_(k+1)(y) + 1/k!.
-fn phi(z: f64) -> ([f64; 4], f64) {
-    let decay = (-z).exp();
+/// phi_1 to phi_4 at -z, for z of 0 or more: phi_0 = exp, phi_k(y) = y phi_(k+1)(y) + 1/k!.
+fn phi(z: f64) -> [f64; 4] {
     if z >= 1.0 {
-        let one = (1.0 - decay) / z;
+        let one = (1.0 - (-z).exp()) / z;
         let two = (1.0 - one) / z;
         let three = (0.5 - two) / z;
-        return ([one, two, three, (1.0 / 6.0 - three) / z], decay);
+        return [one, two, three, (1.0 / 6.0 - three) / z];
     }
     // By its series, as the recurrence loses digits.
     let four = (0..TERMS).rev().fold(0.0, |sum, n| INVERSE_FACTORIALS[n + 4] - z * sum);
     let three = 1.0 / 6.0 - z * four;
     let two = 0.5 - z * three;
-    ([1.0 - z * two, two, three, four], decay)
+    [1.0 - z * two, two, three, four]
 }
 
 /// Terms of a series for numbers up to 1 in double precision.

@@ -31,7 +31,7 @@ pub(crate) fn follow<F: Float>(
     to: Vec3<F>,
     hint: &mut CellHint<F>,
 ) -> Passage<F> {
-    if launch.features.mesh || launch.features.bodies {
+    if launch.features.mesh || launch.features.bodies || launch.features.bounces {
         return pass(launch, from, to, hint);
     }
     land(launch, from, to)
@@ -182,8 +182,20 @@ impl Turn {
     /// before the last event is turned, that after it is not.
     pub fn velocity<F: Real>(&self, from: Vec3<F>, change: Vec3<F>) -> [F; 3] {
         let covered = Vec3::new(F::of(self.covered));
-        let there = Vec3(product(&self.jacobian, (from + covered * change).0));
-        (there + (Vec3::new(F::one()) - covered) * change).0
+        let (before, after) = (covered * change, (Vec3::new(F::one()) - covered) * change);
+        let turned = |vector: Vec3<F>| Vec3(product(&self.jacobian, vector.0));
+        match self.keeps_contact() {
+            true => turned(from + change).0,
+            false => (turned(from + before) + after).0,
+        }
+    }
+
+    /// Whether a direction is lost on the path, as along a wall: what comes after the contact is turned, too.
+    pub fn keeps_contact(&self) -> bool {
+        let [a, b, c] = self.jacobian;
+        let cross =
+            [0, 1, 2].map(|d| b[(d + 1) % 3] * c[(d + 2) % 3] - b[(d + 2) % 3] * c[(d + 1) % 3]);
+        (a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2]).abs() < 1e-6
     }
 }
 

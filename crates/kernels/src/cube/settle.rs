@@ -75,7 +75,7 @@ pub(super) fn go<F: Float>(
         if comptime!(launch.features.mesh) {
             particle.location = hint.mesh.base;
         }
-    } else if comptime!(launch.features.bodies || launch.features.mesh) {
+    } else if comptime!(launch.features.bodies || launch.features.mesh || launch.features.bounces) {
         let passage = pass::<F>(launch, from, to, &mut hint.mesh);
         arrive::<F>(launch, particle, &passage, free, index, hint.mesh.base);
     } else {

@@ -4,7 +4,7 @@ use burntrace_macros::host_device;
 
 #[host_device]
 pub(crate) mod cursor {
-    use crate::physics::tables::{HIGH, LOW};
+    use crate::physics::tables::{HIGH, LOW, RESTITUTION};
 
     /// Progress of a particle along its path.
     pub(crate) struct Cursor<F: Float> {
@@ -38,9 +38,26 @@ pub(crate) mod cursor {
         cursor.covered = min(cursor.covered + fraction * (one - cursor.covered), one);
     }
 
-    /// What a contact removes from a displacement: `turn` times its component into a wall.
-    pub(crate) fn removed<F: Float>(normal: Vec3<F>, normal_part: F, turn: i32) -> Vec3<F> {
-        Vec3::<F>::new(F::cast_from(turn) * min(normal_part, F::new(0.0_f32))) * normal
+    /// What a contact removes from a displacement: `turn` times its component into a wall, whose `normal_part` is negative. A
+    /// reflection that changes the speed of particles with inertia removes more.
+    pub(crate) fn removed<F: Float>(
+        launch: &Launch<F>,
+        rest: Vec3<F>,
+        normal: Vec3<F>,
+        normal_part: F,
+        turn: i32,
+    ) -> Vec3<F> {
+        let into = min(normal_part, F::new(0.0_f32));
+        let mut gone = Vec3::<F>::new(F::cast_from(turn) * into) * normal;
+        if comptime!(launch.features.bounces) && turn == 2 && into < F::new(0.0_f32) {
+            let one = F::new(1.0_f32);
+            let (across, along) =
+                (launch.float(RESTITUTION), launch.float(comptime!(RESTITUTION + 1)));
+            let normal_motion = Vec3::<F>::new(into) * normal;
+            gone = Vec3::<F>::new(one + across) * normal_motion
+                + Vec3::<F>::new(one - along) * (rest - normal_motion);
+        }
+        gone
     }
 
     /// The point itself, clamped to the domain box.

@@ -252,7 +252,7 @@ pub(crate) mod mesh_path {
                 away = at_right_angle::<F>(launch, cursor.next, normal);
             }
             let normal_part = dot::<F>(rest, normal) / dot::<F>(normal, away);
-            rest -= removed::<F>(away, normal_part, turn);
+            rest -= removed::<F>(launch, rest, away, normal_part, turn);
         } else {
             rest = Vec3::<F>::new(F::new(0.0_f32));
         }
@@ -286,7 +286,8 @@ pub(crate) mod mesh_path {
         // The face of the mesh is not known: patches of certain faces do not apply.
         let at = wall_at::<F>(launch, cursor.next, -1i32);
         let normal = face_normal::<F>(face);
-        let kept = rest - removed::<F>(normal, dot::<F>(rest, normal), launch.int(at));
+        let part = dot::<F>(rest, normal);
+        let kept = rest - removed::<F>(launch, rest, normal, part, launch.int(at));
         // The opposite face, which takes the period back.
         cursor.crossed = face + 1i32 - 2i32 * (face % 2i32);
         cursor.is_last = false;

@@ -29,7 +29,7 @@ pub(crate) mod path {
         region::both::{CellHint, restore},
         tables::{
             BODY_END, BODY_INTS, BODY_TURN, FACE_END, FACE_TURN, FACE_WRAPS, HIGH, LOW,
-            OBSTACLES_AT,
+            OBSTACLES_AT, RESTITUTION,
         },
         vector::both::{dot, is_within},
     };
@@ -221,7 +221,7 @@ pub(crate) mod path {
         let turn = launch.int(at + BODY_TURN);
         let end = launch.int(at + BODY_END);
         cursor.rest = rest;
-        cursor.removed = removed::<F>(normal, dot::<F>(rest, normal), turn);
+        cursor.removed = removed::<F>(launch, rest, normal, dot::<F>(rest, normal), turn);
         cursor.is_redirected = true;
         cursor.along = select(turn == 1, which, -1i32);
         if end != ACTIVE {
@@ -246,6 +246,12 @@ pub(crate) mod path {
         let mut entered = cursor.next;
         let mut turned = to;
         let mut shifted = to;
+        let mut across = turn - F::new(1.0_f32);
+        if comptime!(launch.features.bounces) && across > F::new(0.0_f32) {
+            across = launch.float(RESTITUTION);
+            let along = launch.float(comptime!(RESTITUTION + 1));
+            turned = cursor.next + Vec3::<F>::new(along) * (to - cursor.next);
+        }
         #[unroll]
         for d in 0..3usize {
             if face / 2 == comptime!(d as i32) {
@@ -256,7 +262,7 @@ pub(crate) mod path {
                 let width = high - low;
                 entered.insert(d, select(is_low, high, low));
                 // On the face for a turn of 1, mirrored for 2.
-                turned.insert(d, at + (turn - F::new(1.0_f32)) * (at - x));
+                turned.insert(d, at + across * (at - x));
                 shifted.insert(d, select(is_low, min(x + width, high), max(x - width, low)));
             }
         }

@@ -33,10 +33,12 @@ pub(crate) const CONTROL_MAX: usize = CONTROL + 3;
 pub(crate) const LOWEST: usize = CONTROL + 4;
 /// Radius of the sphere whose longitudes and latitudes the first two axes are.
 pub(crate) const RADIUS: usize = LOWEST + 1;
+/// The parts of the velocity across and along a surface that a particle with inertia keeps when it is reflected.
+pub(crate) const RESTITUTION: usize = RADIUS + 1;
 /// The frame intervals, then two numbers per step: time since the frame, length. For a formula, which has no
 /// intervals, the time of each step in single precision, its length, what those times lack, and the numbers of its
 /// [`FormulaStart`](crate::FormulaStart), with the time in two.
-pub(crate) const FRAME_INTERVALS: usize = RADIUS + 1;
+pub(crate) const FRAME_INTERVALS: usize = RESTITUTION + 2;
 
 /// Offsets in the integer buffer.
 pub(crate) const STEPS: usize = 0;
@@ -170,6 +172,9 @@ impl Tables {
         let Tables { floats, ints } = self;
         floats[STAGNANT] = segment.stagnant_speed * segment.stagnant_speed;
         floats[DRIFT..DIFFUSIVITY].copy_from_slice(&segment.drift);
+        if let Some(inertia) = segment.inertia {
+            floats[RESTITUTION..FRAME_INTERVALS].copy_from_slice(&inertia.restitution);
+        }
         if let Some(Adaptive { relative, absolute, min_step, max_step }) = segment.adaptive {
             floats[CONTROL..LOWEST].copy_from_slice(&[relative, absolute, min_step, max_step]);
         }
