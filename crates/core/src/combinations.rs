@@ -45,11 +45,9 @@ table! {
     features {
         Inertia = "particles with inertia";
         InertiaInTensors = "particles with inertia on a graphics card, with gradients or with an operation after each step";
-        InertialGradients = "gradients of particles with inertia";
         Backward = "a backward run";
         Drift = "a drift";
         NotRk4 = "a scheme other than `rk4` and, with a tolerance, `dormand-prince`";
-        RoundBodies = "spheres and cylinders that reflect, or along which particles slide";
         Tolerance = "a tolerance";
         OtherScheme = "a scheme other than `dormand-prince`";
         Walk = "a random walk";
@@ -90,7 +88,6 @@ table! {
         Inertia, Sphere: "their velocity would turn with longitude and latitude", "project the field before";
         Inertia, FlowMapGradient: "their paths depend on velocities, too", "use differences of auxiliary seeds";
         InertiaInTensors, FusedEngine: "it takes their steps on CPUs only", "leave the engine to the run (`Adjoint::Auto`)";
-        InertialGradients, RoundBodies: "the curvature of the surface would be left out", "use boxes or triangles";
         Tolerance, OtherScheme: "it does not estimate its error", "use `dormand-prince`, or omit the tolerance";
         Tolerance, Walk: "a random walk needs a fixed step", "remove the walk or the tolerance";
         FieldWalk, NoDiffusivity: "the field has no diffusivity", "give a constant, or one for each axis";

@@ -150,8 +150,7 @@ pub trait TraceBackend: Backend {
     ) -> Advanced<Self>;
 
     /// Velocities `[n, 3]` at the ends of the segment's step, from those at its start and their changes `[n, CARRIED]`. Where
-    /// the path of a particle is turned, its velocity there is, by the Jacobian of the path's end by the displacement. NaN
-    /// for a particle that another one has replaced.
+    /// the path of a particle is turned, so is its velocity there. NaN for a particle that another one has replaced.
     fn carry(
         #[extension_type] state: State<Self>,
         #[extension_type] ends: Ends<Self>,
@@ -203,8 +202,7 @@ pub trait TraceAdjoint: TraceBackend {
     ) -> PulledBackEnds<Self>;
 
     /// Gradients `[n, 2 CARRIED]` by the velocities at the start of a step and their changes, by the start of each path and by
-    /// its displacement, from `gradient` `[n, 3]`, those by the result of [`carry`](TraceBackend::carry). Those of the
-    /// Jacobian itself are left out: walls are taken as flat.
+    /// its displacement, from `gradient` `[n, 3]`, those by the result of [`carry`](TraceBackend::carry).
     fn pull_back_carrying(
         state: State<Self>,
         ends: Ends<Self>,

@@ -49,7 +49,7 @@ pub struct FreeEnds {
 /// The next particle in a slot waits for its release, or is active if that is the end of the step.
 ///
 /// Velocities of particles with inertia change as the step says, and are turned where the path is. Those of the next particles in
-/// slots are NaN. Their gradients take walls as flat.
+/// slots are NaN.
 ///
 /// Positions and fractions after the step have gradients by those before it, by displacements, by the spread and by
 /// the diffusivity.

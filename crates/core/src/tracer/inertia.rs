@@ -288,41 +288,39 @@ pub(super) fn inertial_step(
     let initial = initial.map(|row| row.expand(fluid.dims()));
     let is_new = own.clone().detach().is_nan();
     let own = own.mask_where(is_new, initial.unwrap_or_else(|| fluid.clone()));
-    let slip = fluid.clone() - own.clone();
-    let first_factor = inertial.factor(response, &slip);
+    let first_factor = inertial.factor(response, &(fluid.clone() - own.clone()));
     let tau = match &first_factor {
         Some(factor) => response.tau.clone() / factor.clone(),
         None => response.tau.clone(),
     };
-    let stages = StageTargets { stepper, inertial, start, response, times, tau, first_factor };
+    let stages = StageTargets { stepper, inertial, start, own, response, times, tau, first_factor };
     let h = times.column(from);
     let [half, whole] = [0.5, 1.0].map(|part| Flight::new(&h, &stages.tau, part));
-    let begin = State { moved: from.zeros_like(), velocity: own };
-    let first = stages.target_of(fluid.clone(), from.clone(), 0.0, &begin)?;
+    let own = &stages.own;
+    let first = stages.target_of(fluid.clone(), from.clone(), 0.0, own.clone())?;
     // Sweeps with polynomials of degree 0, 1 and 2 through the targets: each one adds an order.
-    let middle = stages.target(0.5, &half.of(&begin, std::slice::from_ref(&first)))?;
+    let middle = stages.target(0.5, &half.of(own, std::slice::from_ref(&first)))?;
     let line = [first.clone(), (middle - first.clone()).mul_scalar(2.0)];
-    let mut targets = [(0.5, half.of(&begin, &line)), (1.0, whole.of(&begin, &line))];
+    let mut targets = [(0.5, half.of(own, &line)), (1.0, whole.of(own, &line))];
     let mut parabola = stages.parabola(&first, &targets)?;
-    let before = whole.of(&begin, &parabola);
+    let before = whole.of(own, &parabola);
     let displacement_before = before.moved.clone();
-    targets = [(0.5, half.of(&begin, &parabola)), (1.0, before)];
+    targets = [(0.5, half.of(own, &parabola)), (1.0, before)];
     parabola = stages.parabola(&first, &targets)?;
-    let end = whole.of(&begin, &parabola);
-    let change = end.velocity - begin.velocity.clone();
+    let end = whole.of(own, &parabola);
     Ok(StepResult {
         error: stepper.adaptive.map(|_| end.moved.clone() - displacement_before),
         displacement: end.moved,
         slow: None,
         velocity: fluid.detach(),
-        own_velocity: Some(Tensor::cat(vec![begin.velocity, change], 1)),
+        own_velocity: Some(Tensor::cat(vec![own.clone(), end.change], 1)),
     })
 }
 
-/// Particles within a step: their displacements from its start, and their velocities `[n, 3]`.
+/// Particles within a step: their displacements from its start, and the changes of their velocities `[n, 3]`.
 struct State {
     moved: Tensor<2>,
-    velocity: Tensor<2>,
+    change: Tensor<2>,
 }
 
 /// The target velocities of the drag at the stages of a step.
@@ -330,6 +328,8 @@ struct StageTargets<'a> {
     stepper: &'a Stepper<'a>,
     inertial: &'a Inertial,
     start: &'a StepStart,
+    /// The velocities at the start.
+    own: Tensor<2>,
     response: &'a Response,
     times: &'a StepTimes,
     /// The relaxation times at the start of the step.
@@ -354,7 +354,7 @@ impl StageTargets<'_> {
         let stage = self.start.position.clone() + state.moved.clone();
         let at = sampled_at(self.stepper, self.start, stage)?;
         let fluid = self.times.velocity(self.stepper.field, at.clone(), part)?;
-        self.target_of(fluid, at, part, state)
+        self.target_of(fluid, at, part, self.own.clone() + state.change.clone())
     }
 
     /// The velocity u + (f/f0 - 1) (u - v) + tau0 (beta Du/Dt + (1 - beta) g), towards which the drag turns particles at
@@ -364,7 +364,7 @@ impl StageTargets<'_> {
         fluid: Tensor<2>,
         at: Tensor<2>,
         part: f64,
-        state: &State,
+        velocity: Tensor<2>,
     ) -> Result<Tensor<2>> {
         let Response { beta, .. } = self.response;
         let mut pull =
@@ -373,7 +373,7 @@ impl StageTargets<'_> {
             pull = pull + beta.clone() * self.acceleration(&fluid, at, part)?;
         }
         let mut target = fluid.clone() + self.tau.clone() * pull;
-        let slip = fluid - state.velocity.clone();
+        let slip = fluid - velocity;
         let factor = self.inertial.factor(self.response, &slip);
         if let (Some(factor), Some(first)) = (factor, &self.first_factor) {
             target = target + (factor / first.clone()).sub_scalar(1.0) * slip;
@@ -412,7 +412,7 @@ fn row(vector: [f64; 3], beside: &Tensor<2>) -> Tensor<2> {
 /// The exact motion over a part of a step towards targets that are polynomials in time: its weights, a row for each
 /// particle or one for all.
 struct Flight {
-    /// Of the velocity at the start, `[displacement, velocity]`.
+    /// Of the velocity at the start, `[displacement, change of the velocity]`.
     of_velocity: [Tensor<2>; 2],
     /// Of the coefficients of a polynomial in the part of the step.
     of_targets: [[Tensor<2>; 2]; 3],
@@ -423,7 +423,7 @@ impl Flight {
         let time = h.clone().mul_scalar(part);
         let z = time.clone() / tau.clone();
         let phis = phi(&z);
-        let of_velocity = [time.clone() * phis[0].clone(), z.clone().neg().exp()];
+        let of_velocity = [&time, &z.clone().neg()].map(|scale| scale.clone() * phis[0].clone());
         // Integrals of exp(-(time - s) / tau) (s / h)^k / tau.
         let of_targets = [0, 1, 2].map(|k| {
             let scale = z.clone().mul_scalar(part.powi(k as i32) * factorial(k));
@@ -432,13 +432,13 @@ impl Flight {
         Flight { of_velocity, of_targets }
     }
 
-    fn of(&self, from: &State, polynomial: &[Tensor<2>]) -> State {
-        let [moved, velocity] = [0, 1].map(|which| {
-            let own = from.velocity.clone() * self.of_velocity[which].clone();
+    fn of(&self, own: &Tensor<2>, polynomial: &[Tensor<2>]) -> State {
+        let [moved, change] = [0, 1].map(|which| {
+            let own = own.clone() * self.of_velocity[which].clone();
             let terms = polynomial.iter().zip(&self.of_targets);
             terms.fold(own, |sum, (target, weights)| sum + target.clone() * weights[which].clone())
         });
-        State { moved, velocity }
+        State { moved, change }
     }
 }
 

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     BoundaryCondition, Engine, Error, OutletAt, PerAxis, Result, Scheme, Seeds, SeedsOutside,
-    Shape,
     combinations::{self, Feature},
     device,
     schedule::{Chunk, Schedule},
@@ -138,7 +137,6 @@ impl Tracer<'_> {
             Feature::Gradients => is_tracked,
             Feature::CardGradients => self.has_card_gradients(is_tracked),
             Feature::InertiaInTensors => self.has_inertia_in_tensors(is_tracked),
-            Feature::InertialGradients => is_tracked && self.motion.inertia.is_some(),
             _ => self.has(feature),
         };
         combinations::check(has, |feature| self.given(feature))?;
@@ -181,15 +179,6 @@ impl Tracer<'_> {
                 let scheme = self.solver.scheme;
                 scheme != Scheme::Rk4 && !(of_tolerance && scheme == Scheme::DormandPrince)
             }
-            Feature::RoundBodies => surroundings.obstacles.iter().any(|obstacle| {
-                let is_round =
-                    matches!(obstacle.shape, Shape::Sphere { .. } | Shape::Cylinder { .. });
-                is_round
-                    && matches!(
-                        obstacle.surface,
-                        BoundaryCondition::Reflect | BoundaryCondition::Slide
-                    )
-            }),
             Feature::Tolerance => self.solver.tolerance.is_some(),
             Feature::OtherScheme => self.solver.scheme != Scheme::DormandPrince,
             Feature::Walk => self.motion.walk.is_some(),

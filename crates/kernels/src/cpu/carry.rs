@@ -5,7 +5,7 @@ use super::{
     adjoint::Taken,
     dual::Dual,
     launch::Launch,
-    paths::{Turn, transposed, turned},
+    paths::{deflected, deflected_back},
     reinjection::Slot,
     settle::{Ends, Move, Settling, with_settling},
 };
@@ -18,15 +18,19 @@ use rayon::prelude::*;
 /// The velocity of a particle at the start of a step, and its change.
 type Carried<F> = [[F; 3]; 2];
 
+/// A launch without and with derivatives.
+type Launches<'a, 'b, F> = (&'a Launch<'b, F>, &'a Launch<'b, Dual<F>>);
+
 /// What a step does to a velocity.
-enum Landing {
+enum Landing<F> {
     /// The particle does not move: its velocity does not change.
     Kept,
     /// It ends its path freely.
     Free,
     /// Another particle has replaced it.
     Replaced,
-    Turned(Turn),
+    /// Its path met something, from a cell on.
+    Met { path: [[F; 3]; 2], cell: i32 },
 }
 
 /// The velocities at the end of a step: [`TraceBackend::carry`](crate::TraceBackend::carry).
@@ -35,13 +39,15 @@ pub(crate) fn carry<F: Real>(
     ends: Ends<F>,
     velocities: &[Carried<F>],
 ) -> Vec<[F; 3]> {
-    each(taken, ends, |i, landing| {
+    each(taken, ends, |i, landing, launches| {
         let [from, change] = velocities[i].map(Vec3);
         match landing {
             Landing::Kept => from.0,
             Landing::Free => (from + change).0,
             Landing::Replaced => [F::of(f64::NAN); 3],
-            Landing::Turned(turn) => turn.velocity(from, change),
+            Landing::Met { path, cell } => {
+                deflected(launches.0, path.map(Vec3), cell, [from, change]).0
+            }
         }
     })
 }
@@ -54,27 +60,16 @@ pub(crate) fn pull_back<F: Real>(
     (velocities, gradients): (&[Carried<F>], &[[F; 3]]),
 ) -> Vec<[[F; 3]; 4]> {
     let none = [F::zero(); 3];
-    each(taken, ends, |i, landing| {
-        let (by, change) = (gradients[i], velocities[i][1]);
+    each(taken, ends, |i, landing, launches| {
+        let by = gradients[i];
         match landing {
             Landing::Kept => [by, none, none, none],
             Landing::Free => [by, by, none, none],
             Landing::Replaced => [none; 4],
-            Landing::Turned(turn) => {
-                let keeps_contact = turn.keeps_contact();
-                let Turn { jacobian, covered, slopes: [by_start, by_end] } = turn;
-                let turned = transposed(&jacobian, by);
-                if keeps_contact {
-                    return [turned, turned, none, none];
-                }
-                let part = F::of(covered);
-                let of_change = [0, 1, 2].map(|d| part * turned[d] + (F::one() - part) * by[d]);
-                // The part of the path at the event depends on where it starts and ends.
-                let later = (0..3).map(|d| (turned[d] - by[d]) * change[d]);
-                let later = later.fold(F::zero(), |sum, part| sum + part).exact();
-                let displacement = by_end.map(|slope| F::of(later * slope));
-                let start = [0, 1, 2].map(|d| F::of(later * by_start[d]) + displacement[d]);
-                [turned, of_change, start, displacement]
+            Landing::Met { path, cell } => {
+                let back = deflected_back(launches.1, path, cell, velocities[i], by);
+                let [from, to, velocity, of_change] = back;
+                [velocity, of_change, (Vec3(from) + Vec3(to)).0, to]
             }
         }
     })
@@ -84,7 +79,7 @@ pub(crate) fn pull_back<F: Real>(
 fn each<F: Real, T: Send>(
     taken: &Taken<F>,
     ends: Ends<F>,
-    row: impl Fn(usize, Landing) -> T + Sync,
+    row: impl Fn(usize, Landing<F>, Launches<F>) -> T + Sync,
 ) -> Vec<T> {
     let Taken { position, record, fraction, field, geometry, segment } = *taken;
     with_settling(field, geometry, ends, segment, |settling, exact| {
@@ -96,13 +91,13 @@ fn each<F: Real, T: Send>(
                 record: &mut record,
                 fraction: &mut fraction,
             };
-            row(i, landing(settling, exact, slot))
+            row(i, landing(settling, slot), (settling.launch, exact))
         };
         (0..position.len()).into_par_iter().map(of).collect()
     })
 }
 
-fn landing<F: Real>(settling: &Settling<F>, exact: &Launch<Dual<F>>, mut slot: Slot<F>) -> Landing {
+fn landing<F: Real>(settling: &Settling<F>, mut slot: Slot<F>) -> Landing<F> {
     let flags = settling.flags(slot.number);
     if flags & WAKES != 0 && slot.assign_first_release(settling.launch).is_some() {
         return Landing::Replaced;
@@ -117,7 +112,7 @@ fn landing<F: Real>(settling: &Settling<F>, exact: &Launch<Dual<F>>, mut slot: S
         return Landing::Replaced;
     }
     match taken {
-        Move::Met { from, to, cell } => Landing::Turned(turned(exact, from, to, cell)),
+        Move::Met { from, to, cell } => Landing::Met { path: [from, to], cell },
         Move::Free => Landing::Free,
         Move::None => Landing::Kept,
     }

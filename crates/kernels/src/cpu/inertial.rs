@@ -9,7 +9,7 @@ use super::{
     frame_pair::frame_pair,
     lanes::{Four, Lanes, Vector, four, three},
     method::Method,
-    paths::{start_cell, turned},
+    paths::{deflected, start_cell},
     segment::{FramePairs, SegmentContext},
     step::{Positions, StageSlopes},
 };
@@ -343,9 +343,12 @@ impl<F: Real> SegmentContext<'_, F> {
         at: Position<F>,
     ) -> [F; 3] {
         let [own, change] = carried.velocity.map(Vec3);
-        let (true, Some(exact)) = (at != carried.to, &self.exact) else { return (own + change).0 };
+        if at == carried.to {
+            return (own + change).0;
+        }
         let cell = start_cell(&self.launch, from[0], location);
-        turned(exact, from[0], carried.to[0], cell).velocity(own, change)
+        let path = [from[0], carried.to[0]].map(Vec3);
+        deflected(&self.launch, path, cell, [own, change]).0
     }
 }
 

@@ -89,9 +89,6 @@ impl<F: Real> WithSampler<F> for Advance<'_, F> {
     fn run<S: Differentiable<F>>(self, sampler: S) {
         let mut context = SegmentContext::new(self.segment, self.data.launch(sampler.region()));
         sampler.prepare(&mut context.pairs);
-        if self.segment.inertia.is_some() {
-            context.exact = Some(self.data.launch_dual(sampler.region()));
-        }
         self.run_tiles(context, &|tile| take_steps(tile, &sampler));
     }
 }

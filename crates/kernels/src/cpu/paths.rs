@@ -15,7 +15,7 @@ use crate::{
         faces::host::{Passage, contains, land},
         features::Features,
         obstacles::host::{clearance_of, is_clear_of_all},
-        path::host::{location_code, pass},
+        path::host::{carry, location_code, pass},
         prelude::host::{Float, Vec3},
         region::host::{CellHint, FoundCell, bisection, known},
         tables::{CELLS, Tables},
@@ -168,53 +168,40 @@ pub(crate) fn replayed<F: Real>(
     }
 }
 
-/// How a path that met something turns.
-pub(super) struct Turn {
-    /// Derivatives of its end by the displacement.
-    pub jacobian: Jacobian,
-    /// The part of it at the last event, and its derivatives by the start and by the end.
-    pub covered: f64,
-    pub slopes: [[f64; 3]; 2],
-}
-
-impl Turn {
-    /// The velocity at the end of the path, from that at its start and its change, which is spread evenly over the path. The part
-    /// before the last event is turned, that after it is not.
-    pub fn velocity<F: Real>(&self, from: Vec3<F>, change: Vec3<F>) -> [F; 3] {
-        let covered = Vec3::new(F::of(self.covered));
-        let (before, after) = (covered * change, (Vec3::new(F::one()) - covered) * change);
-        let turned = |vector: Vec3<F>| Vec3(product(&self.jacobian, vector.0));
-        match self.keeps_contact() {
-            true => turned(from + change).0,
-            false => (turned(from + before) + after).0,
-        }
-    }
-
-    /// Whether a direction is lost on the path, as along a wall: what comes after the contact is turned, too.
-    pub fn keeps_contact(&self) -> bool {
-        let [a, b, c] = self.jacobian;
-        let cross =
-            [0, 1, 2].map(|d| b[(d + 1) % 3] * c[(d + 2) % 3] - b[(d + 2) % 3] * c[(d + 1) % 3]);
-        (a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2]).abs() < 1e-6
-    }
-}
-
-/// How a path turns. Events are taken one by one, so that the last one is known.
-pub(super) fn turned<F: Real>(
-    launch: &Launch<Dual<F>>,
-    from: [F; 3],
-    to: [F; 3],
+/// The velocity of a particle with inertia at the end of a path that met something, from that at its start and its change.
+pub(super) fn deflected<F: Float>(
+    launch: &Launch<F>,
+    [from, to]: [Vec3<F>; 2],
     cell: i32,
-) -> Turn {
-    let (from, to) = variables(from, to);
+    [velocity, change]: [Vec3<F>; 2],
+) -> Vec3<F> {
     let mut hint = known(cell);
     hint.base = cell;
-    let passage = pass(launch, Vec3(from), Vec3(to), &mut hint);
-    Turn {
-        jacobian: passage.position.0.map(|x| slopes(&x, 3)),
-        covered: passage.fraction.value.exact(),
-        slopes: [0, 3].map(|first| slopes(&passage.fraction, first)),
-    }
+    carry(launch, from, to, &mut hint, velocity, change).velocity
+}
+
+/// The gradients of [`deflected`] by its vectors: the ends of the path, the velocity and its change.
+pub(super) fn deflected_back<F: Real>(
+    launch: &Launch<Dual<F>>,
+    path: [[F; 3]; 2],
+    cell: i32,
+    velocities: [[F; 3]; 2],
+    by: [F; 3],
+) -> [[F; 3]; 4] {
+    let fixed = |both: [[F; 3]; 2]| both.map(|of| Vec3(of.map(Dual::constant)));
+    let moving = |[a, b]: [[F; 3]; 2]| {
+        let (a, b) = variables(a, b);
+        [Vec3(a), Vec3(b)]
+    };
+    let summed = |Vec3(ends): Vec3<Dual<F>>| {
+        [0, 3].map(|first| {
+            let slopes = ends.map(|x| slopes(&x, first));
+            transposed(&slopes, by)
+        })
+    };
+    let [from, to] = summed(deflected(launch, moving(path), cell, fixed(velocities)));
+    let [velocity, change] = summed(deflected(launch, fixed(path), cell, moving(velocities)));
+    [from, to, velocity, change]
 }
 
 /// The ends of a path as variables.

@@ -2,7 +2,6 @@
 
 use super::{
     Real,
-    dual::Dual,
     frame_pair::{FramePair, frame_pair},
     lanes::{Four, Lanes, Portable, four, padded, three},
     launch::Launch,
@@ -44,8 +43,6 @@ impl<V, const G: usize> Waters<V, G> {
 pub(super) struct SegmentContext<'a, F: Real> {
     pub segment: &'a Segment,
     pub launch: Launch<'a, F>,
-    /// The launch with derivatives, for particles with inertia.
-    pub exact: Option<Launch<'a, Dual<F>>>,
     /// The coefficients of the scheme.
     pub tableau: &'static Tableau,
     pub walls: Walls<'a, F>,
@@ -83,7 +80,6 @@ impl<'a, F: Real> SegmentContext<'a, F> {
             tableau,
             segment,
             launch,
-            exact: None,
             walls: Walls::new(&segment.boundary, launch),
             bodies: all().map(|(_, body)| body).filter(|body| body.code != LAND).collect(),
             land: all().find(|(_, body)| body.code == LAND).map(|(k, _)| land::load(&launch, k)),

@@ -5,6 +5,7 @@ use burntrace_macros::host_device;
 #[host_device]
 pub(crate) mod cursor {
     use crate::physics::tables::{HIGH, LOW, RESTITUTION};
+    use crate::physics::vector::both::dot;
 
     /// Progress of a particle along its path.
     pub(crate) struct Cursor<F: Float> {
@@ -30,12 +31,44 @@ pub(crate) mod cursor {
         pub edges: i32,
         pub interruptions: i32,
         pub searches: i32,
+        /// The velocity of a particle with inertia there, and its change over the whole path.
+        pub velocity: Vec3<F>,
+        pub change: Vec3<F>,
     }
 
     /// Adds a fraction of the remaining path to the fraction covered.
-    pub(crate) fn cover<F: Float>(cursor: &mut Cursor<F>, fraction: F) {
+    pub(crate) fn cover<F: Float>(launch: &Launch<F>, cursor: &mut Cursor<F>, fraction: F) {
         let one = F::new(1.0_f32);
-        cursor.covered = min(cursor.covered + fraction * (one - cursor.covered), one);
+        let before = cursor.covered;
+        cursor.covered = min(before + fraction * (one - before), one);
+        if comptime!(launch.features.carries) {
+            cursor.velocity += Vec3::<F>::new(cursor.covered - before) * cursor.change;
+        }
+    }
+
+    /// Turns the velocity of a particle with inertia at a contact with a wall. One that does not leave the wall keeps its contact: the
+    /// change of the velocity into the wall is removed, too. A displacement along `away` moves by the part of it along `normal`.
+    pub(crate) fn deflect<F: Float>(
+        launch: &Launch<F>,
+        cursor: &mut Cursor<F>,
+        away: Vec3<F>,
+        normal: Vec3<F>,
+        turn: i32,
+    ) {
+        if comptime!(launch.features.carries) {
+            let per = dot::<F>(normal, away);
+            let (velocity, change) = (cursor.velocity, cursor.change);
+            let into = dot::<F>(velocity, normal) / per;
+            cursor.velocity = velocity - removed::<F>(launch, velocity, away, into, turn);
+            let mut stays = turn == 1;
+            if comptime!(launch.features.bounces) && turn == 2 {
+                stays = launch.float(RESTITUTION) == F::new(0.0_f32);
+            }
+            if stays {
+                let into = dot::<F>(change, normal) / per;
+                cursor.change = change - removed::<F>(launch, change, away, into, 1i32);
+            }
+        }
     }
 
     /// What a contact removes from a displacement: `turn` times its component into a wall, whose `normal_part` is negative. A

@@ -25,6 +25,8 @@ pub(crate) mod faces {
         /// Where it ended: the index of an obstacle, or eight times the cell of a mesh plus the
         /// local number of the face; -1 elsewhere.
         pub which: i32,
+        /// The velocity of a particle with inertia there.
+        pub velocity: Vec3<F>,
     }
 
     /// A face and the fraction of the path at which it is reached; face -1 if none is.
@@ -113,6 +115,7 @@ pub(crate) mod faces {
             fraction,
             moved: dot::<F>(motion, motion).sqrt() + rounding_of::<F>(to),
             which: i32::new(-1),
+            velocity: Vec3::<F>::new(F::new(0.0_f32)),
         }
     }
 

@@ -29,7 +29,8 @@ pub(crate) struct Features {
     pub reuses_slots: bool,
     /// Whether steps are adaptive.
     pub adaptive: bool,
-    /// Whether reflections change speeds.
+    /// Whether particles have velocities, which a path turns, and whether reflections change speeds.
+    pub carries: bool,
     pub bounces: bool,
     pub walk: WalkFeatures,
 }
@@ -57,6 +58,7 @@ impl Features {
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
             reuses_slots: segment.reinjection.is_some(),
             adaptive: segment.adaptive.is_some(),
+            carries: segment.inertia.is_some(),
             bounces: segment.inertia.is_some_and(|inertia| inertia.restitution != [1.0; 2]),
             walk: segment.walk.as_ref().map(WalkFeatures::of).unwrap_or_default(),
             ..Features::among(&segment.obstacles)

@@ -17,7 +17,7 @@ pub(crate) const MAX_GUIDED: i32 = 8;
 pub(crate) mod mesh_path {
     use super::{MAX_GUIDED, MAX_INTERRUPTIONS, MAX_SEARCHES};
     use crate::physics::{
-        cursor::both::{Cursor, along, cover, removed},
+        cursor::both::{Cursor, along, cover, deflect, removed},
         faces::both::{Passage, face_normal, on_face},
         region::both::{CellHint, is_between, shortest_part},
         sphere::both::at_right_angle,
@@ -253,10 +253,12 @@ pub(crate) mod mesh_path {
             }
             let normal_part = dot::<F>(rest, normal) / dot::<F>(normal, away);
             rest -= removed::<F>(launch, rest, away, normal_part, turn);
+            cover::<F>(launch, cursor, covered);
+            deflect::<F>(launch, cursor, away, normal, turn);
         } else {
             rest = Vec3::<F>::new(F::new(0.0_f32));
+            cover::<F>(launch, cursor, covered);
         }
-        cover::<F>(cursor, covered);
         if end != ACTIVE {
             passage.status = end;
             passage.which = select(end == LEFT_MESH, edge.face, -1i32);
@@ -288,6 +290,7 @@ pub(crate) mod mesh_path {
         let normal = face_normal::<F>(face);
         let part = dot::<F>(rest, normal);
         let kept = rest - removed::<F>(launch, rest, normal, part, launch.int(at));
+        deflect::<F>(launch, cursor, normal, normal, launch.int(at));
         // The opposite face, which takes the period back.
         cursor.crossed = face + 1i32 - 2i32 * (face % 2i32);
         cursor.is_last = false;

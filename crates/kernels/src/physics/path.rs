@@ -22,7 +22,7 @@ pub(crate) mod path {
     use crate::physics::mesh_path::MAX_SEARCHES;
     use crate::physics::{
         body::both::{allows, load, projected},
-        cursor::both::{Cursor, along, cover, in_box, removed},
+        cursor::both::{Cursor, along, cover, deflect, in_box, removed},
         faces::both::{Crossing, Passage, face_normal, first_face, on_face, response, rounding_of},
         mesh_path::both::{follow, go_back, leave},
         obstacles::both::{behind, first_hit, nearest_allowed},
@@ -44,6 +44,19 @@ pub(crate) mod path {
         to: Vec3<F>,
         hint: &mut CellHint<F>,
     ) -> Passage<F> {
+        let none = Vec3::<F>::new(F::new(0.0_f32));
+        carry::<F>(launch, from, to, hint, none, none)
+    }
+
+    /// As `pass`, with the velocity of a particle with inertia at the start and its change, which is spread evenly over the path.
+    pub(crate) fn carry<F: Float>(
+        launch: &Launch<F>,
+        from: Vec3<F>,
+        to: Vec3<F>,
+        hint: &mut CellHint<F>,
+        velocity: Vec3<F>,
+        change: Vec3<F>,
+    ) -> Passage<F> {
         let displacement = to - from;
         let mut passage = Passage::<F> {
             position: from,
@@ -54,6 +67,7 @@ pub(crate) mod path {
             fraction: F::new(0.0_f32),
             moved: rounding_of::<F>(to),
             which: i32::new(-1),
+            velocity,
         };
         let mut cursor = Cursor::<F> {
             next: from,
@@ -69,6 +83,8 @@ pub(crate) mod path {
             edges: 0i32,
             interruptions: 0i32,
             searches: 0i32,
+            velocity,
+            change,
         };
         restore::<F>(hint);
         let mut events = 0i32;
@@ -108,6 +124,10 @@ pub(crate) mod path {
                     cursor.edges <= comptime!(MAX_BOUNCES as i32) && cursor.searches < MAX_SEARCHES;
                 continues = has_ended || is_bounded;
             }
+        }
+        if comptime!(launch.features.carries) {
+            let left = F::new(1.0_f32) - cursor.covered;
+            passage.velocity = cursor.velocity + Vec3::<F>::new(left) * cursor.change;
         }
         passage
     }
@@ -191,7 +211,7 @@ pub(crate) mod path {
             }
         }
         if !is_edge && is_event {
-            cover::<F>(cursor, fraction);
+            cover::<F>(launch, cursor, fraction);
             let mut which = hit.which;
             let mut normal = hit.normal;
             if is_face {
@@ -222,6 +242,7 @@ pub(crate) mod path {
         let end = launch.int(at + BODY_END);
         cursor.rest = rest;
         cursor.removed = removed::<F>(launch, rest, normal, dot::<F>(rest, normal), turn);
+        deflect::<F>(launch, cursor, normal, normal, turn);
         cursor.is_redirected = true;
         cursor.along = select(turn == 1, which, -1i32);
         if end != ACTIVE {
@@ -281,6 +302,8 @@ pub(crate) mod path {
             }
         } else {
             cursor.to = turned;
+            let normal = face_normal::<F>(face);
+            deflect::<F>(launch, cursor, normal, normal, response::<F>(launch, face, FACE_TURN));
             passage.status = response::<F>(launch, face, FACE_END);
         }
         blocks
