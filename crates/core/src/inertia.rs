@@ -1,5 +1,6 @@
 //! Particles with inertia.
 
+use crate::{error::short, random};
 use burn::tensor::Tensor;
 use std::sync::Arc;
 
@@ -130,7 +131,71 @@ pub enum PerParticle {
     Numbers(Arc<[f64]>),
     /// A tensor `[1]`, or `[n]` with one for each slot.
     Tensor(Arc<Tensor<1>>),
+    /// One for each slot of a distribution: a function of the seed of random numbers and the slot.
+    Drawn(Distribution, u64),
 }
+
+/// A distribution of the sizes of particles, by their number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution {
+    /// Logarithms are normal.
+    LogNormal {
+        /// The median size.
+        median: f64,
+        /// The geometric standard deviation, 1 or more: 68 % are between the median divided by it and the median times it.
+        deviation: f64,
+    },
+    /// The part exp(-(x / scale)^spread) is larger than x (Rosin and Rammler 1933, J. Inst. Fuel 7:29; Weibull).
+    RosinRammler {
+        /// The size below which 63 % are.
+        scale: f64,
+        /// The exponent.
+        spread: f64,
+    },
+}
+
+impl Distribution {
+    /// The size in a slot.
+    pub(crate) fn size(self, seed: u64, slot: u64) -> f64 {
+        match self {
+            Distribution::LogNormal { median, deviation } => {
+                let [normal, _] = random::normals(seed, slot, 0, DRAW);
+                median * deviation.powf(normal)
+            }
+            Distribution::RosinRammler { scale, spread } => {
+                let larger = 1.0 - random::uniform(seed, slot, 0, DRAW);
+                scale * (-larger.ln()).powf(1.0 / spread)
+            }
+        }
+    }
+
+    /// Why it is none, if so.
+    pub(crate) fn flaw(self) -> Option<String> {
+        let is_positive = |x: f64| x > 0.0 && x < 1e30;
+        let (is_one, text) = match self {
+            Distribution::LogNormal { median, deviation } => (
+                is_positive(median) && (1.0..1e3).contains(&deviation),
+                format!(
+                    "a median of {} and a geometric standard deviation of {}; give a median above 0 and a deviation of 1 or more",
+                    short(median),
+                    short(deviation)
+                ),
+            ),
+            Distribution::RosinRammler { scale, spread } => (
+                is_positive(scale) && (1e-2..1e3).contains(&spread),
+                format!(
+                    "a scale of {} and a spread of {}; give numbers above 0",
+                    short(scale),
+                    short(spread)
+                ),
+            ),
+        };
+        (!is_one).then_some(text)
+    }
+}
+
+/// The number of the draw, as other numbers of a slot are drawn with the same seed.
+const DRAW: u32 = 0x5125;
 
 impl From<f64> for PerParticle {
     fn from(number: f64) -> Self {
@@ -156,6 +221,7 @@ impl PartialEq for PerParticle {
             (PerParticle::Number(a), PerParticle::Number(b)) => a == b,
             (PerParticle::Numbers(a), PerParticle::Numbers(b)) => a == b,
             (PerParticle::Tensor(a), PerParticle::Tensor(b)) => Arc::ptr_eq(a, b),
+            (PerParticle::Drawn(a, s), PerParticle::Drawn(b, t)) => (a, s) == (b, t),
             _ => false,
         }
     }

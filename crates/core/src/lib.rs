@@ -51,7 +51,7 @@ pub use field::{
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
 use free_memory::FreeMemory;
-pub use inertia::{Drag, Inertia, InitialVelocity, PerParticle, Sphere};
+pub use inertia::{Distribution, Drag, Inertia, InitialVelocity, PerParticle, Sphere};
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use motion::{Motion, PerAxis, RandomWalk};
 pub use patch::Patch;

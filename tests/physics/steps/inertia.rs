@@ -6,10 +6,10 @@ use crate::{
 };
 use burn::tensor::{Device, Tensor};
 use burntrace::{
-    Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, Domain, Drag, Engine, Error,
-    Face, Field, FieldFn, FieldOptions, Flow, Formula, Inertia, InitialVelocity, Inlet, InletShape,
-    MeshField, Obstacle, Pattern, Placement, Precision, SaveAt, Scheme, Seeds, SeedsOutside, Shape,
-    Solver, Sphere, Status, Tolerance, Tracer,
+    Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, Distribution, Domain, Drag,
+    Engine, Error, Face, Field, FieldFn, FieldOptions, Flow, Formula, Inertia, InitialVelocity,
+    Inlet, InletShape, MeshField, Obstacle, Pattern, PerParticle, Placement, Precision, SaveAt,
+    Scheme, Seeds, SeedsOutside, Shape, Solver, Sphere, Status, Tolerance, Tracer,
 };
 
 fn formula(velocity: [&str; 3], machine: &Machine, domain: Domain) -> Analytic {
@@ -421,6 +421,53 @@ fn late_releases_and_re_used_slots_start_with_the_velocity_of_the_fluid() {
             1e-6,
         );
         assert_below("a late one", (run.last()[1][0] - (end - second)).abs(), 1e-6);
+    }
+}
+
+#[test]
+fn drawn_sizes_have_their_distribution_on_both_engines_and_in_pieces() {
+    let machine = &exact_machines()[0];
+    let domain = Domain::new([-9.0; 3], [9.0; 3]).unwrap();
+    let field = formula(["0", "0", "0"], machine, domain);
+    let count = 20_000;
+    let seeds = Seeds::list(vec![[0.0; 3]; count]).unwrap();
+    let (gravity, t) = (1e-3, 50.0);
+    let spheres = |distribution| {
+        Inertia::of_spheres(Sphere {
+            diameter: PerParticle::Drawn(distribution, 7),
+            density: 1000.0.into(),
+            fluid_density: 0.0,
+            viscosity: 1e-3,
+        })
+    };
+    // By Stokes v = rho d^2 g / 18 mu.
+    let diameter = |z: f64| (-z / t * 18.0 * 1e-3 / (1000.0 * gravity)).sqrt();
+    let log_normal = Distribution::LogNormal { median: 1e-3, deviation: 1.5 };
+    let rosin_rammler = Distribution::RosinRammler { scale: 1e-3, spread: 3.0 };
+    for (distribution, [median, upper]) in [
+        (log_normal, [1e-3, 1.5e-3]),
+        (rosin_rammler, [1e-3 * 2_f64.ln().cbrt(), 1e-3 * 0.158_655_f64.ln().abs().cbrt()]),
+    ] {
+        let inertia = spheres(distribution).gravity([0.0, 0.0, -gravity]);
+        let terminal = inertia.initial_velocity(InitialVelocity::Fluid);
+        let tracer = Tracer::new(&field).span(steps(0.0, t, 20)).inertia(terminal);
+        let ends = |engine| trace(&tracer.clone().engine(engine), &seeds).last().to_vec();
+        let (fused, tensor) = (ends(Engine::Fused), ends(Engine::Tensor));
+        assert_below("engines", distance(&fused, &tensor), 1e-10);
+        let batched = trace(&tracer.clone().batch(999), &seeds);
+        assert_eq!(fused, batched.last());
+        let mut sizes: Vec<f64> = fused.iter().map(|p| diameter(p[2])).collect();
+        sizes.sort_by(f64::total_cmp);
+        // The transient of a few milliseconds is small.
+        let found = [0.5, 0.841_345].map(|part| sizes[(part * count as f64) as usize]);
+        for (found, expected) in found.into_iter().zip([median, upper]) {
+            assert!((found / expected - 1.0).abs() < 0.02, "{distribution:?}: {found} {expected}");
+        }
+        let piece = |slots: std::ops::Range<usize>| {
+            let prepared = tracer.prepare(&seeds).unwrap();
+            rows(prepared.piece(slots).unwrap().run().unwrap().saves()[0].position.clone())
+        };
+        assert_eq!(piece(500..700), fused[500..700]);
     }
 }
 

@@ -30,7 +30,8 @@ pub use flow::{Definition, GivenFlow, OwnFormula};
 pub use inflow::{Burst, Inlet, InletShape, Source, SourceRate};
 pub use kinds::name_of;
 pub use motion::{
-    Diffusivity, InitialVelocity, Motion, MotionKind, Profile, Released, Trace, Walk,
+    Diameter, Diffusivity, InitialVelocity, LogNormal, Motion, MotionKind, Profile, Released,
+    RosinRammler, Trace, Walk,
 };
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use patch::Patch;

@@ -39,8 +39,8 @@ section!(Trace {
 pub struct Motion {
     /// The kind of motion.
     pub kind: MotionKind,
-    /// Diameter of the particles, a length.
-    pub diameter: Option<f64>,
+    /// Diameter of the particles, a length, or the distribution of their diameters.
+    pub diameter: Option<Diameter>,
     /// Density of the particles, mass per volume.
     pub density: Option<f64>,
     /// Density of the fluid, mass per volume.
@@ -67,6 +67,47 @@ pub struct Motion {
 
 fn elastic() -> [f64; 2] {
     [1.0; 2]
+}
+
+/// A diameter, or a distribution by number.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(
+    untagged,
+    expecting = "give a number, { median = ..., deviation = ... } or { scale = ..., spread = ... }"
+)]
+pub enum Diameter {
+    /// The same for all.
+    Number(f64),
+    /// Log-normal.
+    LogNormal(LogNormal),
+    /// Rosin and Rammler.
+    RosinRammler(RosinRammler),
+}
+
+/// A log-normal distribution.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogNormal {
+    /// The median.
+    pub median: f64,
+    /// The geometric standard deviation, 1 or more.
+    pub deviation: f64,
+    /// Seed of the random numbers.
+    #[serde(default = "one")]
+    pub seed: u64,
+}
+
+/// The distribution of Rosin and Rammler.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RosinRammler {
+    /// The size below which 63 % are.
+    pub scale: f64,
+    /// The exponent.
+    pub spread: f64,
+    /// Seed of the random numbers.
+    #[serde(default = "one")]
+    pub seed: u64,
 }
 
 /// The kind of motion.

@@ -1,9 +1,13 @@
 //! What moves the particles of a case: drift, inertia and random walk.
 
-use crate::file::{self, Case, Diffusivity, FieldSource, Interpolation, Misuse, Profile, Released};
+use crate::file::{
+    self, Case, Diameter, Diffusivity, FieldSource, Interpolation, LogNormal, Misuse, Profile,
+    Released, RosinRammler,
+};
 use anyhow::Result;
 use burntrace_core::{
-    CellVelocity, Inertia, InitialVelocity, Mixing, Motion, Placement, RandomWalk, Scheme, Sphere,
+    CellVelocity, Distribution, Inertia, InitialVelocity, Mixing, Motion, PerParticle, Placement,
+    RandomWalk, Scheme, Sphere,
 };
 
 /// Refuses walks without a diffusivity or with two, and tolerances that the scheme cannot use.
@@ -102,16 +106,29 @@ pub fn motion(case: &Case) -> Result<Motion> {
     })
 }
 
+/// The diameters of a case's particles.
+fn sizes(diameter: Diameter) -> PerParticle {
+    match diameter {
+        Diameter::Number(number) => number.into(),
+        Diameter::LogNormal(LogNormal { median, deviation, seed }) => {
+            PerParticle::Drawn(Distribution::LogNormal { median, deviation }, seed)
+        }
+        Diameter::RosinRammler(RosinRammler { scale, spread, seed }) => {
+            PerParticle::Drawn(Distribution::RosinRammler { scale, spread }, seed)
+        }
+    }
+}
+
 /// The inertia of a case's particles.
 fn inertia(motion: &file::Motion) -> Result<Inertia> {
-    let sphere = [motion.diameter, motion.density, motion.fluid_density, motion.viscosity];
+    let sphere = (motion.diameter, [motion.density, motion.fluid_density, motion.viscosity]);
     let response = [motion.relaxation_time, motion.beta];
     let made = match (sphere, response) {
-        ([Some(diameter), Some(density), Some(fluid_density), Some(viscosity)], [None, None]) => {
-            let (diameter, density) = (diameter.into(), density.into());
+        ((Some(diameter), [Some(density), Some(fluid_density), Some(viscosity)]), [None, None]) => {
+            let (diameter, density) = (sizes(diameter), density.into());
             Inertia::of_spheres(Sphere { diameter, density, fluid_density, viscosity })
         }
-        ([None, None, None, None], [Some(time), Some(beta)]) => Inertia::new(time, beta),
+        ((None, [None, None, None]), [Some(time), Some(beta)]) => Inertia::new(time, beta),
         _ => {
             return Err(Misuse::error(
                 "[motion] needs the keys of spheres or of their response, and not of both; give diameter, density, \

@@ -63,6 +63,10 @@ fn settings() -> Vec<String> {
              initial_velocity = \"zero\" }",
         ),
         seeded(
+            "motion = { kind = \"inertial\", diameter = { scale = 1e-4, spread = 3.0, seed = 1 }, density = 2650.0, \
+             fluid_density = 1000.0, viscosity = 1e-3 }",
+        ),
+        seeded(
             "motion = { kind = \"inertial\", relaxation_time = 0.1, beta = 0.0, restitution = [0.5, 1.0] }",
         ),
         seeded(

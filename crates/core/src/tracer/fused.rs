@@ -1,7 +1,6 @@
 //! The fused engine: one launch per chunk of steps.
 
 use super::{
-    inertia::Inertial,
     reinjection::{End, Reinjection},
     stepper::Stepper,
 };
@@ -112,7 +111,7 @@ pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) ->
             Some(_) => Scheme::Rk4,
             None => stepper.scheme,
         },
-        inertia: stepper.inertia.as_ref().map(Inertial::launch),
+        inertia: stepper.inertia.as_ref().map(|inertia| inertia.launch),
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),
         has_holes: stepper.has_holes(),

@@ -15,6 +15,7 @@ mod fused;
 mod gradients;
 mod hook;
 mod inertia;
+mod inertial_step;
 mod inflow;
 mod join;
 mod kept_values;

@@ -68,7 +68,7 @@ impl Releases {
 
 /// The particles before the first step: the seeds, then the empty slots of sources.
 pub(super) fn rows(
-    (seeds, cells): (&[[f64; 3]], &[Option<i32>]),
+    (first_slot, seeds, cells): (usize, &[[f64; 3]], &[Option<i32>]),
     slots: Option<&Slots>,
     releases: &mut Releases,
     tracer: &Tracer,
@@ -93,7 +93,7 @@ pub(super) fn rows(
     let fractions = (0..cells.len() + empty.len()).map(fraction);
     let origin = field::origin(field);
     let seeds = measured_from(origin, seeds);
-    let inertia = inertia::rows(tracer, records.len())?;
+    let inertia = inertia::rows(tracer, first_slot..first_slot + records.len())?;
     let split = |(i, p): (usize, [f64; 3])| {
         let beside = inertia.get(i).into_iter().flatten().copied();
         field.precision().split(p).into_iter().chain(beside)

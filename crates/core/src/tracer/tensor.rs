@@ -7,7 +7,7 @@
 use super::{
     adapt,
     hook::{self, HookContext},
-    inertia::inertial_step,
+    inertial_step::inertial_step,
     reinjection::{End, Reinjection},
     rows::ints,
     runge_kutta::{StepResult, StepTimes, column_of, rk_step},

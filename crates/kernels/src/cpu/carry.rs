@@ -24,7 +24,7 @@ type Launches<'a, 'b, F> = (&'a Launch<'b, F>, &'a Launch<'b, Dual<F>>);
 /// What a step does to a velocity.
 enum Landing<F> {
     /// The particle does not move: its velocity does not change.
-    Kept,
+    Still,
     /// It ends its path freely.
     Free,
     /// Another particle has replaced it.
@@ -42,7 +42,7 @@ pub(crate) fn carry<F: Real>(
     each(taken, ends, |i, landing, launches| {
         let [from, change] = velocities[i].map(Vec3);
         match landing {
-            Landing::Kept => from.0,
+            Landing::Still => from.0,
             Landing::Free => (from + change).0,
             Landing::Replaced => [F::of(f64::NAN); 3],
             Landing::Met { path, cell } => {
@@ -63,7 +63,7 @@ pub(crate) fn pull_back<F: Real>(
     each(taken, ends, |i, landing, launches| {
         let by = gradients[i];
         match landing {
-            Landing::Kept => [by, none, none, none],
+            Landing::Still => [by, none, none, none],
             Landing::Free => [by, by, none, none],
             Landing::Replaced => [none; 4],
             Landing::Met { path, cell } => {
@@ -103,7 +103,7 @@ fn landing<F: Real>(settling: &Settling<F>, mut slot: Slot<F>) -> Landing<F> {
         return Landing::Replaced;
     }
     if flags & (MOVES | PUSHED) == 0 {
-        return Landing::Kept;
+        return Landing::Still;
     }
     let mut particle = slot.particle();
     let taken = settling.take(&mut particle, slot.number);
@@ -114,6 +114,6 @@ fn landing<F: Real>(settling: &Settling<F>, mut slot: Slot<F>) -> Landing<F> {
     match taken {
         Move::Met { from, to, cell } => Landing::Met { path: [from, to], cell },
         Move::Free => Landing::Free,
-        Move::None => Landing::Kept,
+        Move::None => Landing::Still,
     }
 }
