@@ -4,7 +4,7 @@ use crate::{
     common::*,
     meshes::{Made, MeshFrames, shake},
 };
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, Distribution, Domain, Drag,
     Engine, Error, Face, Field, FieldFn, FieldOptions, Flow, Formula, Inertia, InitialVelocity,
@@ -699,6 +699,47 @@ fn gradients_by_spheres_and_by_the_field_are_those_of_differences() {
         let difference = (at(1e-5) - at(-1e-5)) / (2e-5 * numbers[k]);
         let error = (found - difference).abs() / found.abs();
         assert_below(&format!("{k}: {found} {difference}"), error, 1e-6);
+    }
+}
+
+#[test]
+fn gradients_by_the_values_of_a_grid_are_those_of_differences() {
+    let machine = &exact_machines()[0];
+    let axes = || [0, 1, 2].map(|_| even_axis(0.0, 1.0, 3));
+    let grid = machine.field(&Frames::new(axes(), Placement::Nodes, &[0.0, 0.8], linear));
+    let values = floats(grid.values().unwrap());
+    let shape = [2, 64, 3];
+    let tensor = |values: &[f64], device: &Device| {
+        let data = TensorData::new(values.to_vec(), shape);
+        Tensor::<3>::from_data(data, (device, Precision::F64.dtype()))
+    };
+    let loss = |values: Tensor<3>| {
+        let field = grid.with_values(values).unwrap();
+        let tracer = Tracer::new(&field)
+            .span(steps(0.0, 0.5, 5))
+            .all_faces(BoundaryCondition::Reflect)
+            .inertia(Inertia::new(0.2, 0.7).gravity([0.0, 0.0, -0.4]));
+        let seeds = Seeds::list(vec![[0.5, 0.4, 0.6]]).unwrap();
+        let position = tracer.trace(&seeds).unwrap().saves().last().unwrap().position.clone();
+        (position.clone() * position).sum()
+    };
+    let leaf = tensor(&values, &machine.device.clone().autodiff()).require_grad();
+    let gradients = loss(leaf.clone()).backward();
+    let found = floats(leaf.grad(&gradients).unwrap());
+    let mut largest: Vec<usize> = (0..values.len()).collect();
+    largest.sort_by(|a, b| found[*b].abs().total_cmp(&found[*a].abs()));
+    for k in largest.into_iter().take(12) {
+        // In the same steps as with a graph: those of tensor operations.
+        let at = |change: f64| {
+            let mut values = values.clone();
+            values[k] += change;
+            let tracked = tensor(&values, &machine.device.clone().autodiff());
+            floats(loss(tracked.require_grad()).inner())[0]
+        };
+        let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
+        let error = (found[k] - difference).abs();
+        assert_below(&format!("{k}: {} {difference}", found[k]), error, 1e-6);
+        assert!(found[k] != 0.0);
     }
 }
 
