@@ -65,7 +65,8 @@ pub fn settle(
     mut segment: Segment,
 ) -> Launched {
     let (slots, velocity) = (particles.slots.clone(), particles.velocity());
-    let inertial = particles.position.clone();
+    // A further owner of the positions of other particles would cost a copy.
+    let inertial = velocity.as_ref().map(|_| particles.position.clone());
     segment.slots.clone_from(&slots);
     let change = ends.velocity_change;
     let ends = ops::Ends {
@@ -87,12 +88,11 @@ pub fn settle(
     });
     let settled = <Dispatch as TraceBackend>::settle(state, ends, field, geometry, segment);
     let launched = functions::launched(settled, None, slots);
-    match carried {
+    match carried.zip(inertial) {
         None => launched,
-        Some(velocity) => {
-            let beside = inertial.narrow(1, POSITION + 3, 3);
-            let position = vec![launched.particles.position, velocity, beside];
-            let position = Tensor::cat(position, 1);
+        Some((velocity, before)) => {
+            let beside = before.narrow(1, POSITION + 3, 3);
+            let position = Tensor::cat(vec![launched.particles.position, velocity, beside], 1);
             Launched { particles: Particles { position, ..launched.particles }, ..launched }
         }
     }

@@ -770,7 +770,15 @@ fn what_inertia_cannot_be_combined_with_is_refused() {
         (inertia().drag(Drag::SchillerNaumann), "depends on the sizes of particles"),
         (
             inertia().gravity([0.0, 0.0, 1.0]),
-            "gravity acts along z, along which the domain is flat",
+            "the gravity has the component 1 along z; the domain is flat along z; give 0 along it",
+        ),
+        (
+            inertia().initial_velocity(InitialVelocity::Each(vec![[1.0, 0.0, 0.5]].into())),
+            "an initial velocity has the component 0.5 along z; the domain is flat along z",
+        ),
+        (
+            inertia().initial_velocity(InitialVelocity::Uniform([f64::NAN, 0.0, 0.0])),
+            "an initial velocity has the component NaN along x; give finite numbers",
         ),
     ];
     for (inertia, text) in bad {

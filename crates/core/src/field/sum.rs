@@ -243,7 +243,7 @@ impl<S: FrameSource> Sum<S> {
         }
         match found[..] {
             [(only, _)] => Ok(only.clone()),
-            [(a, _), (b, weight)] => Ok(mean(a, b, weight)),
+            [(a, _), (b, weight)] => Ok(times::mean(a, b, weight)),
             _ => Err("the sum holds no frame of its first field".into()),
         }
     }
@@ -312,27 +312,6 @@ impl<S: FrameSource> Sum<S> {
         let arrays: usize = self.source.arrays().iter().map(|array| array.components).sum();
         others + (2 * self.nodes.len() * (3 + arrays) * size_of::<f64>()) as u64
     }
-}
-
-/// The mean of two frames, the second with a weight; hidden where one of them is.
-fn mean(a: &FrameData, b: &FrameData, weight: f64) -> FrameData {
-    let of = |a: &Floats, b: &Floats, precision: Precision| match a.len() == b.len() {
-        // Exact where both are equal, as on land.
-        true => Floats::from_f64(
-            precision,
-            (0..a.len()).map(|i| a.get(i) + weight * (b.get(i) - a.get(i))),
-        ),
-        false => a.clone(),
-    };
-    let own = |a: &Floats, b: &Floats| of(a, b, a.precision());
-    let arrays = a.arrays.iter().zip(&b.arrays).map(|(a, b)| own(a, b)).collect();
-    let diffusivity = a.diffusivity.as_ref().zip(b.diffusivity.as_ref()).map(|(a, b)| own(a, b));
-    let hidden = match (a.hidden(), b.hidden()) {
-        (Some(a), Some(b)) => Some(a.iter().zip(b).map(|(a, b)| *a || *b).collect()),
-        (one, other) => one.or(other).map(<[bool]>::to_vec),
-    };
-    let velocity = of(&a.velocity, &b.velocity, Precision::F64);
-    FrameData::new(velocity).with_hidden(hidden).with_diffusivity(diffusivity).with_arrays(arrays)
 }
 
 impl<S: FrameSource> FrameSource for Sum<S> {

@@ -122,8 +122,9 @@ impl<'a> Sampler<'a> {
     pub fn sample(&self, stepper: &Stepper, particles: &Particles, time: f64) -> Result<Values> {
         let fields = self.fields.iter().enumerate();
         let needed = |number: usize| self.places.iter().any(|(field, _)| *field == number);
+        let is_sampled = stepper.inertia.is_none() && fuses(stepper, stepper.field);
         let values = fields.map(|(number, field)| {
-            let has_velocity = number == 0 && self.velocity && fuses(stepper, *field);
+            let has_velocity = number == 0 && self.velocity && is_sampled;
             match has_velocity || needed(number) {
                 false => Ok(None),
                 true if number == 0 => {
@@ -134,15 +135,16 @@ impl<'a> Sampler<'a> {
         });
         let mut values: Vec<Option<Numbers>> = values.collect::<Result<_>>()?;
         values.push(particles.tangents.clone().map(Numbers::of).transpose()?);
-        values.push(match needed(self.fields.len() + 1) {
-            true => Some(Numbers::of(stepper.velocity(particles, time)?)?),
-            false => None,
-        });
-        let velocity = match self.velocity {
-            false => None,
-            true if stepper.inertia.is_some() => Some(own_velocity(stepper, particles, time)?),
-            true if fuses(stepper, stepper.field) => Some(columns(&values, &[(0, 0, 3)])?),
+        let saves_fluid = needed(self.fields.len() + 1);
+        let fluid = match saves_fluid || (self.velocity && !is_sampled) {
             true => Some(stepper.velocity(particles, time)?),
+            false => None,
+        };
+        values.push(fluid.clone().filter(|_| saves_fluid).map(Numbers::of).transpose()?);
+        let velocity = match fluid.filter(|_| !is_sampled) {
+            _ if !self.velocity => None,
+            None => Some(columns(&values, &[(0, 0, 3)])?),
+            Some(fluid) => Some(own_velocity(particles, fluid)),
         };
         let places = self.places.iter().zip(&self.arrays);
         let skipped = |field: usize| if field == 0 { LANES * self.first_group() } else { 0 };
@@ -229,12 +231,11 @@ fn fuses(stepper: &Stepper, field: &dyn Field) -> bool {
     stepper.engine == Engine::Fused && field.origin_view().is_some()
 }
 
-/// The velocities of particles with inertia; of those that are not released yet, and of new ones, the field's.
-fn own_velocity(stepper: &Stepper, particles: &Particles, time: f64) -> Result<Tensor<2>> {
-    let of_field = stepper.velocity(particles, time)?;
-    let Some(own) = particles.velocity() else { return Ok(of_field) };
+/// The velocities of particles: those of the field, and of particles with inertia that are released their own.
+fn own_velocity(particles: &Particles, of_field: Tensor<2>) -> Tensor<2> {
+    let Some(own) = particles.velocity() else { return of_field };
     let is_new = own.clone().detach().is_nan();
-    Ok(own.mask_where(is_new, of_field))
+    own.mask_where(is_new, of_field)
 }
 
 /// The values of the traced field from a first group on, at the particles' positions.

@@ -57,6 +57,13 @@ impl PerParticle {
         })
     }
 
+    /// The numbers of some slots, or one for all.
+    fn of_slots(&self, slots: &Range<usize>) -> Result<Vec<f64>> {
+        let numbers = self.numbers(slots.clone())?;
+        let is_one_for_each = !matches!(self, PerParticle::Drawn(..)) && numbers.len() > 1;
+        Ok(if is_one_for_each { numbers[slots.clone()].to_vec() } else { numbers })
+    }
+
     fn is_tracked(&self) -> bool {
         matches!(self, PerParticle::Tensor(tensor) if tensor.device().is_autodiff())
     }
@@ -77,10 +84,8 @@ impl PerParticle {
             PerParticle::Number(_) | PerParticle::Numbers(_) => {
                 let numbers = self.numbers(0..0)?;
                 let count = numbers.len();
-                {
-                    let data = TensorData::new(numbers, [count]);
-                    Column::Tensor(Box::new(Tensor::from_data(data, (device, dtype))))
-                }
+                let data = TensorData::new(numbers, [count]);
+                Column::Tensor(Box::new(Tensor::from_data(data, (device, dtype))))
             }
         })
     }
@@ -183,13 +188,15 @@ pub(super) fn rows(
 ) -> Result<Vec<[f64; INERTIAL - POSITION]>> {
     let Some(inertia) = &tracer.motion.inertia else { return Ok(Vec::new()) };
     let [(_, first, _), (_, second, _)] = quantities(inertia);
-    let both = [first.numbers(0..slots.end)?, second.numbers(0..slots.end)?];
+    let both = [first.of_slots(&slots)?, second.of_slots(&slots)?];
+    let first_slot = slots.start;
     let row = |slot: usize| {
         let [u, v, w] = match &inertia.initial_velocity {
             InitialVelocity::Each(each) => each[slot.min(each.len() - 1)],
             _ => [f64::NAN; 3],
         };
-        let [first, second] = both.each_ref().map(|all| all[slot.min(all.len() - 1)]);
+        let [first, second] =
+            both.each_ref().map(|all| all[(slot - first_slot).min(all.len() - 1)]);
         let [tau, beta, reynolds] = match &inertia.body {
             Body::Response { .. } => [first, second, 0.0],
             Body::Sphere(Sphere { fluid_density, viscosity, .. }) => {
@@ -256,16 +263,35 @@ fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
             short(*bad)
         ));
     }
+    check_vectors(tracer, inertia)
+}
+
+/// Refuses gravities and initial velocities that are not finite, or are along a flat axis.
+fn check_vectors(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
     let domain = tracer.domain_box();
-    let flat = (0..3).find(|d| domain.is_flat(*d) && inertia.gravity[*d] != 0.0);
-    match (inertia.gravity.iter().find(|g| !g.is_finite()), flat) {
-        (Some(bad), _) => fail(format!("the gravity has the component {bad}; give finite numbers")),
-        (_, Some(d)) => fail(format!(
-            "gravity acts along {}, along which the domain is flat; give 0 along it",
-            AXES[d]
-        )),
-        _ => Ok(()),
+    let initial = match &inertia.initial_velocity {
+        InitialVelocity::Fluid => &[],
+        InitialVelocity::Uniform(velocity) => std::slice::from_ref(velocity),
+        InitialVelocity::Each(each) => &each[..],
+    };
+    let gravity = std::slice::from_ref(&inertia.gravity);
+    for (name, vectors) in [("the gravity", gravity), ("an initial velocity", initial)] {
+        for (d, x) in vectors.iter().flat_map(|vector| vector.iter().enumerate()) {
+            let flaw = match *x {
+                x if !x.is_finite() => "give finite numbers".to_string(),
+                x if x != 0.0 && domain.is_flat(d) => {
+                    format!("the domain is flat along {}; give 0 along it", AXES[d])
+                }
+                _ => continue,
+            };
+            return Err(Error::Inertia(format!(
+                "{name} has the component {} along {}; {flaw}",
+                short(*x),
+                AXES[d]
+            )));
+        }
     }
+    Ok(())
 }
 
 impl Inertial {

@@ -1,12 +1,13 @@
 //! The CPU backends: tensors that can be borrowed as slices.
 #![allow(deprecated)] // the NdArray backend, kept for users that select it by name
 
+mod rows;
 mod settling;
 
 use crate::{
-    INERTIAL, LOG_INDEX, LOG_POSITION, MOTION, POSITION, Segment, TANGENTS, TraceBackend,
+    MOTION, POSITION, Segment, TANGENTS, TraceBackend,
     cpu::{
-        self, Arrays, Ended, FieldArrays, Inertia, Position, Real, Slots,
+        self, Arrays, Ended, FieldArrays, Position, Real, Slots,
         adjoint::{Gradient, Taken, Tangents},
     },
     ops::{
@@ -21,6 +22,7 @@ use burn::backend::{
 use burn::tensor::Element;
 use burn_ndarray::NdArray;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use rows::{joined, logged, split};
 use settling::{carry, pull_back_carrying, pull_back_settling, settle};
 
 /// Calls a function with the type of a tensor's numbers as its first type.
@@ -200,24 +202,10 @@ where
     let mut log = Vec::new();
     with_arrays::<F, B, T>(field, |field| log = work(arrays, field, geometry));
     let [log_index, log_position, log_count] = logged::<F, T>(&log);
-    if let Some((positions, inertia)) = split {
-        let rows = positions.iter().zip(&inertia);
-        let rows: Vec<[[F; 3]; 4]> =
-            rows.map(|([at, rest], [own, of])| [*at, *rest, *own, *of]).collect();
-        let count = rows.len();
-        position = T::of(rows.into_flattened().into_flattened(), &[count, INERTIAL]);
+    if let Some(split) = split {
+        position = joined(&split);
     }
     Advanced { position, record, fraction, log_index, log_position, log_count }
-}
-
-/// Positions, and what else particles with inertia have.
-type Split<F> = (Vec<Position<F>>, Vec<Inertia<F>>);
-
-/// The rows of particles with inertia; `None` for others.
-fn split<F: Real>(rows: &[F], count: usize) -> Option<Split<F>> {
-    let is_inertial = count > 0 && rows.len() == count * INERTIAL;
-    let rows: &[[[F; 3]; 4]] = if is_inertial { cast_slice(rows) } else { return None };
-    Some(rows.iter().map(|[at, rest, own, of]| ([*at, *rest], [*own, *of])).unzip())
 }
 
 /// The slots of a launch.
@@ -226,30 +214,6 @@ fn slots(segment: &Segment) -> Slots<'_> {
         None => Slots::From(segment.first_slot as usize),
         Some(slots) => Slots::Listed(segment.first_slot as usize, slots),
     }
-}
-
-/// The tensors of a log: integers, fractions with positions, and the number of entries. They have
-/// at least one row, because some devices have no empty tensors.
-fn logged<F: Real, T: HostTensor>(log: &[Ended<F>]) -> [T; 3] {
-    let rows = log.len().max(1);
-    let index = |ended: &Ended<F>| {
-        let record = &ended.record;
-        [ended.slot as i32, record.generation, record.status, record.step, record.location]
-    };
-    let position = |ended: &Ended<F>| {
-        let [x, y, z] = ended.position;
-        [ended.fraction, x, y, z]
-    };
-    let mut indices: Vec<i32> = log.iter().flat_map(index).collect();
-    let mut positions: Vec<F> = log.iter().flat_map(position).collect();
-    indices.resize(rows * LOG_INDEX, 0);
-    positions.resize(rows * LOG_POSITION, F::zero());
-    let count = vec![log.len() as i32];
-    [
-        T::of(indices, &[rows, LOG_INDEX]),
-        T::of(positions, &[rows, LOG_POSITION]),
-        T::of(count, &[1]),
-    ]
 }
 
 /// `TraceAdjoint::pull_back` on a CPU backend.

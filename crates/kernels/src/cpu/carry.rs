@@ -4,6 +4,7 @@ use super::{
     Real,
     adjoint::Taken,
     dual::Dual,
+    inertial::Velocities,
     launch::Launch,
     paths::{deflected, deflected_back},
     reinjection::Slot,
@@ -14,9 +15,6 @@ use crate::{
     settling::{MOVES, PUSHED, WAKES},
 };
 use rayon::prelude::*;
-
-/// The velocity of a particle at the start of a step, and its change.
-type Carried<F> = [[F; 3]; 2];
 
 /// A launch without and with derivatives.
 type Launches<'a, 'b, F> = (&'a Launch<'b, F>, &'a Launch<'b, Dual<F>>);
@@ -37,7 +35,7 @@ enum Landing<F> {
 pub(crate) fn carry<F: Real>(
     taken: &Taken<F>,
     ends: Ends<F>,
-    velocities: &[Carried<F>],
+    velocities: &[Velocities<F>],
 ) -> Vec<[F; 3]> {
     each(taken, ends, |i, landing, launches| {
         let [from, change] = velocities[i].map(Vec3);
@@ -57,7 +55,7 @@ pub(crate) fn carry<F: Real>(
 pub(crate) fn pull_back<F: Real>(
     taken: &Taken<F>,
     ends: Ends<F>,
-    (velocities, gradients): (&[Carried<F>], &[[F; 3]]),
+    (velocities, gradients): (&[Velocities<F>], &[[F; 3]]),
 ) -> Vec<[[F; 3]; 4]> {
     let none = [F::zero(); 3];
     each(taken, ends, |i, landing, launches| {

@@ -202,7 +202,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         let mut hints = members.map(|i| self.sampler.recall(self.tile.arrays.record[i].location));
         let mut at = self.load::<L, G>(members);
         let mut own = Own::<F, L::Four, G>::new();
-        self.load_inertia::<L, G>(members, &mut own);
+        own.read::<M, L>(self.tile.arrays.inertia, members);
         let mut waters = Waters::unknown::<F>();
         for j in steps.clone() {
             let full_dt = F::of(self.tile.context.segment.steps[j].h);
@@ -220,7 +220,8 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             let mut result;
             if const { M::IS_INERTIAL } {
                 let when = (j, start * full_dt, h);
-                (result, change) = self.fly::<L, G>((&at, pairs, when), sampled, &mut own);
+                let flown = self.fly::<L, G>((&at, pairs, when), sampled, &mut own);
+                (result, change) = (StepResult { to: flown.to, slow: [false; G] }, flown.change);
             } else {
                 result = Stages::<F, L, _, M, G>::new(&at, step, context, sampled).step();
             }
@@ -256,13 +257,13 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
                     return j + 1;
                 }
                 at = self.load::<L, G>(members);
-                self.load_inertia::<L, G>(members, &mut own);
+                own.read::<M, L>(self.tile.arrays.inertia, members);
                 waters = Waters::unknown::<F>();
             }
             start = F::zero();
         }
         self.store::<L, G>(members, &at, &hints);
-        self.store_inertia::<L, G>(members, &own);
+        own.write::<M>(self.tile.arrays.inertia, members);
         steps.end
     }
 
@@ -278,49 +279,17 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
 
     /// A step of particles with inertia.
     #[inline(always)]
-    #[allow(clippy::type_complexity)]
     fn fly<L: Lanes<F>, const G: usize>(
         &self,
         (from, pairs, when): (&Positions<L::Four, G>, &FramePairs<F>, When<F>),
         fluid: Sampled<F, S, G>,
         own: &mut Own<F, L::Four, G>,
-    ) -> (StepResult<L::Four, G>, [L::Four; G]) {
+    ) -> Flown<L::Four, G> {
         let context = self.tile.context;
-        let Some(inertia) = &context.segment.inertia else {
-            return (StepResult { to: *from, slow: [false; G] }, from.at);
-        };
-        let mut flight = Flight::<F, L, _, G> { context, inertia, from, pairs, when, fluid, own };
-        let Flown { to, change, .. } = flight.fly();
-        (StepResult { to, slow: [false; G] }, change)
-    }
-
-    /// Reads what particles with inertia have beside their positions.
-    #[inline(always)]
-    fn load_inertia<L: Lanes<F>, const G: usize>(
-        &self,
-        members: &[usize; G],
-        own: &mut Own<F, L::Four, G>,
-    ) {
-        if const { M::IS_INERTIAL } {
-            // By index: an iterator call might not be inlined.
-            #[allow(clippy::needless_range_loop)]
-            for g in 0..G {
-                own.load::<L>(g, &self.tile.arrays.inertia[members[g]]);
-            }
-        }
-    }
-
-    /// Writes their velocities back.
-    #[inline(always)]
-    fn store_inertia<L: Lanes<F>, const G: usize>(
-        &mut self,
-        members: &[usize; G],
-        own: &Own<F, L::Four, G>,
-    ) {
-        if const { M::IS_INERTIAL } {
-            #[allow(clippy::needless_range_loop)]
-            for g in 0..G {
-                self.tile.arrays.inertia[members[g]][0] = own.known(g);
+        match &context.segment.inertia {
+            None => Flown { to: *from, change: from.at, error: from.at },
+            Some(inertia) => {
+                Flight::<F, L, _, G> { context, inertia, from, pairs, when, fluid, own }.fly()
             }
         }
     }

@@ -26,7 +26,7 @@ use weights::Weights;
 pub(crate) type Inertia<F> = [[F; 3]; 2];
 
 /// The velocity of a particle at the start of a step, and its change.
-pub(super) type Velocities<F> = [[F; 3]; 2];
+pub(crate) type Velocities<F> = [[F; 3]; 2];
 
 /// A point of a step: its part, and the stage of RK4 that has its frames.
 type Point = (f64, usize);
@@ -72,12 +72,30 @@ impl<F: Real, V: Four<F>, const G: usize> Own<F, V, G> {
         [self.tau[g], self.beta[g], self.reynolds[g]] = *response;
     }
 
-    /// The velocity of a particle; NaN if it is not known yet.
+    /// Reads the rows of particles.
     #[inline(always)]
-    pub fn known(&self, g: usize) -> [F; 3] {
-        match self.is_new[g] {
-            true => [F::of(f64::NAN); 3],
-            false => three(self.velocity[g].array()),
+    pub fn read<M: Method, L: Lanes<F, Four = V>>(
+        &mut self,
+        rows: &[Inertia<F>],
+        members: &[usize; G],
+    ) {
+        if const { M::IS_INERTIAL } {
+            for g in 0..G {
+                self.load::<L>(g, &rows[members[g]]);
+            }
+        }
+    }
+
+    /// Writes velocities back; NaN for those that are not known yet.
+    #[inline(always)]
+    pub fn write<M: Method>(&self, rows: &mut [Inertia<F>], members: &[usize; G]) {
+        if const { M::IS_INERTIAL } {
+            for g in 0..G {
+                rows[members[g]][0] = match self.is_new[g] {
+                    true => [F::of(f64::NAN); 3],
+                    false => three(self.velocity[g].array()),
+                };
+            }
         }
     }
 
@@ -330,27 +348,20 @@ fn parabola<F: Real, V: Four<F>, const G: usize>(
     through
 }
 
-/// The end of a step of a particle, before boundaries: where it would be, its velocity at the start, and the change of that.
-#[derive(Clone, Copy)]
-pub(super) struct Carried<F> {
-    pub to: Position<F>,
-    pub velocity: Velocities<F>,
-}
-
 impl<F: Real> SegmentContext<'_, F> {
-    /// The velocity of a particle that a step has taken from a position to another, where its path may have been turned.
+    /// The velocity of a particle that is at a position after a step to a free end, where its path may have been turned. `location` is
+    /// that of its record at the start.
     pub fn landed(
         &self,
-        (from, location): (Position<F>, i32),
-        carried: &Carried<F>,
-        at: Position<F>,
+        [from, to, at]: [Position<F>; 3],
+        location: i32,
+        velocities: Velocities<F>,
     ) -> [F; 3] {
-        let [own, change] = carried.velocity.map(Vec3);
-        if at == carried.to {
+        let [own, change] = velocities.map(Vec3);
+        if at == to {
             return (own + change).0;
         }
         let cell = start_cell(&self.launch, from[0], location);
-        let path = [from[0], carried.to[0]].map(Vec3);
-        deflected(&self.launch, path, cell, [own, change]).0
+        deflected(&self.launch, [Vec3(from[0]), Vec3(to[0])], cell, [own, change]).0
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Real,
     arrays::{Arrays, Position},
     frame_pair::FramePair,
-    inertial::Carried,
+    inertial::Velocities,
     lanes::padded,
     probe::{Probe, Width},
     reinjection::Ended,
@@ -93,16 +93,14 @@ impl<'a, F: Real> Tile<'a, F> {
 
     /// The rest of a step in which a particle may meet a boundary or end, by the vectors of the loop.
     pub fn finish_step(&mut self, member: Member<F>, step: PartOfStep<F>, width: Width) {
-        let Member { i, to, slow, probe, velocity } = member;
-        let before = (self.arrays.position[i], self.arrays.record[i]);
-        self.take(Member { i, to, slow, probe, velocity: None }, step, width);
-        if let Some(velocity) = velocity {
-            let (position, Record { location, generation, .. }) = before;
-            let carried = Carried { to, velocity };
+        let Member { i, to, velocity, .. } = member;
+        let (from, Record { location, generation, .. }) =
+            (self.arrays.position[i], self.arrays.record[i]);
+        self.take(member, step, width);
+        if let Some(velocities) = velocity {
+            let path = [from, to, self.arrays.position[i]];
             self.arrays.inertia[i][0] = match self.arrays.record[i].generation == generation {
-                true => {
-                    self.context.landed((position, location), &carried, self.arrays.position[i])
-                }
+                true => self.context.landed(path, location, velocities),
                 // That of the next particle is known from its release on.
                 false => [F::of(f64::NAN); 3],
             };
@@ -153,7 +151,7 @@ pub(super) struct Member<'a, F: Real> {
     pub slow: bool,
     pub probe: &'a mut dyn Probe<F>,
     /// Of a particle with inertia, the velocity at the start of the step and its change.
-    pub velocity: Option<[[F; 3]; 2]>,
+    pub velocity: Option<Velocities<F>>,
 }
 
 /// A part of step `j` of a segment, between two fractions of it.

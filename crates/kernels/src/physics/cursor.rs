@@ -36,6 +36,32 @@ pub(crate) mod cursor {
         pub change: Vec3<F>,
     }
 
+    /// The start of a path.
+    pub(crate) fn begin<F: Float>(
+        from: Vec3<F>,
+        to: Vec3<F>,
+        velocity: Vec3<F>,
+        change: Vec3<F>,
+    ) -> Cursor<F> {
+        Cursor::<F> {
+            next: from,
+            crossed: i32::new(-1),
+            is_last: false,
+            to,
+            rest: to - from,
+            removed: Vec3::<F>::new(F::new(0.0_f32)),
+            is_redirected: false,
+            along: i32::new(-1),
+            entered: i32::new(-1),
+            covered: F::new(0.0_f32),
+            edges: 0i32,
+            interruptions: 0i32,
+            searches: 0i32,
+            velocity,
+            change,
+        }
+    }
+
     /// Adds a fraction of the remaining path to the fraction covered.
     pub(crate) fn cover<F: Float>(launch: &Launch<F>, cursor: &mut Cursor<F>, fraction: F) {
         let one = F::new(1.0_f32);

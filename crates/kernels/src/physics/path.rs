@@ -22,7 +22,7 @@ pub(crate) mod path {
     use crate::physics::mesh_path::MAX_SEARCHES;
     use crate::physics::{
         body::both::{allows, load, projected},
-        cursor::both::{Cursor, along, cover, deflect, in_box, removed},
+        cursor::both::{Cursor, along, begin, cover, deflect, in_box, removed},
         faces::both::{Crossing, Passage, face_normal, first_face, on_face, response, rounding_of},
         mesh_path::both::{follow, go_back, leave},
         obstacles::both::{behind, first_hit, nearest_allowed},
@@ -69,23 +69,7 @@ pub(crate) mod path {
             which: i32::new(-1),
             velocity,
         };
-        let mut cursor = Cursor::<F> {
-            next: from,
-            crossed: i32::new(-1),
-            is_last: false,
-            to,
-            rest: displacement,
-            removed: Vec3::<F>::new(F::new(0.0_f32)),
-            is_redirected: false,
-            along: i32::new(-1),
-            entered: i32::new(-1),
-            covered: F::new(0.0_f32),
-            edges: 0i32,
-            interruptions: 0i32,
-            searches: 0i32,
-            velocity,
-            change,
-        };
+        let mut cursor = begin::<F>(from, to, velocity, change);
         restore::<F>(hint);
         let mut events = 0i32;
         let mut continues = true;
@@ -126,7 +110,9 @@ pub(crate) mod path {
             }
         }
         if comptime!(launch.features.carries) {
-            let left = F::new(1.0_f32) - cursor.covered;
+            // One that has ended keeps the velocity that it had there.
+            let left =
+                select(passage.status == ACTIVE, F::new(1.0_f32) - cursor.covered, F::new(0.0_f32));
             passage.velocity = cursor.velocity + Vec3::<F>::new(left) * cursor.change;
         }
         passage

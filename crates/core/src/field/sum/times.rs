@@ -1,6 +1,10 @@
 //! The times of a sum of fields.
 
-use crate::{Error, OutsideTime, Result, TimeInterpolation, error::short, field::frames::TimeAxis};
+use crate::{
+    Error, Floats, OutsideTime, Precision, Result, TimeInterpolation,
+    error::short,
+    field::{frames::TimeAxis, source::FrameData},
+};
 
 /// Part of the time range below which times are equal.
 const SLACK: f64 = 1e-9;
@@ -94,6 +98,27 @@ fn check_rules(
                 .into(),
         ),
     }
+}
+
+/// The mean of two frames, the second with a weight; hidden where one of them is.
+pub(super) fn mean(a: &FrameData, b: &FrameData, weight: f64) -> FrameData {
+    let of = |a: &Floats, b: &Floats, precision: Precision| match a.len() == b.len() {
+        // Exact where both are equal, as on land.
+        true => Floats::from_f64(
+            precision,
+            (0..a.len()).map(|i| a.get(i) + weight * (b.get(i) - a.get(i))),
+        ),
+        false => a.clone(),
+    };
+    let own = |a: &Floats, b: &Floats| of(a, b, a.precision());
+    let arrays = a.arrays.iter().zip(&b.arrays).map(|(a, b)| own(a, b)).collect();
+    let diffusivity = a.diffusivity.as_ref().zip(b.diffusivity.as_ref()).map(|(a, b)| own(a, b));
+    let hidden = match (a.hidden(), b.hidden()) {
+        (Some(a), Some(b)) => Some(a.iter().zip(b).map(|(a, b)| *a || *b).collect()),
+        (one, other) => one.or(other).map(<[bool]>::to_vec),
+    };
+    let velocity = of(&a.velocity, &b.velocity, Precision::F64);
+    FrameData::new(velocity).with_hidden(hidden).with_diffusivity(diffusivity).with_arrays(arrays)
 }
 
 #[cfg(test)]

@@ -77,13 +77,7 @@ pub(super) fn settle<B: TraceAdjoint, C: CheckpointStrategy>(
         ends.spread.node(),
         geometry.motion.node(),
     ];
-    let settled = Settled {
-        state: inner_state(state),
-        ends: inner_ends(ends),
-        field: inner_field(field),
-        geometry: inner_geometry(geometry),
-        segment,
-    };
+    let settled = settled(state, ends, field, geometry, segment);
     match PullBackSettling.prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prepared) => {
             let advanced = settled.clone().settle();
@@ -142,18 +136,29 @@ pub(super) fn carry<B: TraceAdjoint, C: CheckpointStrategy>(
     segment: Segment,
 ) -> FloatTensor<Autodiff<B, C>> {
     let nodes = [state.position.node(), ends.displacement.node(), velocities.node()];
-    let settled = Settled {
-        state: inner_state(state),
-        ends: inner_ends(ends),
-        field: inner_field(field),
-        geometry: inner_geometry(geometry),
-        segment,
-    };
+    let settled = settled(state, ends, field, geometry, segment);
     let velocities = velocities.into_primitive();
     let carried = settled.clone().carry(velocities.clone());
     match PullBackCarrying.prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prepared) => prepared.finish((settled, velocities), carried),
         OpsKind::UnTracked(prepared) => prepared.finish(carried),
+    }
+}
+
+/// What is settled, without its graph.
+fn settled<B: Backend, C: CheckpointStrategy>(
+    state: State<Autodiff<B, C>>,
+    ends: Ends<Autodiff<B, C>>,
+    field: Sampled<Autodiff<B, C>>,
+    geometry: Geometry<Autodiff<B, C>>,
+    segment: Segment,
+) -> Settled<B> {
+    Settled {
+        state: inner_state(state),
+        ends: inner_ends(ends),
+        field: inner_field(field),
+        geometry: inner_geometry(geometry),
+        segment,
     }
 }
 
