@@ -1,7 +1,11 @@
 //! Particles with inertia.
 
-use crate::{error::short, random};
-use burn::tensor::Tensor;
+mod per_particle;
+mod turbulence;
+
+pub use per_particle::{Distribution, PerParticle};
+pub use turbulence::{Quantity, Turbulence, TurbulentTime};
+
 use std::sync::Arc;
 
 /// The inertia of small spheres: sediment, droplets, aerosols, bubbles. A particle has a velocity v of its own, in a field of
@@ -35,6 +39,7 @@ pub struct Inertia {
     pub(crate) gravity: [f64; 3],
     pub(crate) initial_velocity: InitialVelocity,
     pub(crate) restitution: [f64; 2],
+    pub(crate) turbulence: Option<Turbulence>,
 }
 
 /// What the response of a particle follows from.
@@ -58,15 +63,41 @@ pub struct Sphere {
     pub viscosity: f64,
 }
 
-/// The factor of the drag of a sphere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The factor of the drag of a sphere. All but that of Stokes need the sizes of [spheres](Inertia::of_spheres).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Drag {
     /// f = 1, for Reynolds numbers much smaller than 1.
     #[default]
     Stokes,
-    /// f = 1 + 0.15 Re^0.687, for Reynolds numbers up to about 800; Re = d |u - v| rho_f / mu. It needs the sizes of
-    /// [spheres](Inertia::of_spheres).
+    /// f = 1 + 0.15 Re^0.687, for Reynolds numbers up to about 800; Re = d |u - v| rho_f / mu.
     SchillerNaumann,
+    /// f = C Re / 24: a drag coefficient C that does not depend on Re, such as 0.44 for Reynolds numbers from 800 to 2e5.
+    Coefficient(f64),
+    /// f = 1 / (1 + Kn (1.257 + 0.4 exp(-1.1 / Kn))), with Kn = 2 l / d by the mean free path l of the fluid: the slip of aerosols that
+    /// are not much larger (Davies 1945, Proc. Phys. Soc. 57:259). Tau is longer by it, as if the viscosity was lower.
+    Cunningham {
+        /// The mean free path, a length: 6.6e-8 m in air at 20 degrees and 1 bar.
+        mean_free_path: f64,
+    },
+}
+
+impl Drag {
+    /// The factor as a + b Re^p; `None` for 1.
+    pub(crate) fn law(self) -> Option<[f64; 3]> {
+        match self {
+            Drag::Stokes | Drag::Cunningham { .. } => None,
+            Drag::SchillerNaumann => Some([1.0, 0.15, 0.687]),
+            Drag::Coefficient(coefficient) => Some([0.0, coefficient / 24.0, 1.0]),
+        }
+    }
+
+    /// The mean free path of the slip of Cunningham, or 0.
+    pub(crate) fn mean_free_path(self) -> f64 {
+        match self {
+            Drag::Cunningham { mean_free_path } => mean_free_path,
+            _ => 0.0,
+        }
+    }
 }
 
 /// The velocity of particles where they are released.
@@ -93,8 +124,14 @@ impl Inertia {
     }
 
     fn of(body: Body) -> Self {
-        let (drag, initial_velocity) = (Drag::Stokes, InitialVelocity::Fluid);
-        Inertia { body, drag, gravity: [0.0; 3], initial_velocity, restitution: [1.0; 2] }
+        Inertia {
+            body,
+            drag: Drag::Stokes,
+            gravity: [0.0; 3],
+            initial_velocity: InitialVelocity::Fluid,
+            restitution: [1.0; 2],
+            turbulence: None,
+        }
     }
 
     /// Sets the acceleration of gravity, in length per time squared; 0 along flat axes.
@@ -117,112 +154,9 @@ impl Inertia {
     pub fn initial_velocity(self, initial_velocity: InitialVelocity) -> Self {
         Inertia { initial_velocity, ..self }
     }
-}
 
-/// A number for all particles, or one for each slot: for the seeds, then for the slots of sources. As a tensor `[n]` that is
-/// tracked, it has gradients.
-///
-/// Plain numbers are compared by value, tensors by identity.
-#[derive(Clone, Debug)]
-pub enum PerParticle {
-    /// The same for all.
-    Number(f64),
-    /// One for each slot.
-    Numbers(Arc<[f64]>),
-    /// A tensor `[1]`, or `[n]` with one for each slot.
-    Tensor(Arc<Tensor<1>>),
-    /// One for each slot of a distribution: a function of the seed of random numbers and the slot.
-    Drawn(Distribution, u64),
-}
-
-/// A distribution of the sizes of particles, by their number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Distribution {
-    /// Logarithms are normal.
-    LogNormal {
-        /// The median size.
-        median: f64,
-        /// The geometric standard deviation, 1 or more: 68 % are between the median divided by it and the median times it.
-        deviation: f64,
-    },
-    /// The part exp(-(x / scale)^spread) is larger than x (Rosin and Rammler 1933, J. Inst. Fuel 7:29; Weibull).
-    RosinRammler {
-        /// The size below which 63 % are.
-        scale: f64,
-        /// The exponent.
-        spread: f64,
-    },
-}
-
-impl Distribution {
-    /// The size in a slot.
-    pub(crate) fn size(self, seed: u64, slot: u64) -> f64 {
-        match self {
-            Distribution::LogNormal { median, deviation } => {
-                let [normal, _] = random::normals(seed, slot, 0, DRAW);
-                median * deviation.powf(normal)
-            }
-            Distribution::RosinRammler { scale, spread } => {
-                let larger = 1.0 - random::uniform(seed, slot, 0, DRAW);
-                scale * (-larger.ln()).powf(1.0 / spread)
-            }
-        }
-    }
-
-    /// Why it is none, if so.
-    pub(crate) fn flaw(self) -> Option<String> {
-        let is_positive = |x: f64| x > 0.0 && x < 1e30;
-        let (is_one, text) = match self {
-            Distribution::LogNormal { median, deviation } => (
-                is_positive(median) && (1.0..1e3).contains(&deviation),
-                format!(
-                    "a median of {} and a geometric standard deviation of {}; give a median above 0 and a deviation of 1 or more",
-                    short(median),
-                    short(deviation)
-                ),
-            ),
-            Distribution::RosinRammler { scale, spread } => (
-                is_positive(scale) && (1e-2..1e3).contains(&spread),
-                format!(
-                    "a scale of {} and a spread of {}; give numbers above 0",
-                    short(scale),
-                    short(spread)
-                ),
-            ),
-        };
-        (!is_one).then_some(text)
-    }
-}
-
-/// The number of the draw, as other numbers of a slot are drawn with the same seed.
-const DRAW: u32 = 0x5125;
-
-impl From<f64> for PerParticle {
-    fn from(number: f64) -> Self {
-        PerParticle::Number(number)
-    }
-}
-
-impl From<Vec<f64>> for PerParticle {
-    fn from(numbers: Vec<f64>) -> Self {
-        PerParticle::Numbers(numbers.into())
-    }
-}
-
-impl From<Tensor<1>> for PerParticle {
-    fn from(tensor: Tensor<1>) -> Self {
-        PerParticle::Tensor(Arc::new(tensor))
-    }
-}
-
-impl PartialEq for PerParticle {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (PerParticle::Number(a), PerParticle::Number(b)) => a == b,
-            (PerParticle::Numbers(a), PerParticle::Numbers(b)) => a == b,
-            (PerParticle::Tensor(a), PerParticle::Tensor(b)) => Arc::ptr_eq(a, b),
-            (PerParticle::Drawn(a, s), PerParticle::Drawn(b, t)) => (a, s) == (b, t),
-            _ => false,
-        }
+    /// Adds the turbulence that the field does not resolve.
+    pub fn turbulence(self, turbulence: Turbulence) -> Self {
+        Inertia { turbulence: Some(turbulence), ..self }
     }
 }

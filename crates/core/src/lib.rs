@@ -51,7 +51,10 @@ pub use field::{
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
 use free_memory::FreeMemory;
-pub use inertia::{Distribution, Drag, Inertia, InitialVelocity, PerParticle, Sphere};
+pub use inertia::{
+    Distribution, Drag, Inertia, InitialVelocity, PerParticle, Quantity, Sphere, Turbulence,
+    TurbulentTime,
+};
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use motion::{Motion, PerAxis, RandomWalk};
 pub use patch::Patch;
@@ -70,8 +73,8 @@ pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
 pub use surroundings::{Outlet, OutletAt, SeedsOutside, Surroundings};
 pub use tracer::{
-    CheckpointEvery, Control, FLOW_MAP_GRADIENT, FLUID_VELOCITY, Observer, Prepared, Progress,
-    RunState, Step, Tracer, value_and_grad,
+    CheckpointEvery, Control, DIAMETER, FLOW_MAP_GRADIENT, FLUID_VELOCITY, MASS, Observer,
+    Prepared, Progress, RunState, Step, Tracer, value_and_grad,
 };
 pub use tracks::Tracks;
 

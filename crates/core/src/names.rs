@@ -19,7 +19,6 @@ macro_rules! names {
 
 names! {
     Allowed of "crate::Allowed" { Outside, Inside }
-    Drag of "crate::Drag" { Stokes, SchillerNaumann }
     Face of "crate::Face" { XLow, XHigh, YLow, YHigh, ZLow, ZHigh }
     Scheme of "crate::Scheme" { Euler, Midpoint, Heun, Rk4, DormandPrince }
     TimeInterpolation of "crate::TimeInterpolation" { Linear, Nearest }

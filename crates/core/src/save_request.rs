@@ -21,6 +21,9 @@ pub struct SaveRequest<'a> {
     /// Whether the field's velocity at each position is saved, too, as the array [`FLUID_VELOCITY`](crate::FLUID_VELOCITY)
     /// `[saves, n, 3]`: that of particles with inertia is another one.
     pub fluid_velocity: bool,
+    /// Whether the sizes of particles with inertia are saved, too, as the arrays [`DIAMETER`](crate::DIAMETER) and [`MASS`](crate::MASS)
+    /// `[saves, n, 1]`.
+    pub sizes: bool,
     /// Arrays that are sampled at the particles.
     pub arrays: Vec<SampledArray<'a>>,
 }

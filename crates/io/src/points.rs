@@ -44,11 +44,29 @@ pub fn read_dated_points(
     origin: Option<&TimeOrigin>,
 ) -> Result<SeedPoints> {
     let path = path.as_ref();
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    match extension.as_str() {
-        "csv" | "txt" => csv_file::read(path, origin),
-        _ => vtk_file::read(path),
+    match is_csv(path) {
+        true => csv_file::read(path, origin),
+        false => vtk_file::read(path),
     }
+}
+
+/// Reads further columns of a file of seeds, a number for each: columns of CSV by their names in the header, or point arrays of VTK with one
+/// component.
+///
+/// # Errors
+///
+/// As [`read_points`], and if the file has no such column.
+pub fn read_columns(path: impl AsRef<Path>, names: &[&str]) -> Result<Vec<Vec<f64>>> {
+    let path = path.as_ref();
+    match is_csv(path) {
+        true => csv_file::columns(path, names),
+        false => vtk_file::columns(path, names),
+    }
+}
+
+fn is_csv(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    matches!(extension.as_str(), "csv" | "txt")
 }
 
 /// Whether this is the name of a column or array of release times.

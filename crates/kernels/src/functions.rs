@@ -39,8 +39,9 @@ impl FieldTensors {
 pub struct Particles {
     /// Positions `[n, POSITION]`, in the field's precision: x, y and z, and their rests, which are
     /// too small for them. A step adds to both, so that a long run does not lose small steps. For particles with inertia
-    /// `[n, INERTIAL]`: behind them velocities, NaN where they are not released yet, and relaxation times, ratios beta of densities and
-    /// Reynolds numbers of a unit of speed.
+    /// `[n, INERTIAL]`: behind them velocities, NaN where they are not released yet, then relaxation times, ratios beta of densities and
+    /// Reynolds numbers of a unit of speed, then fluctuations of the fluid's velocity, NaN (which counts as 0) where they are not known
+    /// yet.
     pub position: Tensor<2>,
     /// The `i32` of a [`Record`](crate::Record) per particle `[n, RECORD]`.
     pub record: Tensor<2, Int>,
@@ -59,7 +60,10 @@ pub struct Particles {
 pub const POSITION: usize = 6;
 
 /// Columns of [`Particles::position`] for particles with inertia.
-pub const INERTIAL: usize = POSITION + 6;
+pub const INERTIAL: usize = POSITION + 9;
+
+/// The first column of the fluctuations of the fluid's velocity.
+pub(crate) const FLUCTUATION: usize = POSITION + 6;
 
 /// Columns of [`Particles::tangents`].
 pub const TANGENTS: usize = 9;
@@ -93,14 +97,36 @@ impl Particles {
 
     /// Velocities `[n, 3]` of particles with inertia.
     pub fn velocity(&self) -> Option<Tensor<2>> {
+        self.vector(POSITION)
+    }
+
+    /// Fluctuations of the fluid's velocity `[n, 3]` at particles with inertia.
+    pub fn fluctuation(&self) -> Option<Tensor<2>> {
+        self.vector(FLUCTUATION)
+    }
+
+    fn vector(&self, first: usize) -> Option<Tensor<2>> {
         let [_, columns] = self.position.dims();
-        (columns > POSITION).then(|| self.position.clone().narrow(1, POSITION, 3))
+        (columns > POSITION).then(|| self.position.clone().narrow(1, first, 3))
     }
 
     /// The particles with other velocities `[n, 3]`.
     pub fn with_velocity(self, velocity: Tensor<2>) -> Self {
-        let part = |first: usize, count: usize| self.position.clone().narrow(1, first, count);
-        let parts = vec![part(0, POSITION), velocity, part(POSITION + 3, 3)];
+        self.with_vector(POSITION, velocity)
+    }
+
+    /// The particles with other fluctuations of the fluid's velocity `[n, 3]`.
+    pub fn with_fluctuation(self, fluctuation: Tensor<2>) -> Self {
+        self.with_vector(FLUCTUATION, fluctuation)
+    }
+
+    fn with_vector(self, first: usize, vector: Tensor<2>) -> Self {
+        let [_, columns] = self.position.dims();
+        let part = |from: usize, to: usize| self.position.clone().narrow(1, from, to - from);
+        let mut parts = vec![part(0, first), vector];
+        if first + 3 < columns {
+            parts.push(part(first + 3, columns));
+        }
         Particles { position: Tensor::cat(parts, 1), ..self }
     }
 

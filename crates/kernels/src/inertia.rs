@@ -1,7 +1,8 @@
 //! Particles with inertia.
 
 /// What particles with inertia in a launch have in common. Each has a velocity, a relaxation time tau, a ratio beta of
-/// densities and the Reynolds number of a unit of speed in its row; see [`Particles`](crate::Particles).
+/// densities, the Reynolds number of a unit of speed and a fluctuation of the fluid's velocity in its row; see
+/// [`Particles`](crate::Particles).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InertialLaunch {
     /// The acceleration of gravity.
@@ -10,13 +11,18 @@ pub struct InertialLaunch {
     pub initial_velocity: Option<[f64; 3]>,
     /// The parts of the velocity across and along a surface that particles keep when they are reflected.
     pub restitution: [f64; 2],
-    /// Whether the drag depends on the Reynolds number (Schiller and Naumann).
-    pub has_reynolds: bool,
+    /// The factor of the drag a + b Re^p by the Reynolds number Re of the slip, as [a, b, p]; `None` for 1.
+    pub drag: Option<[f64; 3]>,
+    /// Whether the fluid's velocity fluctuates.
+    pub fluctuates: bool,
     /// Whether beta is 0 for all particles, so that the fluid's acceleration has no effect.
     pub is_heavy: bool,
     /// Whether the field does not depend on time.
     pub is_steady: bool,
 }
+
+/// The smallest factor of the drag that a step is linearised with.
+pub const LEAST_FACTOR: f64 = 1e-3;
 
 /// The part of a step between the points of differences in time.
 pub const DIFFERENCE: f64 = 1.0 / 16.0;

@@ -1,8 +1,8 @@
 //! Settling: what becomes of the end of a step.
 
 use crate::{
-    FieldShape, FieldTensors, GeometryTensors, GridShape, Launched, POSITION, Particles, Placement,
-    Segment, Spacing, TraceBackend, functions, ops,
+    FieldShape, FieldTensors, GeometryTensors, GridShape, INERTIAL, Launched, POSITION, Particles,
+    Placement, Segment, Spacing, TraceBackend, functions, ops,
 };
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Int, Tensor};
@@ -48,8 +48,8 @@ pub struct FreeEnds {
 ///
 /// The next particle in a slot waits for its release, or is active if that is the end of the step.
 ///
-/// Velocities of particles with inertia change as the step says, and are turned where the path is. Those of the next particles in
-/// slots are NaN.
+/// Velocities of particles with inertia change as the step says, and are turned where the path is, as are fluctuations of the fluid's velocity.
+/// Those of the next particles in slots are NaN.
 ///
 /// Positions and fractions after the step have gradients by those before it, by displacements, by the spread and by
 /// the diffusivity.
@@ -64,7 +64,8 @@ pub fn settle(
     geometry: &GeometryTensors,
     mut segment: Segment,
 ) -> Launched {
-    let (slots, velocity) = (particles.slots.clone(), particles.velocity());
+    let slots = particles.slots.clone();
+    let (velocity, fluctuation) = (particles.velocity(), particles.fluctuation());
     // A further owner of the positions of other particles would cost a copy.
     let inertial = velocity.as_ref().map(|_| particles.position.clone());
     segment.slots.clone_from(&slots);
@@ -77,7 +78,8 @@ pub fn settle(
     };
     let (state, field) = (functions::state(particles), functions::primitive(field));
     let geometry = functions::buffers(geometry);
-    let carried = velocity.map(|velocity| {
+    let fluctuates = segment.inertia.is_some_and(|inertia| inertia.fluctuates);
+    let carry = |velocity: Tensor<2>, change: Option<Tensor<2>>| {
         let change = change.unwrap_or_else(|| velocity.zeros_like());
         let velocities = Tensor::cat(vec![velocity, change], 1).into_dispatch();
         let (state, ends, field) = (state.clone(), ends.clone(), field.clone());
@@ -85,15 +87,23 @@ pub fn settle(
         Tensor::from_dispatch(<Dispatch as TraceBackend>::carry(
             state, ends, field, geometry, velocities, segment,
         ))
+    };
+    let carried = velocity.map(|velocity| {
+        let turned = fluctuation.filter(|_| fluctuates).map(|fluctuation| carry(fluctuation, None));
+        (carry(velocity, change), turned)
     });
     let settled = <Dispatch as TraceBackend>::settle(state, ends, field, geometry, segment);
     let launched = functions::launched(settled, None, slots);
     match carried.zip(inertial) {
         None => launched,
-        Some((velocity, before)) => {
-            let beside = before.narrow(1, POSITION + 3, 3);
+        Some(((velocity, fluctuation), before)) => {
+            let beside = before.narrow(1, POSITION + 3, INERTIAL - POSITION - 3);
             let position = Tensor::cat(vec![launched.particles.position, velocity, beside], 1);
-            Launched { particles: Particles { position, ..launched.particles }, ..launched }
+            let mut particles = Particles { position, ..launched.particles };
+            if let Some(fluctuation) = fluctuation {
+                particles = particles.with_fluctuation(fluctuation);
+            }
+            Launched { particles, ..launched }
         }
     }
 }

@@ -11,7 +11,7 @@ use burntrace::{
 
 /// A source with arrays, each a formula of position and time.
 #[derive(Clone)]
-struct Laden<S> {
+pub struct Laden<S> {
     source: S,
     has_velocity: bool,
     arrays: Vec<FieldArray>,
@@ -19,11 +19,11 @@ struct Laden<S> {
     numbers: Vec<Vec<Vec<f64>>>,
 }
 
-type Formula = fn(Point, f64, usize) -> f64;
+pub type Formula = fn(Point, f64, usize) -> f64;
 
 impl<S: FrameSource> Laden<S> {
     /// Adds arrays of a number of components at the values' positions.
-    fn new(source: S, positions: &[Point], arrays: &[(&str, usize, Formula)]) -> Self {
+    pub fn new(source: S, positions: &[Point], arrays: &[(&str, usize, Formula)]) -> Self {
         let frame = |t: &f64| {
             let numbers = |(_, components, formula): &(&str, usize, Formula)| {
                 let at =
@@ -96,7 +96,7 @@ impl<S: PointSource> PointSource for Laden<S> {
 }
 
 /// The positions of the values of a grid, in order.
-fn positions(axes: &[Vec<f64>; 3], placement: Placement) -> Vec<Point> {
+pub fn positions(axes: &[Vec<f64>; 3], placement: Placement) -> Vec<Point> {
     let mut positions = Vec::new();
     Frames::new(axes.clone(), placement, &[0.0], |p, _| {
         positions.push(p);

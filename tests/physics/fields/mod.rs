@@ -1,6 +1,6 @@
 //! What is the velocity at a position: grids, meshes, scattered points, formulas, fields of one's own?
 
-mod arrays;
+pub mod arrays;
 mod c_grids;
 mod damaged_meshes;
 mod formulas;

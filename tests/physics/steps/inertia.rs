@@ -12,12 +12,12 @@ use burntrace::{
     Scheme, Seeds, SeedsOutside, Shape, Solver, Sphere, Status, Tolerance, Tracer,
 };
 
-fn formula(velocity: [&str; 3], machine: &Machine, domain: Domain) -> Analytic {
+pub fn formula(velocity: [&str; 3], machine: &Machine, domain: Domain) -> Analytic {
     let flow = Flow::Formula(Formula::parse(velocity, &[]).unwrap());
     Analytic::new(flow, &machine.device, machine.precision).with_domain(domain)
 }
 
-const CELLS: [&str; 3] = ["sin(x) * cos(y)", "-cos(x) * sin(y)", "0"];
+pub const CELLS: [&str; 3] = ["sin(x) * cos(y)", "-cos(x) * sin(y)", "0"];
 
 /// tau, beta, the gravity along y, and the position at t = 10 from (1, 2) (DOP853 with a tolerance of 1e-13).
 const IN_CELLS: [([f64; 3], [f64; 2]); 4] = [
@@ -27,11 +27,11 @@ const IN_CELLS: [([f64; 3], [f64; 2]); 4] = [
     ([0.2, 0.0, -0.5], [0.8094222227, 2.8100098576]),
 ];
 
-fn plane(size: f64) -> Domain {
+pub fn plane(size: f64) -> Domain {
     Domain::new([-size, -size, 0.0], [size, size, 0.0]).unwrap()
 }
 
-fn one(position: [f64; 3]) -> Seeds {
+pub fn one(position: [f64; 3]) -> Seeds {
     Seeds::list(vec![position]).unwrap()
 }
 
@@ -443,12 +443,15 @@ fn drawn_sizes_have_their_distribution_on_both_engines_and_in_pieces() {
     // By Stokes v = rho d^2 g / 18 mu.
     let diameter = |z: f64| (-z / t * 18.0 * 1e-3 / (1000.0 * gravity)).sqrt();
     let log_normal = Distribution::LogNormal { median: 1e-3, deviation: 1.5 };
+    let (sizes, smaller) = ([5e-4, 1e-3, 2e-3], [0.0, 0.5, 1.0]);
+    let table = Distribution::Table { sizes: sizes.into(), smaller: smaller.into() };
     let rosin_rammler = Distribution::RosinRammler { scale: 1e-3, spread: 3.0 };
     for (distribution, [median, upper]) in [
         (log_normal, [1e-3, 1.5e-3]),
         (rosin_rammler, [1e-3 * 2_f64.ln().cbrt(), 1e-3 * 0.158_655_f64.ln().abs().cbrt()]),
+        (table, [1e-3, 1e-3 * (1.0 + 0.341_345 / 0.5)]),
     ] {
-        let inertia = spheres(distribution).gravity([0.0, 0.0, -gravity]);
+        let inertia = spheres(distribution.clone()).gravity([0.0, 0.0, -gravity]);
         let terminal = inertia.initial_velocity(InitialVelocity::Fluid);
         let tracer = Tracer::new(&field).span(steps(0.0, t, 20)).inertia(terminal);
         let ends = |engine| trace(&tracer.clone().engine(engine), &seeds).last().to_vec();
@@ -768,6 +771,7 @@ fn what_inertia_cannot_be_combined_with_is_refused() {
             "there are 2 numbers of the relaxation time for 1 particles",
         ),
         (inertia().drag(Drag::SchillerNaumann), "depends on the sizes of particles"),
+        (inertia().drag(Drag::Coefficient(0.4)), "depends on the sizes of particles"),
         (
             inertia().gravity([0.0, 0.0, 1.0]),
             "the gravity has the component 1 along z; the domain is flat along z; give 0 along it",

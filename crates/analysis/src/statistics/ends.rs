@@ -12,12 +12,15 @@ pub(super) struct Outcome {
     pub status: Status,
     /// Release time and end time, if known.
     pub times: Option<[f64; 2]>,
+    /// Mass, if it is saved.
+    pub mass: Option<f64>,
 }
 
 /// Particles of a group with one status.
 #[derive(Clone, Debug)]
 struct StatusTally {
     count: u64,
+    mass: Option<f64>,
     /// Number of ends in each time bin.
     over_time: Vec<u64>,
     times: TimeDistribution,
@@ -25,14 +28,26 @@ struct StatusTally {
 
 impl StatusTally {
     fn new(options: &Options) -> Self {
-        StatusTally { count: 0, over_time: Vec::new(), times: TimeDistribution::new(options) }
+        StatusTally {
+            count: 0,
+            mass: None,
+            over_time: Vec::new(),
+            times: TimeDistribution::new(options),
+        }
     }
 
     fn merge(&mut self, other: &StatusTally) {
         self.count += other.count;
+        self.add_mass(other.mass);
         self.over_time.resize(self.over_time.len().max(other.over_time.len()), 0);
         self.over_time.iter_mut().zip(&other.over_time).for_each(|(bin, more)| *bin += more);
         self.times.merge(&other.times);
+    }
+
+    fn add_mass(&mut self, mass: Option<f64>) {
+        if let Some(mass) = mass {
+            *self.mass.get_or_insert(0.0) += mass;
+        }
     }
 }
 
@@ -57,6 +72,7 @@ impl EndTally {
         let key = (outcome.group, outcome.status.code());
         let tally = self.tallies.entry(key).or_insert_with(|| StatusTally::new(options));
         tally.count += 1;
+        tally.add_mass(outcome.mass);
         let Some([release, time]) = outcome.times.filter(|_| outcome.status.has_ended()) else {
             return;
         };
@@ -103,6 +119,7 @@ impl GroupTally {
         let end = |(status, tally): (Status, &StatusTally)| EndStatistics {
             status,
             count: tally.count,
+            mass: tally.mass,
             over_time: saves.map_or_else(Histogram::default, |saves| {
                 let edges = options.time_bins.as_deref().unwrap_or(saves);
                 let mut histogram = Histogram::of(edges);

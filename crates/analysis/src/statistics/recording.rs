@@ -7,7 +7,7 @@ use super::trajectory::{Observation, SlotTrajectory};
 use super::{Options, ParticleStatistics, SaveStatistics, SpeedFrom, pairs};
 use crate::{Error, Result};
 use burn::tensor::{Element, ElementConversion, Tensor, TensorData};
-use burntrace_core::{Ends, ParticleInstance, Save, SavePlan, Status};
+use burntrace_core::{Ends, MASS, ParticleInstance, Save, SavePlan, Status};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -25,6 +25,8 @@ pub(super) struct Recording {
     pub tally: EndTally,
     /// Rows of particle instances, in the order of their reports.
     pub rows: Vec<ParticleStatistics>,
+    /// The mass of the particles of each slot, if it is saved.
+    masses: Vec<f64>,
     /// The ends of the run, once reported; only the parts that rows need.
     pub ends: Option<Ends>,
     options: Options,
@@ -61,12 +63,16 @@ impl Recording {
         }
         Recording {
             trajectories: vec![SlotTrajectory::default(); plan.particles],
-            plan,
             times: Vec::new(),
             saves: vec![Vec::new(); groups + 1],
             tally: EndTally::default(),
             rows: Vec::new(),
+            masses: match plan.arrays.iter().any(|array| array.name == MASS) {
+                true => vec![f64::NAN; plan.particles],
+                false => Vec::new(),
+            },
             ends: None,
+            plan,
             options: options.clone(),
             replaced: HashMap::new(),
             totals: Totals::new(groups),
@@ -119,6 +125,7 @@ impl Recording {
         for position in block.position.as_chunks_mut().0 {
             *position = self.options.in_space(*position);
         }
+        self.keep_masses(&block, first);
         for start in (first..end).step_by(BATCH) {
             self.update(&block, start - first..end.min(start + BATCH) - first, first, dt);
         }
@@ -127,6 +134,23 @@ impl Recording {
             self.complete(time);
         }
         Ok(())
+    }
+
+    /// Keeps the masses of a block, which are those of its slots in all saves.
+    fn keep_masses(&mut self, block: &SaveBlock, first: usize) {
+        if self.masses.is_empty() {
+            return;
+        }
+        let arrays = self.plan.arrays.iter().zip(&block.arrays);
+        for (_, (_, values)) in arrays.filter(|(array, _)| array.name == MASS) {
+            let known = self.masses[first..].iter_mut().zip(values);
+            known.filter(|(_, mass)| mass.is_finite()).for_each(|(known, mass)| *known = *mass);
+        }
+    }
+
+    /// The mass of the particles of a slot, if it is saved.
+    pub fn mass(&self, slot: usize) -> Option<f64> {
+        self.masses.get(slot).copied().filter(|mass| mass.is_finite())
     }
 
     /// Updates the trajectories of some rows of a block, and adds them to the sums.
@@ -198,7 +222,8 @@ impl Recording {
         };
         let group = self.options.group_of(instance.slot);
         let times = Some([instance.release_time, instance.end_time]);
-        let outcome = Outcome { group, status: instance.status, times };
+        let mass = self.mass(instance.slot);
+        let outcome = Outcome { group, status: instance.status, times, mass };
         self.tally.add(outcome, &self.times, &self.options);
         if self.options.has_rows(true) {
             let instance = ParticleInstance {
@@ -227,7 +252,8 @@ impl Recording {
             if !self.plan.reuses_slots || !status.is_released() {
                 let times = Some([ends.release_time[slot], ends.end_time[slot]]);
                 let group = self.options.group_of(slot);
-                let outcome = Outcome { group, status: *status, times };
+                let mass = self.mass(slot);
+                let outcome = Outcome { group, status: *status, times, mass };
                 self.tally.add(outcome, &self.times, &self.options);
             }
         }

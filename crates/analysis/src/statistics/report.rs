@@ -51,7 +51,8 @@ impl Recording {
             let all = self.trajectories.iter().enumerate();
             for (slot, particle) in all.filter(|(_, particle)| !particle.is_reported) {
                 let (group, status) = (options.group_of(slot), particle.status);
-                tally.add(Outcome { group, status, times: None }, &self.times, options);
+                let outcome = Outcome { group, status, times: None, mass: self.mass(slot) };
+                tally.add(outcome, &self.times, options);
             }
         }
         tally

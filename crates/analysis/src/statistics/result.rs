@@ -143,6 +143,9 @@ pub struct EndStatistics {
     pub status: Status,
     /// Number of particles.
     pub count: u64,
+    /// Their mass, if masses are saved (`SaveRequest::sizes`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mass: Option<f64>,
     /// Number of ends over time, in the intervals between saves unless bins were given. Empty if end
     /// times are unknown: see [`TrackStatistics::complete`].
     pub over_time: Histogram,

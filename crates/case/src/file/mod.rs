@@ -30,8 +30,9 @@ pub use flow::{Definition, GivenFlow, OwnFormula};
 pub use inflow::{Burst, Inlet, InletShape, Source, SourceRate};
 pub use kinds::name_of;
 pub use motion::{
-    Diameter, Diffusivity, InitialVelocity, LogNormal, Motion, MotionKind, Profile, Released,
-    RosinRammler, Trace, Walk,
+    Coefficient, Diameter, Diffusivity, Drag, DragLaw, InitialVelocity, LogNormal, Motion,
+    MotionKind, PerParticle, Profile, Quantity, Released, RosinRammler, SizeTable, Slip, Trace,
+    Turbulence, Walk,
 };
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use patch::Patch;

@@ -2,7 +2,7 @@
 
 use super::keys::{Keys, Section};
 use super::{KeyError, or_auto, schema};
-use burntrace_core::{Drag, Engine, Solver, Span, WalkScheme, names};
+use burntrace_core::{Engine, Solver, Span, WalkScheme, names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,10 +39,10 @@ section!(Trace {
 pub struct Motion {
     /// The kind of motion.
     pub kind: MotionKind,
-    /// Diameter of the particles, a length, or the distribution of their diameters.
+    /// Diameter of the particles, a length; the distribution of their diameters; or a column of the seeds.
     pub diameter: Option<Diameter>,
-    /// Density of the particles, mass per volume.
-    pub density: Option<f64>,
+    /// Density of the particles, mass per volume, or a column of the seeds.
+    pub density: Option<PerParticle>,
     /// Density of the fluid, mass per volume.
     pub fluid_density: Option<f64>,
     /// Dynamic viscosity of the fluid, mass per length and time.
@@ -52,7 +52,7 @@ pub struct Motion {
     /// 3 rho_f / (2 rho_p + rho_f) of the densities of fluid and particles, beside a relaxation time: 0 for heavy particles.
     pub beta: Option<f64>,
     /// The factor of the drag.
-    #[serde(default, with = "names::Drag")]
+    #[serde(default)]
     pub drag: Drag,
     /// Acceleration of gravity, in length per time squared.
     #[serde(default)]
@@ -63,25 +63,113 @@ pub struct Motion {
     /// Coefficients of restitution, 0 to 1: the parts of the velocity across and along a surface that are kept in a reflection.
     #[serde(default = "elastic")]
     pub restitution: [f64; 2],
+    /// Turbulence that the field does not resolve.
+    pub turbulence: Option<Turbulence>,
 }
 
 fn elastic() -> [f64; 2] {
     [1.0; 2]
 }
 
-/// A diameter, or a distribution by number.
+/// A quantity of particles.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(untagged, expecting = "give a number, or the name of a column of the seeds")]
+pub enum PerParticle {
+    /// The same for all.
+    Number(f64),
+    /// The column of this name in the files of the seeds.
+    Column(String),
+}
+
+/// A drag.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(
     untagged,
-    expecting = "give a number, { median = ..., deviation = ... } or { scale = ..., spread = ... }"
+    expecting = "give \"stokes\", \"schiller-naumann\", { coefficient = ... } or { mean_free_path = ... }"
+)]
+pub enum Drag {
+    /// By its name.
+    Named(DragLaw),
+    /// A drag coefficient that does not depend on the Reynolds number.
+    Coefficient(Coefficient),
+    /// That of Stokes, with the slip of Cunningham.
+    Slip(Slip),
+}
+
+impl Default for Drag {
+    fn default() -> Self {
+        Drag::Named(DragLaw::Stokes)
+    }
+}
+
+/// The name of a drag.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DragLaw {
+    /// For Reynolds numbers much smaller than 1.
+    Stokes,
+    /// For Reynolds numbers up to about 800.
+    SchillerNaumann,
+}
+
+/// A constant drag coefficient.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coefficient {
+    /// The coefficient.
+    pub coefficient: f64,
+}
+
+/// The slip of Cunningham.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slip {
+    /// The mean free path of the fluid, a length.
+    pub mean_free_path: f64,
+}
+
+/// Turbulence that the field does not resolve: its kinetic energy, and one of the keys that its time scale follows from.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Turbulence {
+    /// Kinetic energy, in length squared per time squared.
+    pub k: Quantity,
+    /// Dissipation rate, in length squared per time cubed.
+    pub epsilon: Option<Quantity>,
+    /// Specific dissipation rate, per time.
+    pub omega: Option<Quantity>,
+    /// Time scale.
+    pub time_scale: Option<Quantity>,
+    /// Seed of the random numbers.
+    #[serde(default = "one")]
+    pub seed: u64,
+}
+
+/// A number for the whole field, or an array of its files.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(untagged, expecting = "give a number, or the name of an array of the files")]
+pub enum Quantity {
+    /// The same everywhere.
+    Number(f64),
+    /// The scalar array of this name in the files of the field, beside its velocity.
+    Array(String),
+}
+
+/// A diameter, or a distribution by number.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(
+    untagged,
+    expecting = "give a number, the name of a column of the seeds, { median = ..., deviation = ... }, { scale = ..., spread = ... } or { sizes = [...], smaller = [...] }"
 )]
 pub enum Diameter {
-    /// The same for all.
-    Number(f64),
+    /// The same for all, or one for each seed.
+    One(PerParticle),
     /// Log-normal.
     LogNormal(LogNormal),
     /// Rosin and Rammler.
     RosinRammler(RosinRammler),
+    /// A table.
+    Table(SizeTable),
 }
 
 /// A log-normal distribution.
@@ -110,6 +198,19 @@ pub struct RosinRammler {
     pub seed: u64,
 }
 
+/// A distribution as a table.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizeTable {
+    /// Sizes, increasing.
+    pub sizes: Vec<f64>,
+    /// The part of the particles that is smaller than each, increasing from 0 to 1; linear in between.
+    pub smaller: Vec<f64>,
+    /// Seed of the random numbers.
+    #[serde(default = "one")]
+    pub seed: u64,
+}
+
 /// The kind of motion.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -119,13 +220,18 @@ pub enum MotionKind {
 }
 
 /// The velocity of particles where they are released.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(untagged, expecting = "give \"fluid\", \"zero\", or [u, v, w]")]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(
+    untagged,
+    expecting = "give \"fluid\", \"zero\", [u, v, w], or the names of three columns of the seeds"
+)]
 pub enum InitialVelocity {
     /// By its name.
     Named(Released),
     /// Along x, y and z, in length per time.
     Uniform([f64; 3]),
+    /// Columns of the seeds along x, y and z, in length per time.
+    Columns([String; 3]),
 }
 
 /// A name of the velocity of particles where they are released.

@@ -19,6 +19,8 @@ pub struct Save {
     pub velocity: bool,
     /// Whether to save the field's velocity at each position; that of particles with inertia is another one.
     pub fluid_velocity: bool,
+    /// Whether to save the diameter and the mass of each particle with inertia.
+    pub sizes: bool,
     /// Whether to save the derivatives of each position by its release position.
     pub flow_map_gradient: bool,
     /// Arrays that are sampled along the tracks.
@@ -38,6 +40,7 @@ section!(Save {
     at: any_of(false).map(Option::unwrap_or_default),
     velocity: or_default("velocity"),
     fluid_velocity: or_default("fluid_velocity"),
+    sizes: or_default("sizes"),
     flow_map_gradient: or_default("flow_map_gradient"),
     fields: or_default("fields"),
     compress: or_default("compress"),

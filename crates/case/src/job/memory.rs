@@ -162,7 +162,9 @@ fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
     RunSize {
         engine: case.trace.engine.unwrap_or(Engine::Fused),
         velocity: case.save.velocity,
-        sampled: sizes.components + if case.save.fluid_velocity { 3 } else { 0 },
+        sampled: sizes.components
+            + if case.save.fluid_velocity { 3 } else { 0 }
+            + if case.save.sizes { 2 } else { 0 },
         has_inertia: case.motion.is_some(),
         flow_map_gradient: case.save.flow_map_gradient,
         sampled_fields: sizes.sampled.iter().map(|size| size.bytes(frames)).sum(),

@@ -5,6 +5,7 @@ mod description;
 mod field;
 mod flow;
 mod geometry;
+mod inertia;
 mod inflow;
 mod input;
 mod interpolation;
@@ -33,7 +34,7 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Domain, Execution, SaveRequest, Span, Surroundings, Tracer, program::TimeSpan,
+    Domain, Execution, SaveRequest, Seeds, Span, Surroundings, Tracer, program::TimeSpan,
 };
 use burntrace_io as io;
 use std::collections::HashSet;
@@ -190,16 +191,16 @@ fn unit_warnings(units: &Units, series: &io::SeriesInfo) -> Vec<String> {
     warnings
 }
 
-/// The tracer of a case.
+/// The tracer of a case, for its seeds.
 pub fn tracer<'a>(
     case: &Case,
-    loaded: &'a LoadedField,
+    (loaded, seeds): (&'a LoadedField, &Seeds),
     device: &str,
     console: &dyn Console,
 ) -> Result<Tracer<'a>> {
     let field = &*loaded.field;
     let tracer = Tracer::new(field)
-        .motion(motion::motion(case)?)
+        .motion(motion::motion(case, seeds)?)
         .solver(case.trace.solver)
         .span(case.trace.span)
         .surroundings(surroundings(case, loaded, console)?)
@@ -207,6 +208,7 @@ pub fn tracer<'a>(
             at: case.save.at.clone(),
             velocity: case.save.velocity,
             fluid_velocity: case.save.fluid_velocity,
+            sizes: case.save.sizes,
             flow_map_gradient: case.save.flow_map_gradient,
             arrays: sampled::arrays(case, loaded),
         })

@@ -1,14 +1,9 @@
 //! What moves the particles of a case: drift, inertia and random walk.
 
-use crate::file::{
-    self, Case, Diameter, Diffusivity, FieldSource, Interpolation, LogNormal, Misuse, Profile,
-    Released, RosinRammler,
-};
+use super::inertia;
+use crate::file::{self, Case, Diffusivity, FieldSource, Interpolation, Misuse, Profile};
 use anyhow::Result;
-use burntrace_core::{
-    CellVelocity, Distribution, Inertia, InitialVelocity, Mixing, Motion, PerParticle, Placement,
-    RandomWalk, Scheme, Sphere,
-};
+use burntrace_core::{CellVelocity, Mixing, Motion, Placement, RandomWalk, Scheme, Seeds};
 
 /// Refuses walks without a diffusivity or with two, and tolerances that the scheme cannot use.
 pub fn check(case: &Case) -> Result<()> {
@@ -27,7 +22,7 @@ pub fn check(case: &Case) -> Result<()> {
         }
         None => {}
     }
-    case.motion.as_ref().map(inertia).transpose()?;
+    case.motion.as_ref().map_or(Ok(()), inertia::check)?;
     let solver = case.trace.solver;
     if solver.tolerance.is_some() && solver.scheme != Scheme::DormandPrince {
         return Err(Misuse::error(
@@ -97,54 +92,13 @@ pub fn check_cells(case: &Case, placement: Placement) -> Result<()> {
     Ok(())
 }
 
-/// What moves the particles of a case.
-pub fn motion(case: &Case) -> Result<Motion> {
+/// What moves the particles of a case, which start at these seeds.
+pub fn motion(case: &Case, seeds: &Seeds) -> Result<Motion> {
     Ok(Motion {
         drift: case.trace.drift.into(),
         walk: case.walk.as_ref().map(random_walk),
-        inertia: case.motion.as_ref().map(inertia).transpose()?,
+        inertia: case.motion.as_ref().map(|motion| inertia::inertia(motion, seeds)).transpose()?,
     })
-}
-
-/// The diameters of a case's particles.
-fn sizes(diameter: Diameter) -> PerParticle {
-    match diameter {
-        Diameter::Number(number) => number.into(),
-        Diameter::LogNormal(LogNormal { median, deviation, seed }) => {
-            PerParticle::Drawn(Distribution::LogNormal { median, deviation }, seed)
-        }
-        Diameter::RosinRammler(RosinRammler { scale, spread, seed }) => {
-            PerParticle::Drawn(Distribution::RosinRammler { scale, spread }, seed)
-        }
-    }
-}
-
-/// The inertia of a case's particles.
-fn inertia(motion: &file::Motion) -> Result<Inertia> {
-    let sphere = (motion.diameter, [motion.density, motion.fluid_density, motion.viscosity]);
-    let response = [motion.relaxation_time, motion.beta];
-    let made = match (sphere, response) {
-        ((Some(diameter), [Some(density), Some(fluid_density), Some(viscosity)]), [None, None]) => {
-            let (diameter, density) = (sizes(diameter), density.into());
-            Inertia::of_spheres(Sphere { diameter, density, fluid_density, viscosity })
-        }
-        ((None, [None, None, None]), [Some(time), Some(beta)]) => Inertia::new(time, beta),
-        _ => {
-            return Err(Misuse::error(
-                "[motion] needs the keys of spheres or of their response, and not of both; give diameter, density, \
-                 fluid_density and viscosity, or relaxation_time and beta",
-            ));
-        }
-    };
-    let [across, along] = motion.restitution;
-    let made = made.restitution(across, along);
-    Ok(made.drag(motion.drag).gravity(motion.gravity).initial_velocity(
-        match motion.initial_velocity {
-            file::InitialVelocity::Named(Released::Fluid) => InitialVelocity::Fluid,
-            file::InitialVelocity::Named(Released::Zero) => InitialVelocity::Uniform([0.0; 3]),
-            file::InitialVelocity::Uniform(velocity) => InitialVelocity::Uniform(velocity),
-        },
-    ))
 }
 
 fn random_walk(walk: &file::Walk) -> RandomWalk {

@@ -2,7 +2,7 @@
 
 use super::{
     field::{self, LoadedField, named},
-    geometry,
+    geometry, inertia,
     input::{FieldFiles, FieldInput},
 };
 use crate::file::{Case, FieldSource, Interpolation, Misuse, SampledArray};
@@ -73,14 +73,21 @@ pub fn check(case: &Case) -> Result<()> {
 }
 
 /// The arrays to sample from the files of the velocity that have its association: they are arrays of the
-/// field that is traced.
+/// field that is traced. Those that the motion needs, too.
 pub fn own(case: &Case, velocity: &VelocityInfo, arrays: &[ArrayEntry]) -> Vec<NamedArray> {
     let requests = case.save.fields.iter().filter(|request| {
         request.files.is_none()
             && request.prefer.is_none_or(|prefer| prefer == velocity.association)
             && has(arrays, &request.array, velocity.association)
     });
-    requests.map(SampledArray::named).collect()
+    let mut named: Vec<NamedArray> = requests.map(SampledArray::named).collect();
+    for array in inertia::arrays(case) {
+        let is_known = named.iter().any(|known| known.name == array);
+        if !is_known && has(arrays, &array, velocity.association) {
+            named.push(NamedArray { name: array.clone(), array });
+        }
+    }
+    named
 }
 
 /// Opens the fields of the arrays that the traced field does not have. `series` are the files of the traced one.

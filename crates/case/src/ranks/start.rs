@@ -49,7 +49,7 @@ fn trace_on(
         .collect();
     let mut tracers = Vec::new();
     for &(device, loaded) in &devices {
-        let tracer = job::tracer(case, loaded, &device.name, console)?;
+        let tracer = job::tracer(case, (loaded, &seeds), &device.name, console)?;
         let piece = job::piece_length(case, tracer.num_slots(&seeds));
         tracers.push((tracer.piece(piece), piece));
     }

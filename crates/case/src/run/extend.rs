@@ -128,7 +128,7 @@ impl FinishedRun {
             span.t1 = span.t1.or(checkpoint.time());
         }
         let state = {
-            let tracer = job::tracer(&before, loaded, &device.name, console)?;
+            let tracer = job::tracer(&before, (loaded, seeds), &device.name, console)?;
             let finished = tracer.prepare(seeds).map_err(misuse)?;
             let state = checkpoint.take_state();
             let state = state.ok_or_else(|| Misuse::error(format!("`{STATE}` has no state")))?;

@@ -161,7 +161,7 @@ fn checksum(numbers: impl Iterator<Item = f64>) -> u64 {
 fn checksum_of_seeds(seeds: &Seeds) -> u64 {
     let coordinates = seeds.positions().iter().flatten();
     let times = seeds.release().unwrap_or_default();
-    checksum(coordinates.chain(times).copied())
+    checksum(coordinates.chain(times).chain(seeds.columns().flatten()).copied())
 }
 
 #[cfg(test)]

@@ -143,7 +143,7 @@ pub fn trace_in(
     let preparing = burntrace_core::phase!("prepare");
     let domain = job::domain(case, loaded)?;
     let (seeds, about_seeds) = job::seeds(case, domain, loaded)?;
-    let tracer = job::tracer(case, loaded, &device.name, console)?;
+    let tracer = job::tracer(case, (loaded, &seeds), &device.name, console)?;
     let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
     let compile = compile(&tracer, prepared.save_plan().particles, device, console)?;
     let mut warnings = warnings(case, session)?;

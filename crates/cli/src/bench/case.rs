@@ -196,7 +196,7 @@ fn fill(
     record.load = start.elapsed().as_secs_f64();
     let domain = job::domain(case, &loaded)?;
     let (seeds, _) = job::seeds(case, domain, &loaded)?;
-    let tracer = job::tracer(case, &loaded, &device.name, &Silent::default())?;
+    let tracer = job::tracer(case, (&loaded, &seeds), &device.name, &Silent::default())?;
     let mut last = LastSave::default();
     let plan = tracer.prepare(&seeds).map_err(Misuse::of)?.save_plan();
     record.compile = tracer.warm_up(plan.particles)?;

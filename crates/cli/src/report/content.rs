@@ -9,7 +9,7 @@ use crate::{
     format::{count, four_digits, time_range},
     job,
 };
-use burntrace::analysis::statistics::{GroupStatistics, SpeedFrom};
+use burntrace::analysis::statistics::{EndStatistics, GroupStatistics, SpeedFrom};
 use serde_json::Value;
 
 /// What was traced, counts, ends, pictures, dispersion, cost, case.
@@ -118,16 +118,24 @@ fn ends(report: &RunReport, document: &mut Document) {
     }
     let unit = in_parentheses(&report.results.units().time);
     document.heading("What ended where");
-    let by_status = all.ends.iter().map(|end| (end.status.to_string(), end.count, &end.residence));
-    let rows =
-        by_status.chain([("all".into(), all.ended, &all.residence)]).map(|(name, ended, times)| {
+    let has_mass = all.ends.iter().any(|end| end.mass.is_some());
+    let mass = all.ends.iter().filter_map(|end| end.mass).sum::<f64>();
+    let of_status = |end: &'_ EndStatistics| (end.status.to_string(), end.count, end.mass);
+    let by_status = all.ends.iter().map(|end| (of_status(end), &end.residence));
+    let rows = by_status.chain([(("all".into(), all.ended, Some(mass)), &all.residence)]).map(
+        |((name, ended, mass), times)| {
             let median = times.quantiles.iter().find(|quantile| quantile.probability == 0.5);
             let median = median.map(|quantile| quantile.time);
             let [mean, min, median, max] = [times.mean, times.min, median, times.max].map(number);
             let share = format!("{:.1} %", 100.0 * ended as f64 / (all.released as f64).max(1.0));
-            [name, count(ended as usize), share, mean, min, median, max]
-        });
-    document.table(&["End", "Count", "Share", "Mean time", "Minimum", "Median", "Maximum"], rows);
+            let mut row = vec![name, count(ended as usize), share, mean, min, median, max];
+            row.extend(has_mass.then(|| number(mass)));
+            row
+        },
+    );
+    let mut columns = vec!["End", "Count", "Share", "Mean time", "Minimum", "Median", "Maximum"];
+    columns.extend(has_mass.then_some("Mass"));
+    document.table(&columns, rows);
     document.text(format!(
         "Times are residence times{unit}, from the release to the end; shares are of the released particles."
     ));

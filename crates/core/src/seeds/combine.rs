@@ -79,7 +79,15 @@ impl Seeds {
         let mut position = Vec::new();
         reserve(&mut position, rows.len())?;
         position.extend(rows.iter().map(|(i, _)| self.position[*i]));
-        Ok(Seeds { position, tensor, release: Some(rows.iter().map(|(_, time)| *time).collect()) })
+        let of_rows = |(name, all): &(String, Vec<f64>)| {
+            (name.clone(), rows.iter().map(|(i, _)| all[*i]).collect())
+        };
+        Ok(Seeds {
+            position,
+            tensor,
+            release: Some(rows.iter().map(|(_, time)| *time).collect()),
+            columns: self.columns.iter().map(of_rows).collect(),
+        })
     }
 
     /// Moves longitudes in degrees by whole turns into a range, where they fit into it.
@@ -106,7 +114,7 @@ impl Seeds {
     }
 
     /// These seeds, followed by others. If positions of one are tracked, the others become constants in
-    /// the same tensor.
+    /// the same tensor. Columns are kept that both have.
     ///
     /// # Errors
     ///
@@ -137,6 +145,11 @@ impl Seeds {
         if let (Some(times), Some(others)) = (&mut self.release, other.release) {
             times.extend(others);
         }
+        self.columns.retain_mut(|(name, all)| {
+            let more = other.columns.iter().find(|(known, _)| known == name);
+            all.extend(more.into_iter().flat_map(|(_, more)| more));
+            more.is_some()
+        });
         Ok(self)
     }
 }

@@ -40,6 +40,8 @@ pub struct Seeds {
     /// The tensor of the positions, if they were given as one.
     tensor: Option<Tensor<2>>,
     release: Option<Vec<f64>>,
+    /// Names and numbers of further columns.
+    columns: Vec<(String, Vec<f64>)>,
 }
 
 /// Maximum number of seeds, whose indices fit an `i32`.
@@ -54,12 +56,12 @@ impl Seeds {
     pub fn list(positions: Vec<[f64; 3]>) -> Result<Self> {
         check_count(positions.len())?;
         check_positions(&positions)?;
-        Ok(Seeds { position: positions, tensor: None, release: None })
+        Ok(Seeds { position: positions, ..Seeds::none() })
     }
 
     /// No seeds, for runs in which all particles come from [sources](crate::Source).
     pub fn none() -> Self {
-        Seeds { position: Vec::new(), tensor: None, release: None }
+        Seeds { position: Vec::new(), tensor: None, release: None, columns: Vec::new() }
     }
 
     /// Positions `[n, 3]` on a device, of any float type. Tracks can be differentiated with respect
@@ -81,7 +83,7 @@ impl Seeds {
         check_count(count)?;
         let position = evaluate::on_host(&positions)?;
         check_positions(&position)?;
-        Ok(Seeds { position, tensor: Some(positions), release: None })
+        Ok(Seeds { position, tensor: Some(positions), ..Seeds::none() })
     }
 
     /// Sets a release time for each seed.
@@ -117,6 +119,43 @@ impl Seeds {
         check_finite("the release time", &[time])?;
         let times = vec![time; self.len()];
         self.with_release(times)
+    }
+
+    /// Adds a column: a number of each seed, such as its diameter, which [`repeat`](Seeds::repeat) and [`join`](Seeds::join) keep beside
+    /// its position. Those of [`column`](Seeds::column) can be [`PerParticle`](crate::PerParticle) quantities.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seeds`] if there is another number of them than of seeds, or if one is not finite.
+    pub fn with_column(mut self, name: impl Into<String>, numbers: Vec<f64>) -> Result<Self> {
+        let name = name.into();
+        if numbers.len() != self.len() {
+            return Err(Error::Seeds(format!(
+                "the column `{name}` has {} numbers for {} seeds; give one for each",
+                numbers.len(),
+                self.len()
+            )));
+        }
+        if let Some(i) = numbers.iter().position(|x| !x.is_finite()) {
+            return Err(Error::Seeds(format!(
+                "the column `{name}` of seed {i} is {}; give a finite number",
+                numbers[i]
+            )));
+        }
+        self.columns.retain(|(known, _)| *known != name);
+        self.columns.push((name, numbers));
+        Ok(self)
+    }
+
+    /// The numbers of all columns.
+    pub fn columns(&self) -> impl Iterator<Item = &[f64]> {
+        self.columns.iter().map(|(_, numbers)| &numbers[..])
+    }
+
+    /// A column, in the order of the seeds.
+    pub fn column(&self, name: &str) -> Option<&[f64]> {
+        let column = self.columns.iter().find(|(known, _)| known == name);
+        column.map(|(_, numbers)| &numbers[..])
     }
 
     /// Number of seeds.

@@ -7,5 +7,11 @@ pub(super) const STEPS: usize = 64;
 /// The name of the array of [`SaveRequest::fluid_velocity`](crate::SaveRequest::fluid_velocity).
 pub const FLUID_VELOCITY: &str = "fluid_velocity";
 
+/// The name of the array of diameters; see [`SaveRequest::sizes`](crate::SaveRequest::sizes).
+pub const DIAMETER: &str = "diameter";
+
+/// The name of the array of masses; see [`SaveRequest::sizes`](crate::SaveRequest::sizes).
+pub const MASS: &str = "mass";
+
 /// The name of the array of [`SaveRequest::flow_map_gradient`](crate::SaveRequest::flow_map_gradient).
 pub const FLOW_MAP_GRADIENT: &str = "flow_map_gradient";

@@ -20,7 +20,7 @@ impl Stepper<'_> {
     ) -> Result<(Particles, Vec<End>)> {
         let particles = (first as u32, particles);
         match (self.engine, self.field.sampled()) {
-            (Engine::Fused, Some(sampled)) if self.hook.is_some() => {
+            (Engine::Fused, Some(sampled)) if self.takes_steps_alone() => {
                 hook::advance(self, sampled, particles, chunk, following)
             }
             (Engine::Fused, Some(sampled)) => {

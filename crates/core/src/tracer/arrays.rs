@@ -2,8 +2,8 @@
 
 use super::{
     Tracer,
-    adjoint::{FLOW_MAP_GRADIENT, FLUID_VELOCITY},
-    fused,
+    adjoint::{DIAMETER, FLOW_MAP_GRADIENT, FLUID_VELOCITY, MASS},
+    fused, inertia,
     stepper::Stepper,
 };
 use crate::{
@@ -34,6 +34,7 @@ impl<'a> Tracer<'a> {
             }
         }
         components += if self.save.fluid_velocity { 3 } else { 0 };
+        components += if self.save.sizes { 2 } else { 0 };
         (components, bytes)
     }
 }
@@ -46,7 +47,7 @@ pub(super) struct Sampler<'a> {
     /// For each of them the number of its field, and its first place in the field's groups.
     places: Vec<(usize, usize)>,
     /// The fields, the traced one first. The gradient of the flow map has the number after the last one, the velocity of the
-    /// fluid the next one.
+    /// fluid the next one, then the sizes of particles.
     fields: Vec<&'a dyn Field>,
 }
 
@@ -81,11 +82,14 @@ impl<'a> Sampler<'a> {
             if sampler.arrays.iter().any(|array| array.name == *name) {
                 return Err(fail("it is sampled twice; sample it once, or rename one".into()));
             }
-            if tracer.save.flow_map_gradient && name == FLOW_MAP_GRADIENT {
-                return Err(fail("the gradient of the flow map has this name; rename it".into()));
-            }
-            if tracer.save.fluid_velocity && name == FLUID_VELOCITY {
-                return Err(fail("the velocity of the fluid has this name; rename it".into()));
+            let own = [
+                (tracer.save.flow_map_gradient, FLOW_MAP_GRADIENT, "gradient of the flow map"),
+                (tracer.save.fluid_velocity, FLUID_VELOCITY, "velocity of the fluid"),
+                (tracer.save.sizes, DIAMETER, "diameter of the particles"),
+                (tracer.save.sizes, MASS, "mass of the particles"),
+            ];
+            if let Some((.., what)) = own.iter().find(|(is, own, _)| *is && name == own) {
+                return Err(fail(format!("the {what} has this name; rename it")));
             }
             let lanes = field.sampled().map(|sampled| &sampled.lanes);
             let Some((first, components)) = lanes.and_then(|lanes| lanes.find(name)) else {
@@ -110,6 +114,11 @@ impl<'a> Sampler<'a> {
             sampler.arrays.push(FieldArray::new(FLUID_VELOCITY, 3));
             sampler.places.push((sampler.fields.len() + 1, 0));
         }
+        if tracer.save.sizes {
+            inertia::check_sizes(tracer)?;
+            sampler.arrays.extend([DIAMETER, MASS].map(|name| FieldArray::new(name, 1)));
+            sampler.places.extend([0, 1].map(|column| (sampler.fields.len() + 2, column)));
+        }
         Ok(sampler)
     }
 
@@ -118,8 +127,13 @@ impl<'a> Sampler<'a> {
         &self.arrays
     }
 
-    /// Samples velocity and arrays at the particles' positions.
-    pub fn sample(&self, stepper: &Stepper, particles: &Particles, time: f64) -> Result<Values> {
+    /// Samples velocity and arrays at the positions of particles, of which the first has the slot `first`.
+    pub fn sample(
+        &self,
+        stepper: &Stepper,
+        (first, particles): (usize, &Particles),
+        time: f64,
+    ) -> Result<Values> {
         let fields = self.fields.iter().enumerate();
         let needed = |number: usize| self.places.iter().any(|(field, _)| *field == number);
         let is_sampled = stepper.inertia.is_none() && fuses(stepper, stepper.field);
@@ -128,7 +142,8 @@ impl<'a> Sampler<'a> {
             match has_velocity || needed(number) {
                 false => Ok(None),
                 true if number == 0 => {
-                    Numbers::of(own_values(stepper, particles, self.first_group(), time)?).map(Some)
+                    Numbers::of(field_values(stepper, particles, self.first_group(), time)?)
+                        .map(Some)
                 }
                 true => Numbers::of(values_of(*field, stepper, particles, time)?).map(Some),
             }
@@ -141,6 +156,9 @@ impl<'a> Sampler<'a> {
             false => None,
         };
         values.push(fluid.clone().filter(|_| saves_fluid).map(Numbers::of).transpose()?);
+        let sizes = stepper.inertia.as_ref().filter(|_| needed(self.fields.len() + 2));
+        let sizes = sizes.map(|inertial| inertial.sizes(first, particles)).transpose()?;
+        values.push(sizes.map(Numbers::of).transpose()?);
         let velocity = match fluid.filter(|_| !is_sampled) {
             _ if !self.velocity => None,
             None => Some(columns(&values, &[(0, 0, 3)])?),
@@ -239,7 +257,7 @@ fn own_velocity(particles: &Particles, of_field: Tensor<2>) -> Tensor<2> {
 }
 
 /// The values of the traced field from a first group on, at the particles' positions.
-fn own_values(
+pub(super) fn field_values(
     stepper: &Stepper,
     particles: &Particles,
     first_group: usize,
@@ -291,7 +309,7 @@ fn check_field(field: &dyn Field, traced: &dyn Field) -> std::result::Result<(),
 }
 
 /// The arrays of a field, for messages.
-fn listed(arrays: &[FieldArray]) -> String {
+pub(super) fn listed(arrays: &[FieldArray]) -> String {
     let names: Vec<String> = arrays.iter().map(|array| format!("`{}`", array.name)).collect();
     match names.is_empty() {
         true => "it has none; load the field from a source that lists its arrays".into(),

@@ -36,8 +36,8 @@ pub(super) struct HookContext<'a> {
     pub step: StepSpan,
 }
 
-/// Advances particles by a chunk on the fused engine, one step per launch, with the operation after
-/// each. Also returns the ends that are followed by a re-injection.
+/// Advances particles by a chunk on the fused engine, one step per launch, with turbulence before each and the operation after
+/// it. Also returns the ends that are followed by a re-injection.
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
@@ -46,7 +46,11 @@ pub(super) fn advance(
     following: Option<&Reinjection>,
 ) -> Result<(Particles, Vec<End>)> {
     match &stepper.hook {
-        Some(hook) if following.is_none() && is_host(&particles.1.position.device()) => {
+        Some(hook)
+            if following.is_none()
+                && stepper.turbulence.is_none()
+                && is_host(&particles.1.position.device()) =>
+        {
             on_host::advance(stepper, hook, field, particles, chunk)
                 .map(|moved| (moved, Vec::new()))
         }
@@ -69,6 +73,9 @@ fn in_tensors(
         let slotted = Slotted { first, following: following.as_ref() };
         let step = StepSpan { index: part.first_step, times: [part.times[0], part.end()] };
         particles = slotted.wake(stepper, particles, &step)?;
+        if let Some(turbulence) = &stepper.turbulence {
+            particles = turbulence.renewed(stepper, first, particles, &step)?;
+        }
         let context = HookContext { before: particles.clone(), slotted, step };
         let launch = (first, particles);
         let (moved, mut ends) = fused::advance(stepper, field, launch, &part, following.as_ref())?;

@@ -1,6 +1,6 @@
 //! The inertia of particles: checks, and what steps need of it.
 
-use super::{Tracer, rows::floats, selection::RowSelection, walk};
+use super::{Tracer, rows::floats, selection::RowSelection, turbulence, walk};
 use crate::{
     Distribution, Drag, Error, Field, Inertia, InitialVelocity, PerParticle, Result,
     error::short,
@@ -8,7 +8,7 @@ use crate::{
     inertia::{Body, Sphere},
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burntrace_kernels::{INERTIAL, InertialLaunch, POSITION};
+use burntrace_kernels::{INERTIAL, InertialLaunch, POSITION, Particles, inertia::LEAST_FACTOR};
 use std::ops::Range;
 
 /// Smallest square of a speed with a derivative of its power.
@@ -17,6 +17,10 @@ const TINY: f64 = 1e-30;
 /// The inertia of a run's particles, validated, on its device.
 pub(super) struct Inertial {
     body: OnDevice,
+    /// Of the slip of Cunningham, or 0.
+    mean_free_path: f64,
+    /// The diameters and the densities of spheres.
+    sizes: Option<[PerParticle; 2]>,
     pub launch: InertialLaunch,
 }
 
@@ -40,6 +44,8 @@ pub(super) struct Response {
     pub beta: Tensor<2>,
     /// The Reynolds number of a unit of speed, for spheres.
     reynolds: Option<Tensor<2>>,
+    /// Fluctuations of the fluid's velocity `[n, 3]`.
+    pub fluctuation: Option<Tensor<2>>,
 }
 
 impl PerParticle {
@@ -79,7 +85,7 @@ impl PerParticle {
                 Column::Tensor(Box::new(tensor.as_ref().clone().to_device(device).cast(dtype)))
             }
             PerParticle::Drawn(distribution, seed) => {
-                Column::Drawn(*distribution, *seed, device.clone(), dtype)
+                Column::Drawn(distribution.clone(), *seed, device.clone(), dtype)
             }
             PerParticle::Number(_) | PerParticle::Numbers(_) => {
                 let numbers = self.numbers(0..0)?;
@@ -150,6 +156,18 @@ pub(super) fn check_counts(tracer: &Tracer, slots: usize) -> Result<()> {
     }
 }
 
+/// Refuses to save the sizes of particles that have none.
+pub(super) fn check_sizes(tracer: &Tracer) -> Result<()> {
+    match tracer.motion.inertia.as_ref().map(|inertia| &inertia.body) {
+        Some(Body::Sphere(_)) => Ok(()),
+        _ => Err(Error::Arrays(
+            "only spheres (particles with a diameter and a density) have sizes to save; omit the sizes, or give the particles inertia as \
+             spheres"
+                .into(),
+        )),
+    }
+}
+
 /// The inertia of a tracer's particles.
 pub(super) fn inertial(tracer: &Tracer) -> Result<Option<Inertial>> {
     let Some(inertia) = &tracer.motion.inertia else { return Ok(None) };
@@ -162,6 +180,11 @@ pub(super) fn inertial(tracer: &Tracer) -> Result<Option<Inertial>> {
             Body::Response { .. } => OnDevice::Response(both),
             Body::Sphere(sphere) => OnDevice::Sphere(both, sphere.clone()),
         },
+        mean_free_path: inertia.drag.mean_free_path(),
+        sizes: match &inertia.body {
+            Body::Response { .. } => None,
+            Body::Sphere(of) => Some([of.diameter.clone(), of.density.clone()]),
+        },
         launch: InertialLaunch {
             gravity: inertia.gravity,
             initial_velocity: match &inertia.initial_velocity {
@@ -170,7 +193,8 @@ pub(super) fn inertial(tracer: &Tracer) -> Result<Option<Inertial>> {
                 InitialVelocity::Fluid | InitialVelocity::Each(_) => None,
             },
             restitution: inertia.restitution,
-            has_reynolds: inertia.drag == Drag::SchillerNaumann,
+            drag: inertia.drag.law(),
+            fluctuates: inertia.turbulence.is_some(),
             is_heavy: match &inertia.body {
                 Body::Response { beta, .. } => *beta == PerParticle::Number(0.0),
                 Body::Sphere(sphere) => sphere.fluid_density == 0.0,
@@ -181,7 +205,7 @@ pub(super) fn inertial(tracer: &Tracer) -> Result<Option<Inertial>> {
 }
 
 /// What the particles in some slots have beside their positions, before the first step: a velocity, NaN if it is not known before the
-/// release, and the relaxation time, beta and the Reynolds number of a unit of speed.
+/// release, the relaxation time, beta and the Reynolds number of a unit of speed, and a fluctuation, which is not known yet.
 pub(super) fn rows(
     tracer: &Tracer,
     slots: Range<usize>,
@@ -202,12 +226,19 @@ pub(super) fn rows(
             Body::Sphere(Sphere { fluid_density, viscosity, .. }) => {
                 let total = 2.0 * second + fluid_density;
                 let tau = first * first * total / (36.0 * viscosity);
+                let tau = tau * slip(inertia.drag.mean_free_path(), first);
                 [tau, 3.0 * fluid_density / total, first * fluid_density / viscosity]
             }
         };
-        [u, v, w, tau, beta, reynolds]
+        [u, v, w, tau, beta, reynolds, f64::NAN, f64::NAN, f64::NAN]
     };
     Ok(slots.map(row).collect())
+}
+
+/// The factor of the relaxation time by the slip of Cunningham; 1 for a mean free path of 0.
+fn slip(mean_free_path: f64, diameter: f64) -> f64 {
+    let knudsen = 2.0 * mean_free_path / diameter;
+    1.0 + knudsen * (1.257 + 0.4 * (-1.1 / knudsen).exp())
 }
 
 fn is_steady(field: &dyn Field) -> bool {
@@ -220,6 +251,7 @@ fn is_steady(field: &dyn Field) -> bool {
 /// Refuses numbers that are out of range.
 fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
     let fail = |text: String| Err(Error::Inertia(text));
+    turbulence::check(tracer, inertia)?;
     for (name, numbers, [low, high]) in quantities(inertia) {
         let range = if low > 0.0 { "a number above 0" } else { "a number from 0 to 3" };
         if let PerParticle::Drawn(distribution, _) = numbers
@@ -250,12 +282,20 @@ fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
         }
         Body::Response { .. } if inertia.drag != Drag::Stokes => {
             return fail(
-                "the drag of Schiller and Naumann depends on the sizes of particles, and a relaxation time is given; give spheres \
+                "the drag depends on the sizes of particles, and a relaxation time is given; give spheres \
                  (diameter, density, fluid density, viscosity), or Stokes drag"
                     .into(),
             );
         }
         Body::Response { .. } => {}
+    }
+    if let Drag::Coefficient(number) | Drag::Cunningham { mean_free_path: number } = inertia.drag
+        && !(f64::MIN_POSITIVE..=1e30).contains(&number)
+    {
+        return fail(format!(
+            "the drag has the coefficient or the mean free path {}; give a number above 0",
+            short(number)
+        ));
     }
     if let Some(bad) = inertia.restitution.iter().find(|part| !(0.0..=1.0).contains(*part)) {
         return fail(format!(
@@ -295,21 +335,53 @@ fn check_vectors(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
 }
 
 impl Inertial {
-    /// The response of some rows of the particles in `slots`.
-    pub fn response(&self, slots: Range<usize>, rows: &RowSelection) -> Response {
+    /// The diameters and the masses `[n, 2]` of spheres, of which the first has the slot `first`, in the order of the rows.
+    pub fn sizes(&self, first: usize, particles: &Particles) -> Result<Tensor<2>> {
+        let [count, _] = particles.position.dims();
+        let slots = first..first + count;
+        let [diameter, density] = match &self.sizes {
+            Some([diameter, density]) => [diameter.of_slots(&slots)?, density.of_slots(&slots)?],
+            None => [vec![f64::NAN], vec![f64::NAN]],
+        };
+        let row = |row: usize| {
+            let slot = particles.slots.as_ref().map_or(row, |slots| slots[row] as usize);
+            let [d, rho] = [&diameter, &density].map(|all| all[slot.min(all.len() - 1)]);
+            [d, rho * std::f64::consts::PI / 6.0 * d.powi(3)]
+        };
+        let data = TensorData::new((0..count).flat_map(row).collect::<Vec<_>>(), [count, 2]);
+        Ok(Tensor::from_data(data, (&particles.position.device(), particles.position.dtype())))
+    }
+
+    /// What moves some rows of the particles in the slots from `first` on.
+    pub fn response(&self, first: usize, particles: &Particles, rows: &RowSelection) -> Response {
+        let [count, _] = particles.position.dims();
+        let slots = first..first + count;
+        let fluctuation = particles.fluctuation().filter(|_| self.launch.fluctuates);
+        let fluctuation = fluctuation.map(|all| {
+            let of_rows = rows.take(&all);
+            let is_unknown = of_rows.clone().detach().is_nan();
+            of_rows.mask_fill(is_unknown, 0.0)
+        });
         let column = |numbers: &Column| numbers.of(&slots, rows);
         match &self.body {
             OnDevice::Response([tau, beta]) => {
-                Response { tau: column(tau), beta: column(beta), reynolds: None }
+                Response { tau: column(tau), beta: column(beta), reynolds: None, fluctuation }
             }
             OnDevice::Sphere([diameter, density], Sphere { fluid_density, viscosity, .. }) => {
                 let (diameter, density) = (column(diameter), column(density));
                 let total = density.mul_scalar(2.0).add_scalar(*fluid_density);
-                let tau = diameter.clone().powi_scalar(2) * total.clone();
+                let mut tau = diameter.clone().powi_scalar(2) * total.clone();
+                if self.mean_free_path > 0.0 {
+                    let knudsen = diameter.clone().recip().mul_scalar(2.0 * self.mean_free_path);
+                    let near = knudsen.clone().recip().mul_scalar(-1.1).exp();
+                    let slip = knudsen * near.mul_scalar(0.4).add_scalar(1.257);
+                    tau = tau * slip.add_scalar(1.0);
+                }
                 Response {
                     tau: tau.div_scalar(36.0 * viscosity),
                     beta: total.recip().mul_scalar(3.0 * fluid_density),
                     reynolds: Some(diameter.mul_scalar(fluid_density / viscosity)),
+                    fluctuation,
                 }
             }
         }
@@ -317,11 +389,38 @@ impl Inertial {
 
     /// The factor of the drag `[n, 1]` by the slip velocity; `None` for 1.
     pub fn factor(&self, response: &Response, slip: &Tensor<2>) -> Option<Tensor<2>> {
-        let reynolds = response.reynolds.clone().filter(|_| self.launch.has_reynolds)?;
-        // The square, so that there is a derivative at 0.
-        let square = reynolds.powi_scalar(2) * slip.clone().powi_scalar(2).sum_dim(1);
-        // Burn's powers round their exponents to single precision.
-        let power = square.add_scalar(TINY).log().mul_scalar(0.687 / 2.0).exp();
-        Some(power.mul_scalar(0.15).add_scalar(1.0))
+        Some(factor(self.launch.drag?, response.reynolds.as_ref()?, square(slip)))
     }
+
+    /// The factor of the drag `[n, 1]` that a step is linearised with: that of the slip velocity at its start and of the one at which the
+    /// drag would balance the pull, a velocity at which that of Stokes does. `None` for 1.
+    pub fn first_factor(
+        &self,
+        response: &Response,
+        slip: &Tensor<2>,
+        pull: &Tensor<2>,
+    ) -> Option<Tensor<2>> {
+        let (law, reynolds) = (self.launch.drag?, response.reynolds.as_ref()?);
+        let pull = square(pull);
+        let at_pull = factor(law, reynolds, pull.clone());
+        let terminal = pull * power(at_pull, -2.0 / (1.0 + law[2]));
+        let factor = factor(law, reynolds, square(slip) + terminal);
+        Some(factor.clamp_min(LEAST_FACTOR))
+    }
+}
+
+/// The factor of the drag by a law and the square of the speed of the slip, of which it has a derivative at 0.
+fn factor([a, b, p]: [f64; 3], reynolds: &Tensor<2>, speed: Tensor<2>) -> Tensor<2> {
+    let number = reynolds.clone().powi_scalar(2) * speed;
+    power(number, p / 2.0).mul_scalar(b).add_scalar(a)
+}
+
+/// A power of numbers of 0 or more. Burn's powers round their exponents to single precision.
+fn power(base: Tensor<2>, exponent: f64) -> Tensor<2> {
+    base.add_scalar(TINY).log().mul_scalar(exponent).exp()
+}
+
+/// The squares of the lengths of vectors `[n, 1]`.
+fn square(vectors: &Tensor<2>) -> Tensor<2> {
+    vectors.clone().powi_scalar(2).sum_dim(1)
 }

@@ -26,16 +26,20 @@ pub(super) fn inertial_step(
     let initial = initial.map(|row| row.expand(fluid.dims()));
     let is_new = own.clone().detach().is_nan();
     let own = own.mask_where(is_new, initial.unwrap_or_else(|| fluid.clone()));
-    let first_factor = inertial.factor(response, &(fluid.clone() - own.clone()));
-    let tau = match &first_factor {
-        Some(factor) => response.tau.clone() / factor.clone(),
-        None => response.tau.clone(),
-    };
-    let stages = StageTargets { stepper, inertial, start, own, response, times, tau, first_factor };
+    let tau = response.tau.clone();
+    let mut stages =
+        StageTargets { stepper, inertial, start, own, response, times, tau, first_factor: None };
+    let met = stages.met(fluid.clone(), from.clone(), 0.0)?;
+    let (slip, still) =
+        (met.velocity.clone() - stages.own.clone(), stages.tau.clone() * met.pull.clone());
+    if let Some(factor) = inertial.first_factor(response, &slip, &still) {
+        stages.tau = stages.tau / factor.clone();
+        stages.first_factor = Some(factor);
+    }
     let h = times.column(from);
     let [half, whole] = [0.5, 1.0].map(|part| Flight::new(&h, &stages.tau, part));
     let own = &stages.own;
-    let first = stages.target_of(fluid.clone(), from.clone(), 0.0, own.clone())?;
+    let first = stages.target_of(met, own.clone());
     // Sweeps with polynomials of degree 0, 1 and 2 through the targets: each one adds an order.
     let middle = stages.target(0.5, &half.of(own, std::slice::from_ref(&first)))?;
     let line = [first.clone(), (middle - first.clone()).mul_scalar(2.0)];
@@ -61,6 +65,12 @@ struct State {
     change: Tensor<2>,
 }
 
+/// What particles meet at a point of a step: the fluid's velocity with its fluctuation, and the acceleration by all but the drag `[n, 3]`.
+struct Met {
+    velocity: Tensor<2>,
+    pull: Tensor<2>,
+}
+
 /// The target velocities of the drag at the stages of a step.
 struct StageTargets<'a> {
     stepper: &'a Stepper<'a>,
@@ -70,7 +80,7 @@ struct StageTargets<'a> {
     own: Tensor<2>,
     response: &'a Response,
     times: &'a StepTimes,
-    /// The relaxation times at the start of the step.
+    /// The relaxation times by the factors of the drag at the start.
     tau: Tensor<2>,
     /// The factors of the drag at the start of the step, if they differ from 1.
     first_factor: Option<Tensor<2>>,
@@ -92,31 +102,34 @@ impl StageTargets<'_> {
         let stage = self.start.position.clone() + state.moved.clone();
         let at = sampled_at(self.stepper, self.start, stage)?;
         let fluid = self.times.velocity(self.stepper.field, at.clone(), part)?;
-        self.target_of(fluid, at, part, self.own.clone() + state.change.clone())
+        let met = self.met(fluid, at, part)?;
+        Ok(self.target_of(met, self.own.clone() + state.change.clone()))
     }
 
-    /// The velocity u + (f/f0 - 1) (u - v) + tau0 (beta Du/Dt + (1 - beta) g), towards which the drag turns particles at
-    /// the rate 1/tau0.
-    fn target_of(
-        &self,
-        fluid: Tensor<2>,
-        at: Tensor<2>,
-        part: f64,
-        velocity: Tensor<2>,
-    ) -> Result<Tensor<2>> {
-        let Response { beta, .. } = self.response;
+    /// What particles meet at a part of the step where the field has a velocity.
+    fn met(&self, fluid: Tensor<2>, at: Tensor<2>, part: f64) -> Result<Met> {
+        let Response { beta, fluctuation, .. } = self.response;
         let mut pull =
             (beta.clone().neg().add_scalar(1.0)) * row(self.inertial.launch.gravity, &at);
         if !self.inertial.launch.is_heavy {
             pull = pull + beta.clone() * self.acceleration(&fluid, at, part)?;
         }
-        let mut target = fluid.clone() + self.tau.clone() * pull;
-        let slip = fluid - velocity;
-        let factor = self.inertial.factor(self.response, &slip);
-        if let (Some(factor), Some(first)) = (factor, &self.first_factor) {
-            target = target + (factor / first.clone()).sub_scalar(1.0) * slip;
+        let velocity = match fluctuation {
+            Some(fluctuation) => fluid + fluctuation.clone(),
+            None => fluid,
+        };
+        Ok(Met { velocity, pull })
+    }
+
+    /// The velocity u + (f/f0 - 1) (u - v) + tau0 (beta Du/Dt + (1 - beta) g), towards which the drag turns particles at
+    /// the rate 1/tau0.
+    fn target_of(&self, met: Met, velocity: Tensor<2>) -> Tensor<2> {
+        let target = met.velocity.clone() + self.tau.clone() * met.pull;
+        let slip = met.velocity - velocity;
+        match (self.inertial.factor(self.response, &slip), &self.first_factor) {
+            (Some(factor), Some(first)) => target + (factor / first.clone()).sub_scalar(1.0) * slip,
+            _ => target,
         }
-        Ok(target)
     }
 
     /// The fluid's acceleration Du/Dt at a part of the step: differences of order 4 along its path and in time.

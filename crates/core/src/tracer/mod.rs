@@ -50,9 +50,10 @@ mod stepper;
 mod tape;
 mod tensor;
 mod trial;
+mod turbulence;
 mod walk;
 
-pub use adjoint::{FLOW_MAP_GRADIENT, FLUID_VELOCITY};
+pub use adjoint::{DIAMETER, FLOW_MAP_GRADIENT, FLUID_VELOCITY, MASS};
 pub use each_step::Step;
 pub use observer::{CheckpointEvery, Control, Observer, Progress};
 pub use prepared::Prepared;

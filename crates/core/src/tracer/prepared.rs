@@ -345,12 +345,15 @@ impl<'a> Prepared<'a> {
             && stepper.engine == Engine::Fused
             && slots.is_none()
             && !is_tracked
+            && (stepper.turbulence.is_none() || stepper.hook.is_none())
             && !tracer.save.flow_map_gradient
             && schedule.span.steps >= run::STEPS_WORTH_SORTING;
         let max_steps = match (self.adjoint, stepper::max_steps(self.all, &device)) {
             (Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }), _) => steps,
             // Launches of one step need the order more than longer ones.
-            (_, steps) if sorts && stepper.hook.is_some() => steps.min(run::STEPS_BETWEEN_SORTS),
+            (_, steps) if sorts && stepper.takes_steps_alone() => {
+                steps.min(run::STEPS_BETWEEN_SORTS)
+            }
             (_, steps) => steps,
         };
         let mut run = Run {

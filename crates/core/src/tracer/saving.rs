@@ -18,7 +18,8 @@ impl Run<'_> {
     /// memory.
     pub fn start_reading(&mut self, particles: &Particles, block: Block) -> Result<()> {
         let start = Instant::now();
-        let values = self.sampler.sample(&self.stepper, particles, block.1)?;
+        let first = self.first_slot + block.2;
+        let values = self.sampler.sample(&self.stepper, (first, particles), block.1)?;
         let has = [self.has_image(), self.slots.is_some()];
         self.reading = Some(Reading::start(particles, values, has, (block, self.shift)));
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
@@ -44,7 +45,8 @@ impl Run<'_> {
         (index, time, first): Block,
     ) -> Result<(Particles, Save)> {
         let start = Instant::now();
-        let values = self.sampler.sample(&self.stepper, &particles, time)?;
+        let slots = (self.first_slot + first, &particles);
+        let values = self.sampler.sample(&self.stepper, slots, time)?;
         let (particles, columns, values) = self.columns(particles, values)?;
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         let Columns { position, rest, status, image, generation } = columns;

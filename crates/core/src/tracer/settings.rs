@@ -136,6 +136,8 @@ impl<'a> Tracer<'a> {
         flow_map_gradient(is_saved: bool): it => it.save.flow_map_gradient = is_saved;
         /// Saves the [field's velocity](SaveRequest::fluid_velocity) at each position, too.
         save_fluid_velocity(is_saved: bool): it => it.save.fluid_velocity = is_saved;
+        /// Saves the [sizes](SaveRequest::sizes) of particles with inertia, too.
+        save_sizes(is_saved: bool): it => it.save.sizes = is_saved;
         /// Samples an [array](SampledArray) of a field where the particles are, at each save.
         sample(name: impl Into<String>, field: &'a dyn Field): it => {
             it.save.arrays.push(SampledArray { name: name.into(), field })

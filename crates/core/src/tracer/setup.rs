@@ -8,7 +8,7 @@ use super::{
     slots::{self, Slots},
     start,
     stepper::{Release, Stepper},
-    walk,
+    turbulence, walk,
 };
 use crate::{
     BoundaryCondition, Engine, Error, OutletAt, PerAxis, Result, Scheme, Seeds, SeedsOutside,
@@ -67,7 +67,7 @@ impl Tracer<'_> {
         let particles = self.execution.batch.map_or(particles, |batch| batch.min(particles));
         let idle = start::idle(particles.max(1), self, stepper.engine);
         let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
-        let values = Sampler::new(self, &schedule)?.sample(&stepper, &idle, span.t0)?;
+        let values = Sampler::new(self, &schedule)?.sample(&stepper, (0, &idle), span.t0)?;
         for values in [values.velocity, values.arrays].into_iter().flatten() {
             done(values.try_into_data())?;
         }
@@ -107,6 +107,7 @@ impl Tracer<'_> {
             drift,
             walk,
             inertia: inertia::inertial(self)?,
+            turbulence: turbulence::turbulent(self)?,
             hook: hook::hook(self),
             releases,
             batch: None,

@@ -4,6 +4,7 @@ use super::{
     each_step::Hook,
     inertia::Inertial,
     selection::{RowSelection, finite},
+    turbulence::Turbulent,
 };
 use crate::{Engine, Field, Result, Scheme, Status, device, field::evaluate, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
@@ -53,6 +54,7 @@ pub(super) struct Stepper<'a> {
     pub drifts: bool,
     pub walk: Option<Walk>,
     pub inertia: Option<Inertial>,
+    pub turbulence: Option<Turbulent>,
     /// The user's operation after each step.
     pub hook: Option<Hook<'a>>,
     /// Releases of seeds after the start, in order.
@@ -100,10 +102,15 @@ impl Stepper<'_> {
         self.field.sampled().is_some_and(|sampled| sampled.traits.has_holes)
     }
 
+    /// Whether each launch takes one step, as something happens between them.
+    pub fn takes_steps_alone(&self) -> bool {
+        self.hook.is_some() || self.turbulence.is_some()
+    }
+
     /// Number of launches for a chunk.
     pub fn launches(&self, chunk: &Chunk) -> u64 {
         match self.engine {
-            Engine::Fused if self.hook.is_none() => 1,
+            Engine::Fused if !self.takes_steps_alone() => 1,
             _ => chunk.steps() as u64,
         }
     }

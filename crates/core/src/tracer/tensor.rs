@@ -82,6 +82,11 @@ impl<'a> TensorRun<'a> {
 
     /// Takes all particles through a step.
     fn step(&mut self, step: &StepSpan) -> Result<()> {
+        if let Some(turbulence) = &self.stepper.turbulence {
+            let particles = self.particles.clone();
+            self.particles =
+                turbulence.renewed(self.stepper, self.slotted.first, particles, step)?;
+        }
         let before = self.stepper.hook.as_ref().map(|_| self.particles.clone());
         let first = self.ends.len();
         let precision = self.stepper.field.precision();
@@ -182,7 +187,7 @@ impl<'a> TensorRun<'a> {
             return rk_step(self.stepper, start, times);
         };
         let first = self.slotted.first as usize;
-        let response = inertial.response(first..first + self.records.len(), rows);
+        let response = inertial.response(first, &self.particles, rows);
         inertial_step((self.stepper, inertial), start, rows.take(&own), &response, times)
     }
 

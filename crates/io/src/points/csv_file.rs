@@ -4,7 +4,7 @@ use super::{SeedPoints, is_time};
 use crate::listing::list;
 use crate::tracks::TimeOrigin;
 use crate::{Error, Result};
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
 
 /// The columns of x, y, z and time.
@@ -15,13 +15,8 @@ struct Columns {
 
 pub(super) fn read(path: &Path, origin: Option<&TimeOrigin>) -> Result<SeedPoints> {
     let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .comment(Some(b'#'))
-        .trim(Trim::All)
-        .from_reader(text.as_bytes());
+    let text = without_mark(&text);
+    let mut reader = reader(text);
     let mut columns = None;
     let mut seeds = SeedPoints::default();
     let mut times = Vec::new();
@@ -49,6 +44,49 @@ pub(super) fn read(path: &Path, origin: Option<&TimeOrigin>) -> Result<SeedPoint
     }
     seeds.time = (!times.is_empty()).then_some(times);
     Ok(seeds)
+}
+
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+fn reader(text: &str) -> Reader<&[u8]> {
+    ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .trim(Trim::All)
+        .from_reader(text.as_bytes())
+}
+
+/// See [`read_columns`](super::read_columns).
+pub(super) fn columns(path: &Path, names: &[&str]) -> Result<Vec<Vec<f64>>> {
+    let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
+    let text = without_mark(&text);
+    let mut places: Option<Vec<usize>> = None;
+    let mut columns = vec![Vec::new(); names.len()];
+    for record in reader(text).records() {
+        let record = record.map_err(|e| wrong(path, line_of(e.position(), text), e.to_string()))?;
+        let wrong = |reason| wrong(path, line_of(record.position(), text), reason);
+        let Some(places) = &places else {
+            let place = |name: &&str| {
+                let is_it = |field: &str| field.eq_ignore_ascii_case(name);
+                let fields = || record.iter().collect::<Vec<_>>();
+                record.iter().position(is_it).ok_or_else(|| match is_header(&record) {
+                    true => format!("the header has no column `{name}`, but {}", list(&fields())),
+                    false => format!("the file has no header that names a column `{name}`"),
+                })
+            };
+            places = Some(
+                names.iter().map(place).collect::<std::result::Result<_, _>>().map_err(wrong)?,
+            );
+            continue;
+        };
+        for (column, place) in columns.iter_mut().zip(places) {
+            column.push(number(&record, *place).map_err(wrong)?);
+        }
+    }
+    Ok(columns)
 }
 
 /// Whether a line is a header: it has no number.

@@ -1,8 +1,9 @@
 //! Seeds from the points of a VTK file.
 
 use super::{SeedPoints, is_time};
+use crate::listing::list;
 use crate::{Error, Result};
-use burntrace_vtk::{Association, Geometry, VtkFile};
+use burntrace_vtk::{ArrayInfo, Association, Geometry, VtkFile};
 use std::path::Path;
 
 pub(super) fn read(path: &Path) -> Result<SeedPoints> {
@@ -46,17 +47,42 @@ fn times(file: &VtkFile, points: usize) -> Result<Option<Vec<f64>>> {
     let array = file.arrays().iter().find(|array| {
         array.association == Association::Point && array.components == 1 && is_time(&array.name)
     });
-    let Some(array) = array else { return Ok(None) };
-    let times = file.read(array)?.values.into_f64();
+    array.map(|array| numbers(file, array, (points, "time"))).transpose()
+}
+
+/// See [`read_columns`](super::read_columns).
+pub(super) fn columns(path: &Path, names: &[&str]) -> Result<Vec<Vec<f64>>> {
+    let file = burntrace_vtk::open(path)?;
+    let points = file.geometry().num_points();
+    let scalars = || {
+        let is_scalar =
+            |of: &&ArrayInfo| of.association == Association::Point && of.components == 1;
+        file.arrays().iter().filter(is_scalar)
+    };
+    let column = |name: &&str| match scalars().find(|array| array.name == *name) {
+        Some(array) => numbers(&file, array, (points, "value")),
+        None => {
+            let known: Vec<&str> = scalars().map(|array| array.name.as_str()).collect();
+            let reason =
+                format!("there is no such point array with one component, but {}", list(&known));
+            Err(wrong(path, &format!("array `{name}`"), &reason))
+        }
+    };
+    names.iter().map(column).collect()
+}
+
+/// The numbers of a scalar array of the points.
+fn numbers(file: &VtkFile, array: &ArrayInfo, (points, what): (usize, &str)) -> Result<Vec<f64>> {
+    let numbers = file.read(array)?.values.into_f64();
     let location = format!("array `{}`", array.name);
-    if times.len() != points {
-        let reason = format!("it has {} values for {points} points", times.len());
+    if numbers.len() != points {
+        let reason = format!("it has {} values for {points} points", numbers.len());
         return Err(wrong(file.path(), &location, &reason));
     }
-    match times.iter().position(|time| !time.is_finite()) {
-        None => Ok(Some(times)),
+    match numbers.iter().position(|number| !number.is_finite()) {
+        None => Ok(numbers),
         Some(point) => {
-            let reason = format!("the time of point {point} is not a finite number");
+            let reason = format!("the {what} of point {point} is not a finite number");
             Err(wrong(file.path(), &location, &reason))
         }
     }

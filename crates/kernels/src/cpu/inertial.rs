@@ -17,13 +17,14 @@ use super::{
 };
 use crate::{
     InertialLaunch,
-    inertia::{DIFFERENCE, difference_in_time},
+    inertia::{DIFFERENCE, LEAST_FACTOR, difference_in_time},
     physics::prelude::host::Vec3,
 };
 use weights::Weights;
 
-/// The velocity of a particle, and its relaxation time, beta and Reynolds number of a unit of speed.
-pub(crate) type Inertia<F> = [[F; 3]; 2];
+/// The velocity of a particle, then its relaxation time, beta and Reynolds number of a unit of speed, then a fluctuation of the fluid's
+/// velocity.
+pub(crate) type Inertia<F> = [[F; 3]; 3];
 
 /// The velocity of a particle at the start of a step, and its change.
 pub(crate) type Velocities<F> = [[F; 3]; 2];
@@ -43,6 +44,7 @@ pub(super) struct Own<F, V, const G: usize> {
     tau: [F; G],
     beta: [F; G],
     reynolds: [F; G],
+    fluctuation: [V; G],
     /// The factors of the drag at the start of a step.
     factor: [f64; G],
     /// The weights of half a step and of a whole one, and the length and the relaxation time that they are for.
@@ -59,6 +61,7 @@ impl<F: Real, V: Four<F>, const G: usize> Own<F, V, G> {
             tau: [F::one(); G],
             beta: [zero; G],
             reynolds: [zero; G],
+            fluctuation: [V::splat(zero); G],
             factor: [1.0; G],
             weights: [[Weights { of_velocity: [zero; 2], of_targets: [[zero; 2]; 3] }; 2]; G],
             key: [[zero; 2]; G],
@@ -66,10 +69,19 @@ impl<F: Real, V: Four<F>, const G: usize> Own<F, V, G> {
     }
 
     #[inline(always)]
-    pub fn load<L: Lanes<F, Four = V>>(&mut self, g: usize, [velocity, response]: &Inertia<F>) {
+    pub fn load<L: Lanes<F, Four = V>>(
+        &mut self,
+        g: usize,
+        [velocity, response, fluctuation]: &Inertia<F>,
+    ) {
         self.velocity[g] = four::<F, L>(velocity);
         self.is_new[g] = velocity[0].is_nan();
         [self.tau[g], self.beta[g], self.reynolds[g]] = *response;
+        let is_known = !fluctuation[0].is_nan();
+        self.fluctuation[g] = match is_known {
+            true => four::<F, L>(fluctuation),
+            false => V::splat(F::zero()),
+        };
     }
 
     /// Reads the rows of particles.
@@ -164,7 +176,7 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
             at[g] = self.context.walls.wrap::<L>(at[g]);
         }
         let (fluid, acceleration) = self.sample(START, &at);
-        self.start(&fluid);
+        self.start(&fluid, &acceleration);
         let zero = [L::Four::splat(F::zero()); G];
         let first = self.targets_of(fluid, acceleration, &self.own.velocity.clone());
         let mut targets: Polynomials<L::Four, G> = [first, zero, zero];
@@ -192,20 +204,24 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
 
     /// Finds velocities that are not known yet, and the weights of the step.
     #[inline(always)]
-    fn start(&mut self, fluid: &[L::Four; G]) {
+    fn start(&mut self, fluid: &[L::Four; G], acceleration: &[L::Four; G]) {
         let (_, _, h) = self.when;
+        let gravity = self.gravity();
         for g in 0..G {
             if self.own.is_new[g] {
                 self.own.is_new[g] = false;
                 self.own.velocity[g] = match self.inertia.initial_velocity {
                     Some(initial) => four::<F, L>(&initial.map(F::of)),
-                    None => fluid[g],
+                    None => fluid[g] - self.own.fluctuation[g],
                 };
             }
             let mut tau = self.own.tau[g];
-            if self.inertia.has_reynolds {
+            if let Some(law) = self.inertia.drag {
+                let (reynolds, beta) = (self.own.reynolds[g], self.own.beta[g]);
                 let slip = (fluid[g] - self.own.velocity[g]).array();
-                let factor = factor(self.own.reynolds[g], slip);
+                let pull = gravity * L::Four::splat(tau * (F::one() - beta));
+                let pull = acceleration[g].fma(L::Four::splat(tau * beta), pull).array();
+                let factor = first_factor(law, reynolds, [slip, pull]);
                 self.own.factor[g] = factor;
                 tau = F::of(tau.exact() / factor);
             }
@@ -224,7 +240,7 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         }
         let (fluid, acceleration) = self.sample(point, &at);
         let mut velocity = fluid;
-        if self.inertia.has_reynolds {
+        if self.inertia.drag.is_some() {
             let change = self.moved(which, 1, targets);
             for g in 0..G {
                 velocity[g] = self.own.velocity[g] + change[g];
@@ -239,7 +255,8 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         let pair = &self.pairs[stage];
         let mut acceleration = [L::Four::splat(F::zero()); G];
         if self.inertia.is_heavy {
-            return (self.context.add(self.fluid.of_all(stage, at, pair)), acceleration);
+            let fluid = self.fluid.of_all(stage, at, pair);
+            return (self.fluctuating(fluid), acceleration);
         }
         let mut fluid = *at;
         for g in 0..G {
@@ -252,7 +269,21 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         if !self.inertia.is_steady {
             self.add_changes((part, stage), at, &fluid, &mut acceleration);
         }
-        (self.context.add(fluid), acceleration)
+        (self.fluctuating(fluid), acceleration)
+    }
+
+    #[inline(always)]
+    fn fluctuating(&self, mut fluid: [L::Four; G]) -> [L::Four; G] {
+        for g in 0..G {
+            fluid[g] = fluid[g] + self.own.fluctuation[g];
+        }
+        fluid
+    }
+
+    #[inline(always)]
+    fn gravity(&self) -> L::Four {
+        let [x, y, z] = self.inertia.gravity;
+        L::Four::new([F::of(x), F::of(y), F::of(z), F::zero()])
     }
 
     /// Adds the derivatives of the fluid's velocities by the time.
@@ -284,16 +315,16 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         acceleration: [L::Four; G],
         velocity: &[L::Four; G],
     ) -> [L::Four; G] {
-        let [x, y, z] = self.inertia.gravity;
-        let gravity = L::Four::new([F::of(x), F::of(y), F::of(z), F::zero()]);
+        let gravity = self.gravity();
         let mut targets = fluid;
         for g in 0..G {
             let (tau, beta) = (self.own.key[g][1], self.own.beta[g]);
             targets[g] = gravity.fma(L::Four::splat(tau * (F::one() - beta)), fluid[g]);
             targets[g] = acceleration[g].fma(L::Four::splat(tau * beta), targets[g]);
-            if self.inertia.has_reynolds {
+            if let Some(law) = self.inertia.drag {
                 let slip = fluid[g] - velocity[g];
-                let more = factor(self.own.reynolds[g], slip.array()) / self.own.factor[g] - 1.0;
+                let more = factor(law, self.own.reynolds[g], length(slip.array()));
+                let more = more / self.own.factor[g] - 1.0;
                 targets[g] = slip.fma(L::Four::splat(F::of(more)), targets[g]);
             }
         }
@@ -316,11 +347,25 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
     }
 }
 
-/// The factor of the drag of Schiller and Naumann by a slip velocity.
+/// The factor of the drag by a law and the speed of the slip.
 #[inline(never)]
-fn factor<F: Real>(reynolds: F, [u, v, w, _]: [F; 4]) -> f64 {
-    let speed = (u * u + v * v + w * w).sqrt().exact();
-    1.0 + 0.15 * (reynolds.exact() * speed).powf(0.687)
+fn factor<F: Real>([a, b, p]: [f64; 3], reynolds: F, speed: f64) -> f64 {
+    a + b * (reynolds.exact() * speed).powf(p)
+}
+
+/// The factor that a step is linearised with: that of the slip at its start and of the one at which the drag would balance the pull, a
+/// velocity at which that of Stokes does.
+#[inline(never)]
+fn first_factor<F: Real>(law: [f64; 3], reynolds: F, [slip, pull]: [[F; 4]; 2]) -> f64 {
+    let [slip, pull] = [slip, pull].map(length);
+    let terminal =
+        pull * factor(law, reynolds, pull).max(f64::MIN_POSITIVE).powf(-1.0 / (1.0 + law[2]));
+    factor(law, reynolds, slip.hypot(terminal)).max(LEAST_FACTOR)
+}
+
+#[inline(always)]
+fn length<F: Real>([u, v, w, _]: [F; 4]) -> f64 {
+    (u * u + v * v + w * w).sqrt().exact()
 }
 
 /// The lines through targets at the start and in the middle of a step: their slopes.

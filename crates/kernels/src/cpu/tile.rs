@@ -99,11 +99,17 @@ impl<'a, F: Real> Tile<'a, F> {
         self.take(member, step, width);
         if let Some(velocities) = velocity {
             let path = [from, to, self.arrays.position[i]];
-            self.arrays.inertia[i][0] = match self.arrays.record[i].generation == generation {
+            let is_same = self.arrays.record[i].generation == generation;
+            let [own, _, fluctuation] = &mut self.arrays.inertia[i];
+            let landed = |velocities| match is_same {
                 true => self.context.landed(path, location, velocities),
                 // That of the next particle is known from its release on.
                 false => [F::of(f64::NAN); 3],
             };
+            *own = landed(velocities);
+            if self.context.segment.inertia.is_some_and(|inertia| inertia.fluctuates) {
+                *fluctuation = landed([*fluctuation, [F::zero(); 3]]);
+            }
         }
     }
 

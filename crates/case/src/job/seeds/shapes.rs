@@ -1,6 +1,6 @@
 //! The positions of the seeds of a block.
 
-use super::super::{LoadedField, patches, time_span};
+use super::super::{LoadedField, inertia, patches, time_span};
 use crate::file::{Case, Misuse, PatchDensity, SeedPlacement, SeedShape};
 use crate::folder::{Folder, RunFiles};
 use crate::format::twelve_digits;
@@ -46,7 +46,7 @@ pub(super) fn make(
             on_patch(case, loaded, (name, by.unwrap_or_default()), count, random(seed))?
         }
         Mesh { count, seed, .. } => Seeds::in_mesh(mesh(field)?, low, high, count, random(seed)),
-        File { ref path } => from_file(path, loaded.time_origin())?,
+        File { ref path } => from_file(case, path, loaded.time_origin())?,
         Run { ref path } => return of_run(&Folder::at(path)),
         // Made above.
         Grid { .. }
@@ -97,7 +97,7 @@ pub fn bounds(
     for (block, given) in case.seeds.iter().enumerate() {
         let (low, high) = corners(&given.shape, domain);
         let made = match &given.shape {
-            SeedShape::File { path } => Some(from_file(path, origin)?.map_err(Misuse::of)?),
+            SeedShape::File { path } => Some(from_file(case, path, origin)?.map_err(Misuse::of)?),
             SeedShape::Run { path } => Some(of_run(&Folder::at(path))?.0),
             shape => without_field((shape, block), [low, high])?,
         };
@@ -216,13 +216,24 @@ fn mesh(field: &dyn Field) -> Result<&Mesh> {
 }
 
 /// Seeds from a CSV or VTK file, with their release times if the file has them.
-fn from_file(path: &PathBuf, origin: Option<&TimeOrigin>) -> Result<burntrace_core::Result<Seeds>> {
+fn from_file(
+    case: &Case,
+    path: &PathBuf,
+    origin: Option<&TimeOrigin>,
+) -> Result<burntrace_core::Result<Seeds>> {
     let points = io::read_dated_points(path, origin).map_err(Misuse::of)?;
     let seeds = Seeds::list(points.position);
-    Ok(match points.time {
+    let seeds = match points.time {
         Some(times) => seeds.and_then(|seeds| seeds.with_release(times)),
         None => seeds,
-    })
+    };
+    let names = inertia::columns(case);
+    if names.is_empty() {
+        return Ok(seeds);
+    }
+    let columns = io::read_columns(path, &names).map_err(Misuse::of)?;
+    let add = |seeds: Seeds, (name, numbers): (&str, _)| seeds.with_column(name, numbers);
+    Ok(seeds.and_then(|seeds| names.into_iter().zip(columns).try_fold(seeds, add)))
 }
 
 /// The positions of the active particles at the last save of a run, and a warning if that is not its end.

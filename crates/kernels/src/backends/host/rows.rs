@@ -13,15 +13,16 @@ pub(super) type Split<F> = (Vec<Position<F>>, Vec<Inertia<F>>);
 /// The rows of particles with inertia; `None` for others.
 pub(super) fn split<F: Real>(rows: &[F], count: usize) -> Option<Split<F>> {
     let is_inertial = count > 0 && rows.len() == count * INERTIAL;
-    let rows: &[[[F; 3]; 4]] = if is_inertial { cast_slice(rows) } else { return None };
-    Some(rows.iter().map(|[at, rest, own, of]| ([*at, *rest], [*own, *of])).unzip())
+    let rows: &[[[F; 3]; 5]] = if is_inertial { cast_slice(rows) } else { return None };
+    Some(rows.iter().map(|[at, rest, own @ ..]| ([*at, *rest], *own)).unzip())
 }
 
 /// The tensor of [`split`] rows.
 pub(super) fn joined<F: Real, T: HostTensor>((positions, inertia): &Split<F>) -> T {
     let rows = positions.iter().zip(inertia);
-    let rows: Vec<[[F; 3]; 4]> =
-        rows.map(|([at, rest], [own, of])| [*at, *rest, *own, *of]).collect();
+    let rows: Vec<[[F; 3]; 5]> = rows
+        .map(|([at, rest], [velocity, of, fluctuation])| [*at, *rest, *velocity, *of, *fluctuation])
+        .collect();
     let count = rows.len();
     T::of(rows.into_flattened().into_flattened(), &[count, INERTIAL])
 }

@@ -1,0 +1,191 @@
+//! Turbulence at particles with inertia: the fluctuations of the fluid's velocity, renewed before each step.
+
+use super::{
+    Tracer,
+    arrays::{field_values, listed},
+    rows::ints,
+    settling::StepSpan,
+    stepper::Stepper,
+};
+use crate::{Error, Inertia, Quantity, Result, TurbulentTime, error::short, field::LANES, random};
+use burn::tensor::{Tensor, TensorData};
+use burntrace_kernels::{Particles, Record};
+use rayon::prelude::*;
+
+/// The constant of the time scale 0.15 k / epsilon (half the eddy life of Gosman and Ioannides 1983, J. Energy 7:482, in the form that
+/// k-epsilon models use).
+const TIME: f64 = 0.15;
+
+/// The constant of epsilon = 0.09 k omega.
+const BETA_STAR: f64 = 0.09;
+
+/// Smallest number with a derivative of its root.
+const TINY: f64 = 1e-30;
+
+/// The first of the draws of fluctuations: of each step, two. Other numbers of a slot are drawn with the same seed.
+const DRAWS: u32 = 1 << 31;
+
+/// The turbulence of a run, validated.
+pub(super) struct Turbulent {
+    energy: Column,
+    time: (fn([Tensor<2>; 2]) -> Tensor<2>, Column),
+    seed: u64,
+    /// The first group of the field's values that is needed.
+    first_group: usize,
+    /// 1 for axes along which particles move, and 0 for flat ones.
+    moves: [f64; 3],
+}
+
+/// A number, or a column of the field's values.
+#[derive(Clone, Copy)]
+enum Column {
+    Number(f64),
+    Of(usize),
+}
+
+/// Refuses arrays that the field does not have, and numbers that are out of range.
+pub(super) fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
+    let Some(turbulence) = &inertia.turbulence else { return Ok(()) };
+    for (name, quantity) in turbulence.quantities() {
+        let flaw = match quantity {
+            Quantity::Number(number) if (f64::MIN_POSITIVE..=1e30).contains(number) => continue,
+            Quantity::Number(number) => format!("is {}; give a number above 0", short(*number)),
+            Quantity::Array(array) => match column(tracer, array) {
+                Ok(_) => continue,
+                Err(flaw) => flaw,
+            },
+        };
+        return Err(Error::Inertia(format!("the {name} of the turbulence {flaw}")));
+    }
+    Ok(())
+}
+
+/// The first column of a scalar array in the values of the field, or why there is none.
+fn column(tracer: &Tracer, array: &str) -> std::result::Result<usize, String> {
+    let lanes = tracer.field.sampled().map(|sampled| &sampled.lanes);
+    match lanes.and_then(|lanes| lanes.find(array)) {
+        Some((first, 1)) => Ok(first),
+        Some((_, count)) => {
+            Err(format!("is `{array}`, which has {count} components; give a scalar"))
+        }
+        None => {
+            let known = lanes.map_or(&[][..], |lanes| lanes.arrays());
+            Err(format!("is `{array}`, which the field does not have; {}", listed(known)))
+        }
+    }
+}
+
+/// The turbulence of a tracer's particles.
+pub(super) fn turbulent(tracer: &Tracer) -> Result<Option<Turbulent>> {
+    let Some(inertia) = &tracer.motion.inertia else { return Ok(None) };
+    let Some(turbulence) = &inertia.turbulence else { return Ok(None) };
+    check(tracer, inertia)?;
+    let place = |quantity: &Quantity| match quantity {
+        Quantity::Number(number) => Ok(Column::Number(*number)),
+        Quantity::Array(array) => column(tracer, array).map(Column::Of).map_err(Error::Inertia),
+    };
+    let (of_time, quantity): (fn([Tensor<2>; 2]) -> Tensor<2>, _) = match &turbulence.time {
+        TurbulentTime::Scale(scale) => (|[_, scale]| scale, scale),
+        TurbulentTime::Dissipation(rate) => (|[k, rate]| (k / rate).mul_scalar(TIME), rate),
+        TurbulentTime::Frequency(rate) => {
+            (|[_, rate]| rate.recip().mul_scalar(TIME / BETA_STAR), rate)
+        }
+    };
+    let (energy, time) = (place(&turbulence.energy)?, place(quantity)?);
+    let groups = [energy, time].into_iter().filter_map(|column| match column {
+        Column::Number(_) => None,
+        Column::Of(first) => Some(first / LANES),
+    });
+    let domain = tracer.domain_box();
+    Ok(Some(Turbulent {
+        energy,
+        time: (of_time, time),
+        seed: turbulence.seed,
+        first_group: groups.min().unwrap_or(0),
+        moves: [0, 1, 2].map(|d| if domain.is_flat(d) { 0.0 } else { 1.0 }),
+    }))
+}
+
+impl Turbulent {
+    /// Particles with the fluctuations of a step: the exact solution of Langevin's equation after it, from those of the step before, times
+    /// (tanh(x) / x)^(1/2) for x = h / 2T, with which the sum over many steps of the length h has the diffusivity of the solution.
+    pub fn renewed(
+        &self,
+        stepper: &Stepper,
+        first: u32,
+        particles: Particles,
+        step: &StepSpan,
+    ) -> Result<Particles> {
+        let Some(before) = particles.fluctuation() else { return Ok(particles) };
+        let [from, to] = step.times;
+        let [energy, time] = self.values(stepper, &particles, from)?;
+        let deviation = energy.clamp_min(0.0).mul_scalar(2.0 / 3.0).add_scalar(TINY).sqrt();
+        let x = time.recip().mul_scalar(0.5 * (to - from).abs());
+        // With t = tanh(x), the part exp(-2x) = (1 - t) / (1 + t) of the one before is kept.
+        let t = x.clone().tanh();
+        let more = t.clone().add_scalar(1.0);
+        let part = t.clone().neg().add_scalar(1.0) / more.clone();
+        let root = x.add_scalar(TINY).sqrt();
+        let new = deviation.clone() * t.clone().add_scalar(TINY).sqrt() / root.clone();
+        let random = self.random(&particles, first, step.index, &before)?;
+        let is_new = before.clone().detach().is_nan();
+        let kept = before.mask_fill(is_new.clone(), 0.0) * part;
+        let added = (deviation * t).mul_scalar(2.0) / (more * root);
+        let all = |column: Tensor<2>| column.expand(random.dims());
+        let factor = all(added).mask_where(is_new, all(new));
+        let fluctuation = kept + factor * random;
+        // Where the field has no values, there is no turbulence.
+        let is_known = fluctuation.clone().detach().is_finite();
+        let fluctuation = fluctuation.mask_fill(is_known.bool_not(), 0.0);
+        Ok(particles.with_fluctuation(fluctuation))
+    }
+
+    /// The energy and the time scale at the particles `[n, 1]`, or `[1, 1]`.
+    fn values(
+        &self,
+        stepper: &Stepper,
+        particles: &Particles,
+        time: f64,
+    ) -> Result<[Tensor<2>; 2]> {
+        let columns = [self.energy, self.time.1];
+        let is_sampled = columns.iter().any(|column| matches!(column, Column::Of(_)));
+        let values = match is_sampled {
+            true => Some(field_values(stepper, particles, self.first_group, time)?),
+            false => None,
+        };
+        let position = &particles.position;
+        let [energy, of_time] = columns.map(|column| match (column, &values) {
+            (Column::Of(first), Some(values)) => {
+                values.clone().narrow(1, first - LANES * self.first_group, 1)
+            }
+            (Column::Of(_), None) => Tensor::zeros([1, 1], (&position.device(), position.dtype())),
+            (Column::Number(number), _) => {
+                Tensor::full([1, 1], number, (&position.device(), position.dtype()))
+            }
+        });
+        Ok([energy.clone(), (self.time.0)([energy, of_time])])
+    }
+
+    /// Standard normal numbers `[n, 3]`, 0 along flat axes.
+    fn random(
+        &self,
+        particles: &Particles,
+        first: u32,
+        step: u64,
+        beside: &Tensor<2>,
+    ) -> Result<Tensor<2>> {
+        let records = ints(&particles.record)?;
+        let records = Record::from_numbers(&records);
+        let draw = DRAWS | (2 * step as u32);
+        let numbers = |(row, record): (usize, &Record)| {
+            let row = particles.slots.as_ref().map_or(row as u32, |slots| slots[row]);
+            let slot = u64::from(first + row);
+            let of = |draw| random::normals(self.seed, slot, record.generation as u32, draw);
+            let ([x, y], [z, _]) = (of(draw), of(draw + 1));
+            [x * self.moves[0], y * self.moves[1], z * self.moves[2]]
+        };
+        let numbers: Vec<[f64; 3]> = records.par_iter().enumerate().map(numbers).collect();
+        let data = TensorData::new(numbers.into_flattened(), beside.dims());
+        Ok(Tensor::from_data(data, (&beside.device(), beside.dtype())))
+    }
+}

@@ -1,0 +1,167 @@
+//! Laws of the drag, and what particles keep where they end.
+
+use super::inertia::{CELLS, formula, one, plane};
+use crate::common::*;
+use burntrace::{
+    BoundaryCondition, DIAMETER, Domain, Drag, Error, Inertia, InitialVelocity, MASS, PerParticle,
+    SaveAt, Seeds, Sphere, Status, Tracer,
+};
+
+/// Spheres in a fluid of the density 1 and the viscosity 1e-3.
+fn spheres(diameter: impl Into<PerParticle>, density: f64) -> Inertia {
+    let (diameter, density) = (diameter.into(), density.into());
+    Inertia::of_spheres(Sphere { diameter, density, fluid_density: 1.0, viscosity: 1e-3 })
+}
+
+#[test]
+fn a_constant_coefficient_has_the_speed_and_the_path_of_a_quadratic_drag() {
+    // Without added mass: heavy spheres in air.
+    for machine in exact_machines() {
+        let domain = Domain::new([-1e4; 3], [1e4; 3]).unwrap();
+        let field = formula(["0", "0", "0"], &machine, domain);
+        let (d, density, coefficient, gravity) = (0.01, 1000.0, 0.44, 9.81);
+        let inertia =
+            spheres(d, density).drag(Drag::Coefficient(coefficient)).gravity([0.0, 0.0, -gravity]);
+        // dv/dt = g' - k v^2 with the added mass of half the fluid's: v = v_t tanh(t g' / v_t).
+        let total = density + 0.5;
+        let pull = gravity * (density - 1.0) / total;
+        let k = 0.75 * coefficient / (d * total);
+        let terminal = (pull / k).sqrt();
+        let error = |t: f64, count: u64| {
+            let tracer = Tracer::new(&field).span(steps(0.0, t, count)).inertia(inertia.clone());
+            let run = trace(&tracer.save_velocity(true), &one([0.0; 3]));
+            let fallen = terminal.powi(2) / pull * (t * pull / terminal).cosh().ln();
+            let speed =
+                -run.velocities.as_ref().unwrap()[2] - terminal * (t * pull / terminal).tanh();
+            (run.last()[0][2] + fallen).abs().max(speed.abs())
+        };
+        let [coarse, fine] = [40, 80].map(|count| error(4.0, count));
+        assert_below(&machine.to_string(), fine, 1e-4);
+        assert!(coarse / fine > 12.0, "{machine}: {coarse:e} {fine:e}");
+        // Steps of ten seconds, where the response takes two.
+        assert_below(&format!("{machine}, long steps"), error(200.0, 20), 10.0);
+    }
+}
+
+#[test]
+fn aerosols_slip_by_cunningham() {
+    // Slip corrections in air at a mean free path of 66 nm: Davies' formula.
+    let path = 66e-9;
+    let slip = |d: f64| {
+        let number = 2.0 * path / d;
+        1.0 + number * (1.257 + 0.4 * (-1.1 / number).exp())
+    };
+    assert_below("1 um", (slip(1e-6) - 1.165_936).abs(), 1e-5);
+    let diameters = vec![1e-8, 1e-7, 1e-6, 1e-5];
+    for machine in exact_machines() {
+        let domain = Domain::new([-1.0; 3], [1.0; 3]).unwrap();
+        let field = formula(["0", "0", "0"], &machine, domain);
+        let air = Sphere {
+            diameter: diameters.clone().into(),
+            density: 1000.0.into(),
+            fluid_density: 1.2,
+            viscosity: 1.8e-5,
+        };
+        let inertia = Inertia::of_spheres(air)
+            .gravity([0.0, 0.0, -9.81])
+            .drag(Drag::Cunningham { mean_free_path: path });
+        for engine in machine.engines() {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 10)).inertia(inertia.clone());
+            let tracer = tracer.engine(*engine).save_velocity(true);
+            let run = trace(&tracer, &Seeds::list(vec![[0.0; 3]; 4]).unwrap());
+            for (i, d) in diameters.iter().enumerate() {
+                let speed = d * d * 998.8 * 9.81 / (18.0 * 1.8e-5) * slip(*d);
+                let found = -run.velocities.as_ref().unwrap()[3 * i + 2];
+                assert_below(&format!("{machine}, {d}"), (found / speed - 1.0).abs(), 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn steps_longer_than_the_response_are_stable_for_all_laws() {
+    // A release at rest in a fast flow, and one that is shot into fluid at rest: both must relax without overshooting.
+    for machine in exact_machines() {
+        let domain = Domain::new([-1e3; 3], [1e3; 3]).unwrap();
+        for drag in [Drag::Stokes, Drag::SchillerNaumann, Drag::Coefficient(0.44)] {
+            for (fluid, own) in [("0", 10.0), ("10", 0.0)] {
+                let field = formula([fluid, "0", "0"], &machine, domain);
+                let inertia = spheres(1e-3, 10.0)
+                    .drag(drag)
+                    .initial_velocity(InitialVelocity::Uniform([own, 0.0, 0.0]));
+                let tracer = Tracer::new(&field).span(steps(0.0, 50.0, 50)).inertia(inertia);
+                let run =
+                    trace(&tracer.save(SaveAt::EverySteps(1)).save_velocity(true), &one([0.0; 3]));
+                let slips: Vec<f64> = run
+                    .velocities
+                    .as_ref()
+                    .unwrap()
+                    .chunks(3)
+                    .map(|v| (v[0] - (10.0 - own)).abs())
+                    .collect();
+                let name = format!("{machine}, {drag:?}, {own}: {:?}", &slips[..5]);
+                assert!(slips.iter().all(|slip| *slip <= 10.0 + 1e-9), "{name}");
+                assert!(slips[50] < 0.2, "{name}, {}", slips[50]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_particle_that_ends_keeps_the_velocity_of_its_impact() {
+    for machine in exact_machines() {
+        let domain = Domain::new([-9.0, -9.0, 0.0], [9.0, 9.0, 2.0]).unwrap();
+        let field = formula(["0", "0", "0"], &machine, domain);
+        let inertia = Inertia::new(1e9, 0.0)
+            .gravity([0.0, 0.0, -2.0])
+            .initial_velocity(InitialVelocity::Uniform([0.5, 0.0, 0.0]));
+        for engine in machine.engines() {
+            for condition in [BoundaryCondition::Stick, BoundaryCondition::Exit] {
+                let tracer = Tracer::new(&field)
+                    .span(steps(0.0, 3.0, 300))
+                    .all_faces(condition)
+                    .save_velocity(true)
+                    .engine(*engine)
+                    .inertia(inertia.clone());
+                let run = trace(&tracer, &one([0.0, 0.0, 1.0]));
+                assert!(run.status[0].has_ended(), "{:?}", run.status);
+                let [u, v, w] = run.velocities.as_ref().unwrap()[..] else { panic!() };
+                // From a height of 1 at an acceleration of 2: 2 at the floor.
+                let error = (u - 0.5).abs().max(v.abs()).max((w + 2.0).abs());
+                assert_below(&format!("{machine}, {engine:?}, {condition:?}"), error, 1e-3);
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_are_saved_of_each_slot() {
+    let machine = &exact_machines()[0];
+    let field = formula(CELLS, machine, plane(20.0));
+    let seeds = Seeds::list(vec![[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [30.0, 1.0, 0.0]]).unwrap();
+    let seeds = seeds.with_column("d", vec![1e-3, 2e-3, 3e-3]).unwrap();
+    let diameters = seeds.column("d").unwrap().to_vec();
+    let tracer = Tracer::new(&field)
+        .span(steps(0.0, 1.0, 10))
+        .save(SaveAt::EverySteps(5))
+        .seeds_outside(burntrace::SeedsOutside::NotLocated)
+        .save_sizes(true)
+        .inertia(spheres(diameters, 8.0));
+    for batch in [3, 2] {
+        let tracks = tracer.clone().batch(batch).trace(&seeds).unwrap();
+        let [diameter, mass] = [DIAMETER, MASS].map(|name| floats(tracks.array(name).unwrap()));
+        for save in 0..3 {
+            for (slot, d) in [1e-3, 2e-3].into_iter().enumerate() {
+                let m = 8.0 * std::f64::consts::PI / 6.0 * d * d * d;
+                assert_eq!(diameter[3 * save + slot], d);
+                assert_below("mass", (mass[3 * save + slot] / m - 1.0).abs(), 1e-14);
+            }
+        }
+    }
+    let passive = Tracer::new(&field).span(steps(0.0, 1.0, 10)).save_sizes(true);
+    for tracer in [passive.clone(), passive.inertia(Inertia::new(0.1, 0.0))] {
+        let error = tracer.trace(&seeds).unwrap_err();
+        assert!(matches!(&error, Error::Arrays(text) if text.contains("only spheres")), "{error}");
+    }
+    assert_eq!(trace(&tracer, &seeds).status[2], Status::NotLocated);
+}
