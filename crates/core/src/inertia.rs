@@ -6,6 +6,8 @@ mod turbulence;
 pub use per_particle::{Distribution, PerParticle};
 pub use turbulence::{Quantity, Turbulence, TurbulentTime};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The inertia of small spheres: sediment, droplets, aerosols, bubbles. A particle has a velocity v of its own, in a field of
@@ -40,6 +42,7 @@ pub struct Inertia {
     pub(crate) initial_velocity: InitialVelocity,
     pub(crate) restitution: [f64; 2],
     pub(crate) turbulence: Option<Turbulence>,
+    pub(crate) contact: Contact,
 }
 
 /// What the response of a particle follows from.
@@ -100,6 +103,19 @@ impl Drag {
     }
 }
 
+/// What of a particle touches walls.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contact {
+    /// Its centre.
+    #[default]
+    Centre,
+    /// Its surface: its centre stays at one radius from faces of the domain box that are walls (reflect, slide, clamp or stick), and from
+    /// spheres, cylinders and boxes. For [spheres](Inertia::of_spheres) of one diameter; not with meshes, surfaces of triangles
+    /// and land. The outer edges of boxes and of cylinders with caps are not rounded.
+    Surface,
+}
+
 /// The velocity of particles where they are released.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum InitialVelocity {
@@ -131,6 +147,7 @@ impl Inertia {
             initial_velocity: InitialVelocity::Fluid,
             restitution: [1.0; 2],
             turbulence: None,
+            contact: Contact::Centre,
         }
     }
 
@@ -153,6 +170,11 @@ impl Inertia {
     /// Sets the velocity of particles where they are released.
     pub fn initial_velocity(self, initial_velocity: InitialVelocity) -> Self {
         Inertia { initial_velocity, ..self }
+    }
+
+    /// Sets what of a particle touches walls.
+    pub fn contact(self, contact: Contact) -> Self {
+        Inertia { contact, ..self }
     }
 
     /// Adds the turbulence that the field does not resolve.

@@ -52,8 +52,8 @@ use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
 use free_memory::FreeMemory;
 pub use inertia::{
-    Distribution, Drag, Inertia, InitialVelocity, PerParticle, Quantity, Sphere, Turbulence,
-    TurbulentTime,
+    Contact, Distribution, Drag, Inertia, InitialVelocity, PerParticle, Quantity, Sphere,
+    Turbulence, TurbulentTime,
 };
 pub use inlet::{Inlet, InletShape, Pattern};
 pub use motion::{Motion, PerAxis, RandomWalk};

@@ -3,8 +3,8 @@
 use super::inertia::{CELLS, formula, one, plane};
 use crate::common::*;
 use burntrace::{
-    BoundaryCondition, DIAMETER, Domain, Drag, Error, Inertia, InitialVelocity, MASS, PerParticle,
-    SaveAt, Seeds, Sphere, Status, Tracer,
+    Allowed, BoundaryCondition, Contact, DIAMETER, Domain, Drag, Error, Face, Inertia,
+    InitialVelocity, MASS, Obstacle, PerParticle, SaveAt, Seeds, Shape, Sphere, Status, Tracer,
 };
 
 /// Spheres in a fluid of the density 1 and the viscosity 1e-3.
@@ -164,4 +164,79 @@ fn sizes_are_saved_of_each_slot() {
         assert!(matches!(&error, Error::Arrays(text) if text.contains("only spheres")), "{error}");
     }
     assert_eq!(trace(&tracer, &seeds).status[2], Status::NotLocated);
+}
+
+#[test]
+fn spheres_touch_walls_one_radius_before() {
+    let body =
+        |shape: Shape, allowed| Obstacle { shape, allowed, surface: BoundaryCondition::Stick };
+    let domain = Domain::new([0.0; 3], [4.0, 4.0, 4.0]).unwrap();
+    for machine in exact_machines() {
+        let end = |velocity: [f64; 3], obstacle: Option<Obstacle>, from: [f64; 3]| {
+            let field = formula(["0", "0", "0"], &machine, domain);
+            let inertia = spheres(0.2, 1e9)
+                .initial_velocity(InitialVelocity::Uniform(velocity))
+                .contact(Contact::Surface);
+            let tracer = Tracer::new(&field)
+                .span(steps(0.0, 4.0, 13))
+                .all_faces(BoundaryCondition::Stick)
+                .face(Face::YLow, BoundaryCondition::Exit)
+                .inertia(inertia);
+            let run = trace(&obstacle.into_iter().fold(tracer, Tracer::obstacle), &one(from));
+            (run.status[0], run.last()[0])
+        };
+        let middle = [2.0; 3];
+        let ball = || body(Shape::Sphere { centre: middle, radius: 0.5 }, Allowed::Outside);
+        let vessel = || body(Shape::Sphere { centre: middle, radius: 1.5 }, Allowed::Inside);
+        let rod = || Shape::Cylinder {
+            base: [2.0, 2.0, 1.0],
+            axis: [0.0, 0.0, 2.0],
+            radius: 0.5,
+            capped: true,
+        };
+        let block = || Shape::Box { low: [1.5; 3], high: [2.5; 3] };
+        for (velocity, obstacle, from, to) in [
+            ([1.0, 0.0, 0.0], None, middle, [3.9, 2.0, 2.0]),
+            ([0.0, 0.0, -1.0], None, middle, [2.0, 2.0, 0.1]),
+            ([0.0, -1.0, 0.0], None, middle, [2.0, 0.0, 2.0]),
+            ([1.0, 0.0, 0.0], Some(ball()), [0.5, 2.0, 2.0], [1.4, 2.0, 2.0]),
+            ([1.0, 0.0, 0.0], Some(vessel()), middle, [3.4, 2.0, 2.0]),
+            (
+                [0.0, 0.0, 1.0],
+                Some(body(rod(), Allowed::Outside)),
+                [2.0, 2.0, 0.3],
+                [2.0, 2.0, 0.9],
+            ),
+            (
+                [1.0, 0.0, 0.0],
+                Some(body(block(), Allowed::Outside)),
+                [0.5, 2.0, 2.0],
+                [1.4, 2.0, 2.0],
+            ),
+        ] {
+            let (status, found) = end(velocity, obstacle, from);
+            assert!(status.has_ended(), "{velocity:?}: {status}, {found:?}");
+            assert_below(&format!("{machine}, {velocity:?}"), distance(&[found], &[to]), 1e-9);
+        }
+        let field = formula(["0", "0", "0"], &machine, domain);
+        let refused = |inertia: Inertia, seed: [f64; 3]| {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 2));
+            let tracer = tracer.all_faces(BoundaryCondition::Reflect);
+            tracer
+                .inertia(inertia.contact(Contact::Surface))
+                .trace(&one(seed))
+                .unwrap_err()
+                .to_string()
+        };
+        for (inertia, text) in [
+            (Inertia::new(0.1, 0.0), "spheres of one diameter"),
+            (spheres(vec![0.1], 1.0), "spheres of one diameter"),
+            (spheres(4.5, 1.0), "do not fit between the walls along x"),
+        ] {
+            let error = refused(inertia, middle);
+            assert!(error.contains(text), "{error}");
+        }
+        let error = refused(spheres(0.2, 1.0), [0.05, 2.0, 2.0]);
+        assert!(error.contains("outside"), "{error}");
+    }
 }

@@ -67,7 +67,8 @@ fn settings() -> Vec<String> {
              fluid_density = 1000.0, viscosity = 1e-3 }",
         ),
         seeded(
-            "motion = { kind = \"inertial\", relaxation_time = 0.1, beta = 0.0, restitution = [0.5, 1.0] }",
+            "motion = { kind = \"inertial\", relaxation_time = 0.1, beta = 0.0, restitution = [0.5, 1.0], contact = \"centre\", \
+             turbulence = { k = 0.1, time_scale = 0.2 } }",
         ),
         seeded(
             "trace = { t0 = 0.0, t1 = 1.0, scheme = \"dormand-prince\", tolerance = { relative = 1e-4, \

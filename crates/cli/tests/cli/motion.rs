@@ -298,9 +298,13 @@ fn motions_that_contradict_themselves_are_refused() {
         (SAND.replace("density = 2650.0\n", ""), "the keys of spheres or of their response"),
         (format!("{SAND}beta = 0.0\n"), "the keys of spheres or of their response"),
         (SAND.replace("\"schiller-naumann\"", "\"newton\""), "`motion.drag` is"),
+        (SAND.replace("\"schiller-naumann\"", "{ coeficient = 0.4 }"), "{ coefficient = ... }"),
         (SAND.replace("\"inertial\"", "\"heavy\""), "`motion.kind` is"),
         (SAND.replace("2650.0", "-1.0"), "the density of particle 0 is -1"),
-        (format!("{SAND}initial_velocity = \"slow\"\n"), "give \"fluid\", \"zero\", or [u, v, w]"),
+        (
+            format!("{SAND}initial_velocity = \"slow\"\n"),
+            "give \"fluid\", \"zero\", [u, v, w], or the names",
+        ),
         (format!("{SAND}[walk]\ndiffusivity = 1.0\n"), "a random walk displaces them"),
         (SAND.replace("fluid_density = 1000.0", "fluid_densty = 1.0"), "`fluid_density`?"),
     ];
@@ -308,5 +312,70 @@ fn motions_that_contradict_themselves_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let output = run(folder.path(), &[PLUG, MANY, &motion]);
         assert_refused(&output, 2, &[message]);
+    }
+}
+
+/// Spheres in air, whose slip with the air is settled within a step.
+const DUST: &str = "[motion]\nkind = \"inertial\"\nfluid_density = 1.2\nviscosity = 1.8e-5\n\
+    gravity = [0.0, 0.0, -9.81]\n";
+
+#[test]
+fn columns_of_seeds_give_each_its_size_and_the_report_has_the_mass_of_each_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = "x,y,z,d,rho,u,v,w\n0,0,0,1e-5,1000,0,0,0\n0,1,0,2e-5,2000,0,0,0\n0,2,-999.9999,3e-5,1000,9,0,0\n";
+    std::fs::write(folder.path().join("dust.csv"), csv).unwrap();
+    let seeds =
+        "[seeds]\nkind = \"file\"\npath = \"dust.csv\"\n[seeds.repeat]\nevery = 0.5\nuntil = 0.5\n";
+    let rest = "diameter = \"d\"\ndensity = \"rho\"\ninitial_velocity = [\"u\", \"v\", \"w\"]\n";
+    let save = "[save]\nsizes = true\nvelocity = true\nevery = 4\nreport = \"always\"\n[boundary]\nz = [\"stick\", \"stick\"]\n";
+    let (found, ..) = ends(folder.path(), &[PLUG, DUST, rest, seeds, save]);
+    assert_eq!(found.len(), 6, "both releases have the columns");
+    let speed = |d: f64, rho: f64| -(d * d) * (rho - 1.2) * 9.81 / (18.0 * 1.8e-5);
+    for (slot, time) in [(0, 2.0), (1, 2.0), (3, 1.5), (4, 1.5)] {
+        let (d, rho) = [(1e-5, 1000.0), (2e-5, 2000.0)][slot % 3];
+        let expected = speed(d, rho) * time;
+        let error = (found[slot][2] / expected - 1.0).abs();
+        assert!(error < 0.01, "{slot}: {} {expected}", found[slot][2]);
+    }
+    let report = std::fs::read_to_string(folder.path().join("out/report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let end = &report["statistics"]["all"]["ends"][0];
+    let mass = 2.0 * 1000.0 * std::f64::consts::PI / 6.0 * 3e-5_f64.powi(3);
+    assert_eq!((end["status"].as_str(), end["count"].as_u64()), (Some("stuck"), Some(2)));
+    assert!((end["mass"].as_f64().unwrap() / mass - 1.0).abs() < 1e-9, "{end}");
+    let markdown = std::fs::read_to_string(folder.path().join("out/report.md")).unwrap();
+    assert!(markdown.contains("| Mass |"), "{markdown}");
+
+    let missing = rest.replace("\"d\"", "\"size\"");
+    let output = run(folder.path(), &[PLUG, DUST, &missing, seeds]);
+    assert_refused(&output, 2, &["the header has no column `size`, but x, y, z, d, rho, u, v, w"]);
+    let output = run(folder.path(), &[PLUG, DUST, rest, MANY]);
+    let message = "motion.diameter is the column `d` of the seeds, which are not all from files";
+    assert_refused(&output, 2, &[message]);
+}
+
+#[test]
+fn turbulence_is_that_of_arrays_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "PointData", 0.75);
+    let field = "[field]\nfiles = \"u.vti\"\n[trace]\nt1 = 20.0\nsteps = 100\n";
+    let motion = "[motion]\nkind = \"inertial\"\nrelaxation_time = 1e-6\nbeta = 0.0\n";
+    // 2 (2/3 k) T t for t much longer than T.
+    for time in ["time_scale = 0.1", "omega = 16.6666666667", "epsilon = 1.125"] {
+        let turbulence = format!("turbulence = {{ k = \"K\", {time} }}\n");
+        let (found, ..) = ends(folder.path(), &[field, MANY, motion, &turbulence]);
+        (0..3).for_each(|axis| assert_spread(&found, axis, 2.0 * 0.5 * 0.1 * (20.0 - 0.1)));
+    }
+    for (turbulence, text) in [
+        ("{ k = \"K\" }", "motion.turbulence needs k, and one of epsilon, omega and time_scale"),
+        ("{ k = \"Q\", time_scale = 0.1 }", "is `Q`, which the field does not have"),
+        (
+            "{ k = \"K\", time_scale = -0.1 }",
+            "the time scale of the turbulence is -0.1; give a number above 0",
+        ),
+    ] {
+        let output =
+            run(folder.path(), &[field, MANY, motion, &format!("turbulence = {turbulence}\n")]);
+        assert_refused(&output, 2, &[text]);
     }
 }

@@ -8,6 +8,7 @@ mod batches;
 mod boundary;
 mod checkpoint;
 mod columns;
+mod contact;
 mod each_step;
 mod ends;
 mod extend;

@@ -1,6 +1,6 @@
 //! Obstacles: validation, and their buffers.
 
-use super::Tracer;
+use super::{Tracer, contact};
 use crate::{
     Domain, Error, Field, Obstacle, Result, Shape, device,
     field::{self, AXES},
@@ -26,6 +26,7 @@ pub(super) fn checked(tracer: &Tracer) -> Result<Vec<Obstacle>> {
             Error::Obstacle(format!("number {number}, a {}: {reason}", obstacle.shape.name()))
         };
         let shape = outline(obstacle.shape.clone(), &tracer.domain_box()).map_err(fail)?;
+        let shape = contact::grown(shape, obstacle.allowed, contact::radius(tracer));
         let flaw = shape.flaw().map(str::to_string).or(patch::not_of_bodies(obstacle.surface));
         match flaw {
             Some(flaw) => Err(fail(flaw)),

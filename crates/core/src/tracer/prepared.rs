@@ -5,7 +5,7 @@ use super::{
     arrays::{Sampler, is_host},
     batches::Batches,
     boundary::{check_overlap, periods},
-    inertia, inflow,
+    contact, inertia, inflow,
     kept_values::KeptValues,
     located,
     origin_shift::OriginShift,
@@ -91,6 +91,7 @@ impl<'a> Tracer<'a> {
         self.check_segments(in_segments)?;
         check_overlap(self)?;
         inertia::check_counts(self, self.num_slots(seeds))?;
+        contact::check(self)?;
         let sampler = Sampler::new(self, &schedule)?;
         let mut cells = self.locate(seeds)?;
         let is_tracked = in_segments || self.is_tracked(seeds)?;

@@ -1,6 +1,9 @@
 //! A tracer: its settings.
 
-use super::each_step::{Operation, Step};
+use super::{
+    contact,
+    each_step::{Operation, Step},
+};
 use crate::{
     Adjoint, BoundaryCondition, Domain, Engine, Execution, Face, Field, Inertia, Inlet, Motion,
     Obstacle, OutletAt, Patch, PerAxis, RandomWalk, SampledArray, SaveAt, SaveRequest, Scheme,
@@ -203,9 +206,9 @@ impl<'a> Tracer<'a> {
         self
     }
 
-    /// The domain box of the run.
+    /// The domain box of the run, in which the centres of particles are.
     pub(super) fn domain_box(&self) -> Domain {
-        self.surroundings.domain.unwrap_or_else(|| self.field.domain())
+        contact::inner(self, self.surroundings.domain.unwrap_or_else(|| self.field.domain()))
     }
 
     /// Columns of the particles' positions, with what those with inertia have beside.
