@@ -29,6 +29,7 @@ pub(crate) use input::mean;
 pub use locate::Location;
 pub use locator::Locator;
 pub use order::Origins;
+pub(crate) use structure::Coordinates;
 pub use structure::{Mesh, MeshCounts};
 pub(crate) use uniform::CellSampler;
 

@@ -234,8 +234,13 @@ impl VtkFile {
         match &structure.points {
             Some(points) => self.decode(points),
             None => {
-                let remedy = "use `coordinates()`";
-                Err(sources.absent(structure, "explicit points", remedy))
+                let (what, remedy) = match self.geometry() {
+                    Geometry::Image { .. } | Geometry::Rectilinear { .. } => {
+                        ("explicit points", "use `coordinates()`")
+                    }
+                    _ => ("points", "it is empty: write a data set with points and cells"),
+                };
+                Err(sources.absent(structure, what, remedy))
             }
         }
     }

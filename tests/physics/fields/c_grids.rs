@@ -3,8 +3,8 @@
 use crate::{common::*, lattice::Lattice};
 use burn::tensor::{Tensor, TensorData};
 use burntrace::{
-    BoundaryCondition, EARTH_RADIUS, Field, FieldOptions, GridField, MeshField, Placement, SaveAt,
-    Scheme, Seeds, Status, Tracer, sphere,
+    BoundaryCondition, CellKind, EARTH_RADIUS, Field, FieldOptions, GridField, MeshField,
+    Placement, SaveAt, Scheme, Seeds, Status, Tracer, mesh::Cells, sphere,
 };
 
 const FACES: (Placement, Option<f64>) = (Placement::Faces, None);
@@ -369,6 +369,50 @@ fn nobody_leaves_a_sea_of_random_cells_with_random_velocities_on_their_faces() {
                 }
             }
             assert!(tracks.status.iter().all(|status| *status == Status::Active), "{machine}");
+        }
+    }
+}
+
+#[test]
+fn particles_cross_the_fold_of_a_grid() {
+    // Rows of the left half end at y = 0, where those of the right half come back from the other side.
+    let (columns, rows): (usize, usize) = (4, 3);
+    let speed = |column: usize| 1.0 + 0.1 * column as f64;
+    let (mut points, mut cells, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    for half in 0..2 {
+        let first = points.len() as u32;
+        for (j, i) in (0..=rows).flat_map(|j| (0..=columns).map(move |i| (j, i))) {
+            let (x, y) = (i as f64, j as f64 - rows as f64);
+            let is_back = half == 1;
+            points.push(if is_back { [columns as f64 - x, -y, 0.0] } else { [x, y, 0.0] });
+            let column = if is_back { (columns - 1).saturating_sub(i) } else { i };
+            numbers.push([0.0, if is_back { -speed(column) } else { speed(column) }, 0.0]);
+            if i < columns && j < rows {
+                let node = first + (j * (columns + 1) + i) as u32;
+                let above = node + columns as u32 + 1;
+                cells.push([node, node + 1, above + 1, above]);
+            }
+        }
+    }
+    let kinds = vec![CellKind::Quad; cells.len()];
+    let offsets = (0..=cells.len() as u32).map(|k| 4 * k).collect();
+    let cells = Cells { kinds, offsets, connectivity: cells.into_flattened() };
+    let seeds: Vec<[f64; 3]> = (0..columns).map(|k| [k as f64 + 0.3, -1.7, 0.0]).collect();
+    let ends: Vec<[f64; 3]> =
+        seeds.iter().zip(0..).map(|([x, y, z], k)| [*x, y + 2.5 * speed(k), *z]).collect();
+    for machine in some_machines() {
+        let data = TensorData::new(numbers.as_flattened().to_vec(), [1, points.len(), 3]);
+        let values = Tensor::from_data(data, (&machine.device, machine.precision.dtype()));
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let made = ((points.clone(), cells.clone()), vec![0.0]);
+        let field =
+            MeshField::from_tensor(made.0, made.1, Placement::Faces, values, &options).unwrap();
+        for engine in machine.engines() {
+            let tracer = Tracer::new(&field).span(steps(0.0, 2.5, 10)).engine(*engine);
+            let run = trace(&tracer, &Seeds::list(seeds.clone()).unwrap());
+            assert_eq!(run.status, [Status::Active; 4], "{machine}, {engine:?}");
+            let found = distance(run.last(), &ends);
+            assert_below(&format!("{machine}, {engine:?}"), found, 40.0 * machine.eps());
         }
     }
 }

@@ -108,7 +108,7 @@ fn nodes(
     let closes = closes(&all);
     let [row_span, column_span] = cropped(&all, closes, request.crop, store)?;
     let closes = column_span.count == columns && closes;
-    let turn = Turn { closes, west: request.west, is_staggered: false };
+    let turn = Turn { closes, west: request.west };
     let of = [Span::one(0), row_span, column_span];
     let mut grid = Grid::new(all.part(row_span, column_span), of, turn, units);
     if count == 1 {

@@ -81,7 +81,7 @@ pub(super) fn mesh(
     let spans = cropped(&all, can_close, request.crop, files.own)?;
     let of = [Span::one(0), spans[0], spans[1]];
     let closes = can_close && spans[1].count == all.columns;
-    let turn = Turn { closes, west: request.west, is_staggered: true };
+    let turn = Turn { closes, west: request.west };
     let mut grid = Grid::new(all.part(spans[0], spans[1]), of, turn, units);
     let mut faces = Faces::of(&grid, convention.numbering());
     faces.find_layers(files, velocity, (request, convention), &mut grid, units)?;

@@ -44,14 +44,13 @@ impl Seen {
         Seen { reach, bin: 8.0 * most.max(1e-3 * REACH), last: HashMap::new(), before }
     }
 
-    /// An earlier cell that this one repeats, and whether it has other first corners; else adds the cell. `of` are the
-    /// corners of an earlier cell.
-    pub fn find_or_add(
+    /// Whether a cell repeats an earlier one; else adds it. `of` are the corners of an earlier cell.
+    pub fn repeats_or_add(
         &mut self,
         cell: usize,
         corners: [[f64; 3]; 4],
         of: impl Fn(usize) -> Option<[[f64; 3]; 4]>,
-    ) -> Option<(usize, bool)> {
+    ) -> bool {
         let (center, reach) = (middle(&corners), self.reach[cell]);
         let bin = |sign: f64| center.map(|x| ((x + sign * reach) / self.bin).floor() as i64);
         let (low, high) = (bin(-1.0), bin(1.0));
@@ -61,10 +60,8 @@ impl Seen {
                     let mut other = self.last.get(&[x, y, z]).copied().unwrap_or(NONE);
                     while other != NONE {
                         let at = other as usize;
-                        if let Some(others) =
-                            of(at).filter(|of| distance(middle(of), center) <= reach)
-                        {
-                            return Some((at, distance(others[0], corners[0]) > 2.0 * reach));
+                        if of(at).is_some_and(|of| distance(middle(&of), center) <= reach) {
+                            return true;
                         }
                         other = self.before[at];
                     }
@@ -73,6 +70,6 @@ impl Seen {
         }
         let last = self.last.insert(bin(0.0), cell as u32);
         self.before[cell] = last.unwrap_or(NONE);
-        None
+        false
     }
 }

@@ -15,8 +15,6 @@ pub(super) struct Turn {
     pub closes: bool,
     /// Where a turn of longitudes begins.
     pub west: Option<f64>,
-    /// Whether values are on the faces of cells.
-    pub is_staggered: bool,
 }
 
 /// A cell between two rows and two columns.
@@ -47,7 +45,7 @@ pub(super) struct Columns {
 
 impl Columns {
     /// The cells of a grid.
-    pub fn of(positions: &Positions, Turn { closes, west, is_staggered }: Turn) -> Columns {
+    pub fn of(positions: &Positions, Turn { closes, west }: Turn) -> Columns {
         let size = [positions.rows - 1, positions.columns - usize::from(!closes)];
         let mut columns = Columns {
             size,
@@ -63,7 +61,7 @@ impl Columns {
             true => columns.turn_to_window(positions, west),
             false => None,
         };
-        columns.find_dropped(positions, is_staggered);
+        columns.find_dropped(positions);
         for cell in 0..size[0] * size[1] {
             if !columns.is_dropped[cell] {
                 columns.add([cell / size[1], cell % size[1]], positions, start);
@@ -125,31 +123,26 @@ impl Columns {
     }
 
     /// Finds the cells that contain a pole, and those at the position of an earlier one.
-    fn find_dropped(&mut self, positions: &Positions, is_staggered: bool) {
+    fn find_dropped(&mut self, positions: &Positions) {
         if !positions.is_in_degrees {
             return;
         }
         let mut seen = Seen::new(self.widths(positions));
-        let (mut poles, mut repeated, mut folded) = (0, 0, 0);
+        let (mut poles, mut repeated) = (0, 0);
         for cell in 0..self.is_dropped.len() {
             let Some(corners) = self.directions(cell, positions) else {
                 (self.is_dropped[cell], poles) = (true, poles + 1);
                 continue;
             };
             let of = |other: usize| self.directions(other, positions);
-            if let Some((other, is_turned)) = seen.find_or_add(cell, corners, of) {
+            if seen.repeats_or_add(cell, corners, of) {
                 (self.is_dropped[cell], repeated) = (true, repeated + 1);
-                // The same faces, in the opposite direction: which of them points have cannot be told.
-                if is_staggered && is_turned && !self.is_dropped[other] {
-                    (self.is_dropped[other], folded) = (true, folded + 1);
-                }
             }
         }
         let of = |count: usize, what: &str| {
             (count > 0).then(|| format!("{count} columns of cells {what} are left out"))
         };
         self.notes.extend(of(repeated, "that repeat others (halos, folds)"));
-        self.notes.extend(of(folded, "on the fold of a C-grid"));
         self.notes.extend(of(poles, "around a pole"));
     }
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Error, Precision, Result,
-    mesh::{Mesh, Origins, records},
+    mesh::{Coordinates, Mesh, Origins, records},
 };
 use averaged::Averaged;
 use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
@@ -112,7 +112,12 @@ impl MeshField {
         if let Some(radius) = radius {
             check_degrees(radius, source.points())?;
         }
-        let coordinates = (options.precision, radius.is_some());
+        let coordinates = Coordinates {
+            precision: options.precision,
+            is_in_degrees: radius.is_some(),
+            // At a fold, a point is the corner of cells with different faces.
+            are_apart: source.placement() == Placement::Faces,
+        };
         let (mesh, origins) = Mesh::ordered(source.points(), source.cells(), coordinates)?;
         let mesh = match source.boundary() {
             Some(boundary) => mesh.with_boundary(boundary)?,

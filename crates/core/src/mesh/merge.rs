@@ -73,6 +73,14 @@ const SHIFT: f64 = 0.381_966;
 const NONE: u32 = u32::MAX;
 
 /// Merges each point with the first earlier point within `tolerance`.
+impl Merged {
+    /// Points of which none are merged.
+    pub fn none(points: &[[f64; 3]]) -> Self {
+        let all: Vec<u32> = (0..points.len() as u32).collect();
+        Merged { points: points.to_vec(), map: all.clone(), first: all }
+    }
+}
+
 pub(super) fn merge(points: &[[f64; 3]], tolerance: f64) -> Merged {
     let mut table = PointTable::new(points, tolerance);
     let mut merged = Merged { points: Vec::new(), map: Vec::new(), first: Vec::new() };

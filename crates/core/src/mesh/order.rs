@@ -4,7 +4,7 @@
 use super::{
     bounds::Bounds,
     input::{Cells, refuse},
-    structure::Mesh,
+    structure::{Coordinates, Mesh},
 };
 use crate::{Precision, Result};
 
@@ -33,23 +33,21 @@ impl Mesh {
         cells: &Cells,
         precision: Precision,
     ) -> Result<(Mesh, Origins)> {
-        Mesh::ordered(points, cells, (precision, false))
+        Mesh::ordered(points, cells, Coordinates::of(precision))
     }
 
-    /// As [`in_order`](Mesh::in_order), of points whose coordinates are longitudes and latitudes in degrees and heights if
-    /// `is_in_degrees`: they are measured from 0, and no distance on the curve counts.
+    /// As [`in_order`](Mesh::in_order), of other coordinates. In degrees no distance on the curve counts.
     pub(crate) fn ordered(
         points: &[[f64; 3]],
         cells: &Cells,
-        (precision, is_in_degrees): (Precision, bool),
+        of: Coordinates,
     ) -> Result<(Mesh, Origins)> {
         cells.check(points.len())?;
         check_used(points, cells)?;
-        let order = along_curve(points, cells, is_in_degrees);
+        let order = along_curve(points, cells, of.is_in_degrees);
         let (used, sorted) = renumbered(points.len(), cells, &order);
         let coordinates: Vec<[f64; 3]> = used.iter().map(|point| points[*point]).collect();
-        let origin = is_in_degrees.then_some([0.0; 3]);
-        let mesh = Mesh::build(&coordinates, sorted, precision, origin)?;
+        let mesh = Mesh::build(&coordinates, sorted, of)?;
         let of_points = mesh.first().iter().map(|point| used[*point as usize]).collect();
         Ok((mesh, Origins { points: of_points, cells: order }))
     }

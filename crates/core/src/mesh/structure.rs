@@ -5,7 +5,7 @@ use super::{
     groups::FaceGroup,
     input::{Cells, check_points},
     locator::Locator,
-    merge::{merge, tolerance},
+    merge::{Merged, merge, tolerance},
     neighbours, survey,
 };
 use crate::{
@@ -59,6 +59,24 @@ pub struct Mesh {
     pub(super) tags: Arc<FaceTags>,
 }
 
+/// What the coordinates of a mesh mean.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Coordinates {
+    /// The precision that positions are rounded to.
+    pub precision: Precision,
+    /// Whether they are longitudes and latitudes in degrees and heights, which are measured from 0.
+    pub is_in_degrees: bool,
+    /// Whether coincident points stay apart, as each has numbers of its own: cells are neighbours there all the same.
+    pub are_apart: bool,
+}
+
+impl Coordinates {
+    /// Lengths, where coincident points are one.
+    pub fn of(precision: Precision) -> Self {
+        Coordinates { precision, is_in_degrees: false, are_apart: false }
+    }
+}
+
 impl Mesh {
     /// Creates a mesh from points and cells.
     ///
@@ -69,30 +87,36 @@ impl Mesh {
     /// two-dimensional cells are not in one plane x, y or z = const. Degenerate cells are not an
     /// error: they are [counted](Mesh::counts).
     pub fn new(points: &[[f64; 3]], cells: Cells) -> Result<Self> {
-        Mesh::build(points, cells, Precision::F64, None)
+        Mesh::build(points, cells, Coordinates::of(Precision::F64))
     }
 
-    /// Creates a mesh for positions that are rounded to a precision, with an origin of its own or a given one.
     pub(super) fn build(
         points: &[[f64; 3]],
-        mut cells: Cells,
-        precision: Precision,
-        origin: Option<[f64; 3]>,
+        cells: Cells,
+        Coordinates { precision, is_in_degrees, are_apart }: Coordinates,
     ) -> Result<Self> {
         check_points(points)?;
         let flat = cells.flat_axis(points)?;
         let dimension = if flat.is_some() { 2 } else { 3 };
         let own = bounding_box(points.iter().copied())?.origin();
-        let origin = origin.unwrap_or(own);
+        let origin = if is_in_degrees { [0.0; 3] } else { own };
         let points = &measured_from(origin, points)[..];
         let tolerance = tolerance(points, &cells);
-        let merged = merge(points, tolerance);
+        let mut merged = merge(points, tolerance);
         tracing::debug!(points = points.len(), different = merged.points.len(), "merged");
-        for node in &mut cells.connectivity {
+        let mut joined = cells.clone();
+        for node in &mut joined.connectivity {
             *node = merged.map[*node as usize];
         }
-        let cells = cells.reduced();
-        let neighbours = neighbours::neighbours(&cells, merged.points.len());
+        let joined = joined.reduced();
+        let neighbours = neighbours::neighbours(&joined, merged.points.len());
+        let cells = match are_apart && joined.kinds == cells.kinds {
+            true => {
+                merged = Merged::none(points);
+                cells
+            }
+            false => joined,
+        };
         tracing::debug!(open = neighbours.open, "neighbours");
         let survey = survey::survey(&merged.points, &cells, flat, precision);
         let locator = Locator::new(&survey.boxes, flat, precision);

@@ -274,8 +274,10 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
 
     #[inline(always)]
     fn fluctuating(&self, mut fluid: [L::Four; G]) -> [L::Four; G] {
-        for g in 0..G {
-            fluid[g] = fluid[g] + self.own.fluctuation[g];
+        if self.inertia.fluctuates {
+            for g in 0..G {
+                fluid[g] = fluid[g] + self.own.fluctuation[g];
+            }
         }
         fluid
     }

@@ -44,7 +44,8 @@ fn positions_on_distorted_faces_of_every_kind_are_uniform() {
     for kind in SOLID.iter().chain(FLAT).copied() {
         let made = Made::of(3, 0.15, kind);
         for precision in [Precision::F32, Precision::F64] {
-            let mesh = Mesh::build(&made.points, made.cells.clone(), precision, None).unwrap();
+            let mesh =
+                Mesh::build(&made.points, made.cells.clone(), Coordinates::of(precision)).unwrap();
             for (x, inward) in [(0.0, 1.0), (1.0, -1.0)] {
                 let patch = Patch::new("end", [x, -OPEN, -OPEN], [x, OPEN, OPEN]);
                 let seeds = Seeds::on_patch(&mesh, &patch, 10_000, 7).unwrap();
