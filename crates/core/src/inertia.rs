@@ -43,6 +43,7 @@ pub struct Inertia {
     pub(crate) restitution: [f64; 2],
     pub(crate) turbulence: Option<Turbulence>,
     pub(crate) contact: Contact,
+    pub(crate) lift: Lift,
 }
 
 /// What the response of a particle follows from.
@@ -103,6 +104,32 @@ impl Drag {
     }
 }
 
+/// The lift of a sphere in a shear flow.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lift {
+    /// No lift.
+    #[default]
+    None,
+    /// The force 1.615 d^2 (mu rho_f / |omega|)^(1/2) (u - v) x omega, with the vorticity omega (Saffman 1965, J. Fluid Mech. 22:385, and 31:624): for Reynolds
+    /// numbers of the slip much smaller than the root of that of the shear, which is much smaller than 1. It needs
+    /// [spheres](Inertia::of_spheres) in a fluid with a density.
+    Saffman,
+}
+
+impl Lift {
+    /// The acceleration as `lift` of [`InertialLaunch`](burntrace_kernels::InertialLaunch), in a fluid of a density and a viscosity.
+    pub(crate) fn coefficient(self, fluid_density: f64, viscosity: f64) -> f64 {
+        match self {
+            Lift::None => 0.0,
+            // The force over the mass with the added one, pi d^3 (2 rho_p + rho_f) / 12.
+            Lift::Saffman => {
+                12.0 * 1.615 / (3.0 * std::f64::consts::PI) / (viscosity / fluid_density).sqrt()
+            }
+        }
+    }
+}
+
 /// What of a particle touches walls.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -148,6 +175,7 @@ impl Inertia {
             restitution: [1.0; 2],
             turbulence: None,
             contact: Contact::Centre,
+            lift: Lift::None,
         }
     }
 
@@ -170,6 +198,11 @@ impl Inertia {
     /// Sets the velocity of particles where they are released.
     pub fn initial_velocity(self, initial_velocity: InitialVelocity) -> Self {
         Inertia { initial_velocity, ..self }
+    }
+
+    /// Sets the lift.
+    pub fn lift(self, lift: Lift) -> Self {
+        Inertia { lift, ..self }
     }
 
     /// Sets what of a particle touches walls.

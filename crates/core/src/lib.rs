@@ -52,7 +52,7 @@ use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
 use free_memory::FreeMemory;
 pub use inertia::{
-    Contact, Distribution, Drag, Inertia, InitialVelocity, PerParticle, Quantity, Sphere,
+    Contact, Distribution, Drag, Inertia, InitialVelocity, Lift, PerParticle, Quantity, Sphere,
     Turbulence, TurbulentTime,
 };
 pub use inlet::{Inlet, InletShape, Pattern};

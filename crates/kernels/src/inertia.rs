@@ -13,6 +13,9 @@ pub struct InertialLaunch {
     pub restitution: [f64; 2],
     /// The factor of the drag a + b Re^p by the Reynolds number Re of the slip, as [a, b, p]; `None` for 1.
     pub drag: Option<[f64; 3]>,
+    /// The acceleration by lift times the Reynolds number of a unit of speed, for beta = 1 and a product of 1 of the slip and the vorticity over its root; 0
+    /// without lift.
+    pub lift: f64,
     /// Whether the fluid's velocity fluctuates.
     pub fluctuates: bool,
     /// Whether beta is 0 for all particles, so that the fluid's acceleration has no effect.
@@ -22,7 +25,7 @@ pub struct InertialLaunch {
 }
 
 /// The smallest factor of the drag that a step is linearised with.
-pub const LEAST_FACTOR: f64 = 1e-3;
+pub const MIN_FACTOR: f64 = 1e-3;
 
 /// The part of a step between the points of differences in time.
 pub const DIFFERENCE: f64 = 1.0 / 16.0;

@@ -4,7 +4,8 @@ use super::inertia::{CELLS, formula, one, plane};
 use crate::common::*;
 use burntrace::{
     Allowed, BoundaryCondition, Contact, DIAMETER, Domain, Drag, Error, Face, Inertia,
-    InitialVelocity, MASS, Obstacle, PerParticle, SaveAt, Seeds, Shape, Sphere, Status, Tracer,
+    InitialVelocity, Lift, MASS, Obstacle, PerParticle, SaveAt, Seeds, Shape, Sphere, Status,
+    Tracer,
 };
 
 /// Spheres in a fluid of the density 1 and the viscosity 1e-3.
@@ -238,5 +239,65 @@ fn spheres_touch_walls_one_radius_before() {
         }
         let error = refused(spheres(0.2, 1.0), [0.05, 2.0, 2.0]);
         assert!(error.contains("outside"), "{error}");
+    }
+}
+
+#[test]
+fn lift_pushes_spheres_across_a_shear_flow() {
+    // du/dz = 2, a sphere at rest that is slower: towards the faster fluid. The answer of small steps by hand.
+    let (d, density, fluid_density, viscosity, shear) = (1e-3, 2.0, 1.0, 1e-3, 2.0);
+    let total = 2.0 * density + fluid_density;
+    let tau = d * d * total / (36.0 * viscosity);
+    let mass = std::f64::consts::PI / 12.0 * d.powi(3) * total;
+    let lift = 1.615 * d * d * (viscosity * fluid_density / shear).sqrt() / mass;
+    let rate = |[_, z, u, w]: [f64; 4]| {
+        let slip = [shear * z - u, -w];
+        // Du/Dt = 0; (u - v) x omega with omega along y.
+        let acceleration =
+            [slip[0] / tau - lift * shear * slip[1], slip[1] / tau + lift * shear * slip[0]];
+        [u, w, acceleration[0], acceleration[1]]
+    };
+    let (count, t) = (20_000, 5.0 * tau);
+    let h = t / f64::from(count);
+    let mut state = [0.0, 0.5, 0.0, 0.0];
+    for _ in 0..count {
+        let moved = |by: [f64; 4], part: f64| [0, 1, 2, 3].map(|k| state[k] + part * h * by[k]);
+        let a = rate(state);
+        let b = rate(moved(a, 0.5));
+        let c = rate(moved(b, 0.5));
+        let e = rate(moved(c, 1.0));
+        state = [0, 1, 2, 3].map(|k| state[k] + h / 6.0 * (a[k] + 2.0 * (b[k] + c[k]) + e[k]));
+    }
+    assert!(state[3] > 0.0 && state[1] > 0.5, "{state:?}");
+    for machine in exact_machines() {
+        let domain = Domain::new([-10.0, -10.0, -10.0], [10.0, 10.0, 10.0]).unwrap();
+        let field = formula(["2 * z", "0", "0"], &machine, domain);
+        let inertia = spheres(d, density)
+            .lift(Lift::Saffman)
+            .initial_velocity(InitialVelocity::Uniform([0.0; 3]));
+        for engine in machine.engines() {
+            let end = |count: u64| {
+                let tracer = Tracer::new(&field).span(steps(0.0, t, count)).engine(*engine);
+                let run = trace(
+                    &tracer.inertia(inertia.clone()).save_velocity(true),
+                    &one([0.0, 0.0, 0.5]),
+                );
+                let ([x, _, z], velocity) = (run.last()[0], run.velocities.unwrap());
+                let found = [x, z, velocity[0], velocity[2]];
+                let scale = [tau, tau, 1.0, 1.0];
+                (0..4).map(|k| (found[k] - state[k]).abs() / scale[k]).fold(0.0, f64::max)
+            };
+            let [coarse, fine] = [10, 20].map(end);
+            assert_below(&format!("{machine}, {engine:?}"), fine, 1e-5);
+            assert!(coarse / fine > 10.0, "{machine}, {engine:?}: {coarse:e} {fine:e}");
+        }
+        let heavy =
+            Sphere { diameter: d.into(), density: density.into(), fluid_density: 0.0, viscosity };
+        for inertia in [Inertia::new(0.1, 0.5), Inertia::of_spheres(heavy)] {
+            let tracer =
+                Tracer::new(&field).span(steps(0.0, t, 2)).inertia(inertia.lift(Lift::Saffman));
+            let error = tracer.trace(&one([0.0; 3])).unwrap_err().to_string();
+            assert!(error.contains("the lift depends on"), "{error}");
+        }
     }
 }

@@ -8,8 +8,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use burntrace::{
     Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, Distribution, Domain, Drag,
     Engine, Error, Face, Field, FieldFn, FieldOptions, Flow, Formula, Inertia, InitialVelocity,
-    Inlet, InletShape, MeshField, Obstacle, Pattern, PerParticle, Placement, Precision, SaveAt,
-    Scheme, Seeds, SeedsOutside, Shape, Solver, Sphere, Status, Tolerance, Tracer,
+    Inlet, InletShape, Lift, MeshField, Obstacle, Pattern, PerParticle, Placement, Precision,
+    SaveAt, Scheme, Seeds, SeedsOutside, Shape, Solver, Sphere, Status, Tolerance, Tracer,
 };
 
 pub fn formula(velocity: [&str; 3], machine: &Machine, domain: Domain) -> Analytic {
@@ -504,6 +504,7 @@ fn both_engines_have_the_same_paths() {
         Sphere { diameter: 0.02.into(), density: 3.0.into(), fluid_density: 1.0, viscosity: 1e-3 };
     let sphere = Inertia::of_spheres(sphere).drag(Drag::SchillerNaumann);
     let fast = sphere.initial_velocity(InitialVelocity::Uniform([0.5, -0.5, 0.2]));
+    let lifted = fast.clone().lift(Lift::Saffman);
     let obstacle = |shape: Shape| Obstacle {
         shape,
         allowed: Allowed::Outside,
@@ -545,6 +546,7 @@ fn both_engines_have_the_same_paths() {
                 // Differences and gradients of the field are the same away from walls.
                 ("light", &light, BoundaryCondition::Exit),
                 ("fast", &fast, BoundaryCondition::Exit),
+                ("lifted", &lifted, BoundaryCondition::Exit),
             ] {
                 let tracer = Tracer::new(field)
                     .save(SaveAt::EverySteps(2))

@@ -2,7 +2,7 @@
 
 use super::keys::{Keys, Section};
 use super::{KeyError, or_auto, schema};
-use burntrace_core::{Contact, Engine, Solver, Span, WalkScheme, names};
+use burntrace_core::{Contact, Engine, Lift, Solver, Span, WalkScheme, names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +63,9 @@ pub struct Motion {
     /// Coefficients of restitution, 0 to 1: the parts of the velocity across and along a surface that are kept in a reflection.
     #[serde(default = "elastic")]
     pub restitution: [f64; 2],
+    /// The lift in a shear flow.
+    #[serde(default)]
+    pub lift: Lift,
     /// What of a particle touches walls.
     #[serde(default)]
     pub contact: Contact,

@@ -45,7 +45,7 @@ pub fn inertia(motion: &Motion, seeds: &Seeds) -> Result<Inertia> {
     let [across, along] = motion.restitution;
     let made = made.restitution(across, along).drag(drag(motion.drag)).gravity(motion.gravity);
     let made = made.initial_velocity(initial_velocity(seeds, &motion.initial_velocity)?);
-    let made = made.contact(motion.contact);
+    let made = made.contact(motion.contact).lift(motion.lift);
     Ok(match &motion.turbulence {
         Some(of) => made.turbulence(turbulence(of)?),
         None => made,

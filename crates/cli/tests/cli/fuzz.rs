@@ -67,7 +67,7 @@ fn settings() -> Vec<String> {
              fluid_density = 1000.0, viscosity = 1e-3 }",
         ),
         seeded(
-            "motion = { kind = \"inertial\", relaxation_time = 0.1, beta = 0.0, restitution = [0.5, 1.0], contact = \"centre\", \
+            "motion = { kind = \"inertial\", relaxation_time = 0.1, beta = 0.0, restitution = [0.5, 1.0], contact = \"centre\", lift = \"none\", \
              turbulence = { k = 0.1, time_scale = 0.2 } }",
         ),
         seeded(

@@ -3,7 +3,7 @@
 //! sweeps: exponential collocation (Hochbruck and Ostermann 2010, Acta Numerica 19:209).
 
 use super::{
-    inertia::{Inertial, Response},
+    response::{Inertial, Response, lift},
     runge_kutta::{StepResult, StepTimes},
     sampled_at::{StepStart, sampled_at},
     stepper::Stepper,
@@ -29,7 +29,7 @@ pub(super) fn inertial_step(
     let tau = response.tau.clone();
     let mut stages =
         StageTargets { stepper, inertial, start, own, response, times, tau, first_factor: None };
-    let met = stages.met(fluid.clone(), from.clone(), 0.0)?;
+    let met = stages.met(fluid.clone(), (from.clone(), 0.0), &stages.own)?;
     let (slip, still) =
         (met.velocity.clone() - stages.own.clone(), stages.tau.clone() * met.pull.clone());
     if let Some(factor) = inertial.first_factor(response, &slip, &still) {
@@ -102,22 +102,29 @@ impl StageTargets<'_> {
         let stage = self.start.position.clone() + state.moved.clone();
         let at = sampled_at(self.stepper, self.start, stage)?;
         let fluid = self.times.velocity(self.stepper.field, at.clone(), part)?;
-        let met = self.met(fluid, at, part)?;
-        Ok(self.target_of(met, self.own.clone() + state.change.clone()))
+        let velocity = self.own.clone() + state.change.clone();
+        let met = self.met(fluid, (at, part), &velocity)?;
+        Ok(self.target_of(met, velocity))
     }
 
-    /// What particles meet at a part of the step where the field has a velocity.
-    fn met(&self, fluid: Tensor<2>, at: Tensor<2>, part: f64) -> Result<Met> {
+    /// What particles with a velocity meet at a part of the step where the field has one.
+    fn met(&self, fluid: Tensor<2>, (at, part): (Tensor<2>, f64), own: &Tensor<2>) -> Result<Met> {
         let Response { beta, fluctuation, .. } = self.response;
         let mut pull =
             (beta.clone().neg().add_scalar(1.0)) * row(self.inertial.launch.gravity, &at);
         if !self.inertial.launch.is_heavy {
-            pull = pull + beta.clone() * self.acceleration(&fluid, at, part)?;
+            pull = pull + beta.clone() * self.acceleration(&fluid, at.clone(), part)?;
         }
         let velocity = match fluctuation {
             Some(fluctuation) => fluid + fluctuation.clone(),
             None => fluid,
         };
+        if self.inertial.launch.lift != 0.0 {
+            let slip = velocity.clone() - own.clone();
+            let vorticity = self.vorticity(&at, part)?;
+            let lift = lift(self.inertial.launch.lift, self.response, &slip, &vorticity);
+            pull = lift.map_or(pull.clone(), |lift| pull + beta.clone() * lift);
+        }
         Ok(Met { velocity, pull })
     }
 
@@ -130,6 +137,29 @@ impl StageTargets<'_> {
             (Some(factor), Some(first)) => target + (factor / first.clone()).sub_scalar(1.0) * slip,
             _ => target,
         }
+    }
+
+    /// The fluid's vorticity at a part of the step, by central differences along the axes.
+    fn vorticity(&self, at: &Tensor<2>, part: f64) -> Result<Tensor<2>> {
+        let beside = |d: usize, side: f64| {
+            let mut offset = [0.0; 3];
+            offset[d] = side * self.inertial.reach[d];
+            let position = sampled_at(self.stepper, self.start, at.clone() + row(offset, at))?;
+            self.times.velocity(self.stepper.field, position, part)
+        };
+        let along = |d: usize| match self.inertial.flat[d] {
+            true => Ok(at.zeros_like()),
+            false => {
+                let difference = beside(d, 1.0)? - beside(d, -1.0)?;
+                Ok(difference.div_scalar(2.0 * self.inertial.reach[d]))
+            }
+        };
+        let by = [along(0)?, along(1)?, along(2)?];
+        let curl = [0, 1, 2].map(|d| {
+            let (e, f) = ((d + 1) % 3, (d + 2) % 3);
+            by[e].clone().narrow(1, f, 1) - by[f].clone().narrow(1, e, 1)
+        });
+        Ok(Tensor::cat(curl.to_vec(), 1))
     }
 
     /// The fluid's acceleration Du/Dt at a part of the step: differences of order 4 along its path and in time.

@@ -32,6 +32,7 @@ mod planning;
 mod prepared;
 mod reading;
 mod reinjection;
+mod response;
 mod rows;
 mod run;
 mod runge_kutta;

@@ -2,7 +2,7 @@
 
 use super::{
     each_step::Hook,
-    inertia::Inertial,
+    response::Inertial,
     selection::{RowSelection, finite},
     turbulence::Turbulent,
 };

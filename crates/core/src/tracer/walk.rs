@@ -111,9 +111,9 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
     }))
 }
 
-/// Half the distance of the central difference for the gradient of diffusivity: much smaller than the smallest
-/// cell, in which diffusivity is linear, and much larger than rounding.
-fn reach(tracer: &Tracer) -> [f64; 3] {
+/// Half the distance of the central difference for a gradient, such as that of diffusivity: much smaller than the smallest
+/// cell, in which a field is linear along each axis, and much larger than rounding.
+pub(super) fn reach(tracer: &Tracer) -> [f64; 3] {
     let size = tracer.domain_box().size();
     let shape = tracer.field.sampled().map(|sampled| sampled.tensors.shape);
     [0, 1, 2].map(|d| match shape {

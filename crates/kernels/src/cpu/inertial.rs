@@ -3,6 +3,7 @@
 // By index, as an iterator call might not be inlined.
 #![allow(clippy::needless_range_loop)]
 
+mod drag;
 mod weights;
 
 use super::{
@@ -17,9 +18,10 @@ use super::{
 };
 use crate::{
     InertialLaunch,
-    inertia::{DIFFERENCE, LEAST_FACTOR, difference_in_time},
+    inertia::{DIFFERENCE, difference_in_time},
     physics::prelude::host::Vec3,
 };
+use drag::{factor, first_factor, length, lift};
 use weights::Weights;
 
 /// The velocity of a particle, then its relaxation time, beta and Reynolds number of a unit of speed, then a fluctuation of the fluid's
@@ -175,9 +177,9 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         for g in 0..G {
             at[g] = self.context.walls.wrap::<L>(at[g]);
         }
-        let (fluid, acceleration) = self.sample(START, &at);
-        self.start(&fluid, &acceleration);
         let zero = [L::Four::splat(F::zero()); G];
+        let (fluid, acceleration) = self.sample(START, &at, &zero);
+        self.start(&fluid, &acceleration);
         let first = self.targets_of(fluid, acceleration, &self.own.velocity.clone());
         let mut targets: Polynomials<L::Four, G> = [first, zero, zero];
         let (mut middle, mut before) = (zero, zero);
@@ -202,11 +204,9 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         Flown { to: self.from.moved::<F>(&displacements), change, error }
     }
 
-    /// Finds velocities that are not known yet, and the weights of the step.
+    /// Finds velocities that are not known yet.
     #[inline(always)]
-    fn start(&mut self, fluid: &[L::Four; G], acceleration: &[L::Four; G]) {
-        let (_, _, h) = self.when;
-        let gravity = self.gravity();
+    fn release(&mut self, fluid: &[L::Four; G]) {
         for g in 0..G {
             if self.own.is_new[g] {
                 self.own.is_new[g] = false;
@@ -215,6 +215,15 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
                     None => fluid[g] - self.own.fluctuation[g],
                 };
             }
+        }
+    }
+
+    /// Finds the weights of the step.
+    #[inline(always)]
+    fn start(&mut self, fluid: &[L::Four; G], acceleration: &[L::Four; G]) {
+        let (_, _, h) = self.when;
+        let gravity = self.gravity();
+        for g in 0..G {
             let mut tau = self.own.tau[g];
             if let Some(law) = self.inertia.drag {
                 let (reynolds, beta) = (self.own.reynolds[g], self.own.beta[g]);
@@ -238,29 +247,43 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         for g in 0..G {
             at[g] = self.context.walls.wrap::<L>(at[g] + moved[g]);
         }
-        let (fluid, acceleration) = self.sample(point, &at);
-        let mut velocity = fluid;
-        if self.inertia.drag.is_some() {
-            let change = self.moved(which, 1, targets);
+        let (mut change, mut velocity) = (at, at);
+        if self.inertia.drag.is_some() || self.inertia.lift != 0.0 {
+            change = self.moved(which, 1, targets);
             for g in 0..G {
                 velocity[g] = self.own.velocity[g] + change[g];
             }
         }
+        let (fluid, acceleration) = self.sample(point, &at, &change);
         self.targets_of(fluid, acceleration, &velocity)
     }
 
-    /// The velocities of the fluid and, unless particles are heavy, its accelerations.
+    /// The velocities of the fluid and, unless particles are heavy, its accelerations with those by lift over beta. `change` is that of the
+    /// velocities since the start.
     #[inline(always)]
-    fn sample(&mut self, (part, stage): Point, at: &[L::Four; G]) -> ([L::Four; G], [L::Four; G]) {
+    fn sample(
+        &mut self,
+        (part, stage): Point,
+        at: &[L::Four; G],
+        change: &[L::Four; G],
+    ) -> ([L::Four; G], [L::Four; G]) {
         let pair = &self.pairs[stage];
         let mut acceleration = [L::Four::splat(F::zero()); G];
         if self.inertia.is_heavy {
             let fluid = self.fluid.of_all(stage, at, pair);
-            return (self.fluctuating(fluid), acceleration);
+            let fluid = self.fluctuating(fluid);
+            if stage == START.1 {
+                self.release(&fluid);
+            }
+            return (fluid, acceleration);
         }
-        let mut fluid = *at;
+        let (mut fluid, mut vorticity) = (*at, acceleration);
         for g in 0..G {
             let (value, [by_x, by_y, by_z]) = self.fluid.slopes(g, at[g], pair);
+            if self.inertia.lift != 0.0 {
+                let [x, y, z] = [by_x.array(), by_y.array(), by_z.array()];
+                vorticity[g] = L::Four::new([y[2] - z[1], z[0] - x[2], x[1] - y[0], F::zero()]);
+            }
             fluid[g] = value;
             acceleration[g] = by_x * value.spread::<0>();
             acceleration[g] = by_y.fma(value.spread::<1>(), acceleration[g]);
@@ -269,7 +292,19 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         if !self.inertia.is_steady {
             self.add_changes((part, stage), at, &fluid, &mut acceleration);
         }
-        (self.fluctuating(fluid), acceleration)
+        let fluid = self.fluctuating(fluid);
+        if stage == START.1 {
+            self.release(&fluid);
+        }
+        if self.inertia.lift != 0.0 {
+            for g in 0..G {
+                let slip = (fluid[g] - self.own.velocity[g] - change[g]).array();
+                let (by, reynolds) = (self.inertia.lift, self.own.reynolds[g]);
+                let lift = lift(by, reynolds, slip, vorticity[g].array());
+                acceleration[g] = acceleration[g] + L::Four::new(lift);
+            }
+        }
+        (fluid, acceleration)
     }
 
     #[inline(always)]
@@ -347,27 +382,6 @@ impl<F: Real, L: Lanes<F>, E: StageSlopes<F, L, G>, const G: usize> Flight<'_, '
         }
         moved
     }
-}
-
-/// The factor of the drag by a law and the speed of the slip.
-#[inline(never)]
-fn factor<F: Real>([a, b, p]: [f64; 3], reynolds: F, speed: f64) -> f64 {
-    a + b * (reynolds.exact() * speed).powf(p)
-}
-
-/// The factor that a step is linearised with: that of the slip at its start and of the one at which the drag would balance the pull, a
-/// velocity at which that of Stokes does.
-#[inline(never)]
-fn first_factor<F: Real>(law: [f64; 3], reynolds: F, [slip, pull]: [[F; 4]; 2]) -> f64 {
-    let [slip, pull] = [slip, pull].map(length);
-    let terminal =
-        pull * factor(law, reynolds, pull).max(f64::MIN_POSITIVE).powf(-1.0 / (1.0 + law[2]));
-    factor(law, reynolds, slip.hypot(terminal)).max(LEAST_FACTOR)
-}
-
-#[inline(always)]
-fn length<F: Real>([u, v, w, _]: [F; 4]) -> f64 {
-    (u * u + v * v + w * w).sqrt().exact()
 }
 
 /// The lines through targets at the start and in the middle of a step: their slopes.
