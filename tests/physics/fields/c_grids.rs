@@ -354,7 +354,7 @@ fn nobody_leaves_a_sea_of_random_cells_with_random_velocities_on_their_faces() {
         for machine in exact_machines() {
             let field = lattice.field(&machine, FACES, &numbers);
             let tracer = Tracer::new(&field).mesh_wall(condition).all_faces(condition);
-            let tracer = tracer.span(steps(0.0, 10_000.0, 20_000)).save(SaveAt::EverySteps(500));
+            let tracer = tracer.span(steps(0.0, 1000.0, 2000)).save(SaveAt::EverySteps(50));
             let tracks = trace(&tracer, &Seeds::list(starts.clone()).unwrap());
             for save in &tracks.saves {
                 let data = TensorData::new(save.as_flattened().to_vec(), [save.len(), 3]);

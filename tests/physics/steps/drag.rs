@@ -245,7 +245,7 @@ fn spheres_touch_walls_one_radius_before() {
 #[test]
 fn lift_pushes_spheres_across_a_shear_flow() {
     // du/dz = 2, a sphere at rest that is slower: towards the faster fluid. The answer of small steps by hand.
-    let (d, density, fluid_density, viscosity, shear) = (1e-3, 2.0, 1.0, 1e-3, 2.0);
+    let (d, density, fluid_density, viscosity, shear) = (1e-3_f64, 2.0, 1.0, 1e-3, 2.0);
     let total = 2.0 * density + fluid_density;
     let tau = d * d * total / (36.0 * viscosity);
     let mass = std::f64::consts::PI / 12.0 * d.powi(3) * total;
