@@ -233,6 +233,8 @@ fn spheres_touch_walls_one_radius_before() {
             (Inertia::new(0.1, 0.0), "spheres of one diameter"),
             (spheres(vec![0.1], 1.0), "spheres of one diameter"),
             (spheres(4.5, 1.0), "do not fit between the walls along x"),
+            (spheres(4.0, 1.0), "do not fit between the walls along x"),
+            (spheres(40.0, 1.0), "do not fit between the walls along x"),
         ] {
             let error = refused(inertia, middle);
             assert!(error.contains(text), "{error}");

@@ -756,6 +756,14 @@ fn what_inertia_cannot_be_combined_with_is_refused() {
     let tracer = || Tracer::new(&field).span(steps(0.0, 1.0, 10));
     let refused = |tracer: Tracer| tracer.trace(&seeds).err().unwrap();
     let inertia = || Inertia::new(0.1, 0.5);
+    let table = |sizes: &[f64], smaller: &[f64]| {
+        let (sizes, smaller) = (sizes.into(), smaller.into());
+        PerParticle::Drawn(Distribution::Table { sizes, smaller }, 1)
+    };
+    let spheres = |diameter: PerParticle, fluid_density: f64| {
+        let density = 1000.0.into();
+        Inertia::of_spheres(Sphere { diameter, density, fluid_density, viscosity: 1e-3 })
+    };
     let combined = [
         tracer().inertia(inertia()).drift([1.0, 0.0, 0.0]),
         tracer().inertia(inertia()).scheme(Scheme::Heun),
@@ -774,6 +782,13 @@ fn what_inertia_cannot_be_combined_with_is_refused() {
         ),
         (inertia().drag(Drag::SchillerNaumann), "depends on the sizes of particles"),
         (inertia().drag(Drag::Coefficient(0.4)), "depends on the sizes of particles"),
+        (spheres(table(&[1e-4], &[0.0, 1.0]), 1.0), "the 1 sizes [0.0001] and the 2 parts"),
+        (spheres(table(&[], &[]), 1.0), "the 0 sizes [] and the 0 parts []"),
+        (spheres(table(&[2e-4, 1e-4], &[0.0, 1.0]), 1.0), "sizes above 0 and parts from 0 to 1"),
+        (
+            spheres(1e-4.into(), 0.0).drag(Drag::SchillerNaumann),
+            "the Reynolds number, which is 0 in a fluid of the density 0",
+        ),
         (
             inertia().gravity([0.0, 0.0, 1.0]),
             "the gravity has the component 1 along z; the domain is flat along z; give 0 along it",

@@ -7,7 +7,7 @@ use crate::{
 };
 use burntrace::{
     BoundaryCondition, Domain, Engine, Face, Field, FieldOptions, GridField, Inertia, Inlet,
-    InletShape, Pattern, Placement, SaveAt, Seeds, Tracer, Turbulence, TurbulentTime,
+    InletShape, Pattern, Placement, SaveAt, Seeds, Source, Tracer, Turbulence, TurbulentTime,
 };
 
 /// Particles of a relaxation time in turbulence of the energy k and the time scale T.
@@ -206,4 +206,27 @@ fn turbulent_runs_resume_to_the_same_bits_and_re_use_slots() {
     let [fused, tensor] = [Engine::Fused, Engine::Tensor].map(ends);
     assert!(fused.summary.released > 2);
     assert_below("re-used slots", distance(fused.last(), tensor.last()), 1e-10);
+
+    // Of a source, in launches and saves of any length.
+    let open = formula(["1", "0.2 * sin(6 * x)", "0"], machine, domain);
+    let inlet = || Inlet::new(InletShape::Face(Face::XLow), Pattern::Uniform).unwrap();
+    let ends = |engine, every| {
+        let tracer = Tracer::new(&open)
+            .span(steps(0.0, 3.0, 60))
+            .save(SaveAt::EverySteps(every))
+            .source(Source::constant(inlet(), 9.0, 12).unwrap())
+            .engine(engine)
+            .inertia(turbulent(0.05, 0.02, 0.2));
+        trace(&tracer, &one([0.5, 0.5, 0.0]))
+    };
+    let known = |run: &Run| -> Vec<[f64; 3]> {
+        run.last().iter().filter(|p| p[0].is_finite()).copied().collect()
+    };
+    let whole = ends(Engine::Fused, 60);
+    for (engine, every) in [(Engine::Fused, 7), (Engine::Tensor, 60), (Engine::Tensor, 7)] {
+        let other = ends(engine, every);
+        let (a, b) = (known(&whole), known(&other));
+        assert!(a.len() > 5 && a.len() == b.len(), "{} {}", a.len(), b.len());
+        assert_below(&format!("a source, {engine:?}, {every}"), distance(&a, &b), 1e-10);
+    }
 }

@@ -20,7 +20,8 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug)]
 struct StatusTally {
     count: u64,
-    mass: Option<f64>,
+    /// The mass of those whose mass is known, and their number.
+    mass: (f64, u64),
     /// Number of ends in each time bin.
     over_time: Vec<u64>,
     times: TimeDistribution,
@@ -30,7 +31,7 @@ impl StatusTally {
     fn new(options: &Options) -> Self {
         StatusTally {
             count: 0,
-            mass: None,
+            mass: (0.0, 0),
             over_time: Vec::new(),
             times: TimeDistribution::new(options),
         }
@@ -44,10 +45,13 @@ impl StatusTally {
         self.times.merge(&other.times);
     }
 
-    fn add_mass(&mut self, mass: Option<f64>) {
-        if let Some(mass) = mass {
-            *self.mass.get_or_insert(0.0) += mass;
-        }
+    fn add_mass(&mut self, (mass, count): (f64, u64)) {
+        self.mass = (self.mass.0 + mass, self.mass.1 + count);
+    }
+
+    /// The mass, if that of all is known.
+    fn mass(&self) -> Option<f64> {
+        (self.mass.1 == self.count).then_some(self.mass.0)
     }
 }
 
@@ -72,7 +76,7 @@ impl EndTally {
         let key = (outcome.group, outcome.status.code());
         let tally = self.tallies.entry(key).or_insert_with(|| StatusTally::new(options));
         tally.count += 1;
-        tally.add_mass(outcome.mass);
+        tally.add_mass(outcome.mass.map_or((0.0, 0), |mass| (mass, 1)));
         let Some([release, time]) = outcome.times.filter(|_| outcome.status.has_ended()) else {
             return;
         };
@@ -119,7 +123,7 @@ impl GroupTally {
         let end = |(status, tally): (Status, &StatusTally)| EndStatistics {
             status,
             count: tally.count,
-            mass: tally.mass,
+            mass: tally.mass(),
             over_time: saves.map_or_else(Histogram::default, |saves| {
                 let edges = options.time_bins.as_deref().unwrap_or(saves);
                 let mut histogram = Histogram::of(edges);

@@ -7,7 +7,7 @@ use super::trajectory::{Observation, SlotTrajectory};
 use super::{Options, ParticleStatistics, SaveStatistics, SpeedFrom, pairs};
 use crate::{Error, Result};
 use burn::tensor::{Element, ElementConversion, Tensor, TensorData};
-use burntrace_core::{Ends, MASS, ParticleInstance, Save, SavePlan, Status};
+use burntrace_core::{DIAMETER, Ends, MASS, ParticleInstance, Save, SavePlan, Status};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -67,7 +67,7 @@ impl Recording {
             saves: vec![Vec::new(); groups + 1],
             tally: EndTally::default(),
             rows: Vec::new(),
-            masses: match plan.arrays.iter().any(|array| array.name == MASS) {
+            masses: match has_sizes(&plan) {
                 true => vec![f64::NAN; plan.particles],
                 false => Vec::new(),
             },
@@ -269,6 +269,12 @@ impl Recording {
             });
         Ok(())
     }
+}
+
+/// Whether the diameters and masses of particles are saved.
+fn has_sizes(plan: &SavePlan) -> bool {
+    let has = |name: &str| plan.arrays.iter().any(|of| of.name == name && of.components == 1);
+    has(DIAMETER) && has(MASS)
 }
 
 impl SaveBlock {

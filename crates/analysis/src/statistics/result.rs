@@ -143,7 +143,8 @@ pub struct EndStatistics {
     pub status: Status,
     /// Number of particles.
     pub count: u64,
-    /// Their mass, if masses are saved (`SaveRequest::sizes`).
+    /// Their mass, if masses are saved (`SaveRequest::sizes`) and that of each is known: not of a particle in a re-used slot that has never been active at a
+    /// save.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mass: Option<f64>,
     /// Number of ends over time, in the intervals between saves unless bins were given. Empty if end

@@ -23,6 +23,13 @@ pub fn check(case: &Case) -> Result<()> {
         None => {}
     }
     case.motion.as_ref().map_or(Ok(()), inertia::check)?;
+    if let Some(column) = inertia::columns(case).first()
+        && !case.source.is_empty()
+    {
+        return Err(Misuse::error(format!(
+            "[motion] has the column `{column}` of the seeds, which the particles of a [[source]] do not have; give a number or a distribution"
+        )));
+    }
     let solver = case.trace.solver;
     if solver.tolerance.is_some() && solver.scheme != Scheme::DormandPrince {
         return Err(Misuse::error(

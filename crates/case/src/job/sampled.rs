@@ -68,6 +68,17 @@ pub fn check(case: &Case) -> Result<()> {
              the key `name`"
         )));
     }
+    let needed = inertia::arrays(case);
+    let is_other = |of: &&SampledArray| {
+        needed.contains(&of.name)
+            && (of.array != of.name || of.files.is_some() || of.prefer.is_some())
+    };
+    if let Some(other) = case.save.fields.iter().find(is_other) {
+        return Err(Misuse::error(format!(
+            "save.fields: `{}` is an array of motion.turbulence, and another one here; give this one another name with the key `name`",
+            other.name
+        )));
+    }
     let fail = |error| Misuse::error(format!("save.fields: {error}"));
     io::tracks::check_names(&arrays).map_err(fail)
 }

@@ -119,10 +119,10 @@ fn ends(report: &RunReport, document: &mut Document) {
     let unit = in_parentheses(&report.results.units().time);
     document.heading("What ended where");
     let has_mass = all.ends.iter().any(|end| end.mass.is_some());
-    let mass = all.ends.iter().filter_map(|end| end.mass).sum::<f64>();
+    let mass = all.ends.iter().map(|end| end.mass).sum::<Option<f64>>();
     let of_status = |end: &'_ EndStatistics| (end.status.to_string(), end.count, end.mass);
     let by_status = all.ends.iter().map(|end| (of_status(end), &end.residence));
-    let rows = by_status.chain([(("all".into(), all.ended, Some(mass)), &all.residence)]).map(
+    let rows = by_status.chain([(("all".into(), all.ended, mass), &all.residence)]).map(
         |((name, ended, mass), times)| {
             let median = times.quantiles.iter().find(|quantile| quantile.probability == 0.5);
             let median = median.map(|quantile| quantile.time);

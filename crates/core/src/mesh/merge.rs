@@ -72,7 +72,6 @@ const HASH_CELL: f64 = 16.0;
 const SHIFT: f64 = 0.381_966;
 const NONE: u32 = u32::MAX;
 
-/// Merges each point with the first earlier point within `tolerance`.
 impl Merged {
     /// Points of which none are merged.
     pub fn none(points: &[[f64; 3]]) -> Self {
@@ -81,6 +80,7 @@ impl Merged {
     }
 }
 
+/// Merges each point with the first earlier point within `tolerance`.
 pub(super) fn merge(points: &[[f64; 3]], tolerance: f64) -> Merged {
     let mut table = PointTable::new(points, tolerance);
     let mut merged = Merged { points: Vec::new(), map: Vec::new(), first: Vec::new() };

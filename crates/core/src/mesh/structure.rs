@@ -36,7 +36,7 @@ pub struct MeshCounts {
 
 /// A mesh of cells of one dimension.
 ///
-/// Coincident points are merged, which connects the pieces of a file. Points coincide if their
+/// Coincident points are merged, which connects the pieces of a file; points with velocities on faces connect cells, and stay apart. Points coincide if their
 /// coordinates differ by at most 10^-5 of the median edge length and a tenth of the shortest edge.
 /// Edges below 10^-9 of the median are ignored.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl Mesh {
 
     pub(super) fn build(
         points: &[[f64; 3]],
-        cells: Cells,
+        mut cells: Cells,
         Coordinates { precision, is_in_degrees, are_apart }: Coordinates,
     ) -> Result<Self> {
         check_points(points)?;
@@ -104,18 +104,18 @@ impl Mesh {
         let tolerance = tolerance(points, &cells);
         let mut merged = merge(points, tolerance);
         tracing::debug!(points = points.len(), different = merged.points.len(), "merged");
-        let mut joined = cells.clone();
-        for node in &mut joined.connectivity {
+        let apart = are_apart.then(|| cells.clone());
+        for node in &mut cells.connectivity {
             *node = merged.map[*node as usize];
         }
-        let joined = joined.reduced();
+        let joined = cells.reduced();
         let neighbours = neighbours::neighbours(&joined, merged.points.len());
-        let cells = match are_apart && joined.kinds == cells.kinds {
-            true => {
+        let cells = match apart.filter(|cells| joined.kinds == cells.kinds) {
+            Some(cells) => {
                 merged = Merged::none(points);
                 cells
             }
-            false => joined,
+            None => joined,
         };
         tracing::debug!(open = neighbours.open, "neighbours");
         let survey = survey::survey(&merged.points, &cells, flat, precision);

@@ -2,7 +2,7 @@
 
 use super::{Tracer, obstacles};
 use crate::{
-    BoundaryCondition, Contact, Domain, Error, PerParticle, Result, Shape, error::short,
+    BoundaryCondition, Contact, Domain, Error, Obstacle, PerParticle, Result, Shape, error::short,
     field::AXES, inertia::Body,
 };
 use burntrace_kernels::Allowed;
@@ -63,6 +63,21 @@ pub(super) fn grown(shape: Shape, allowed: Allowed, radius: f64) -> Shape {
     }
 }
 
+/// Whether a vessel has room for the centres of particles.
+fn fits(Obstacle { shape, allowed, .. }: &Obstacle, by: f64) -> bool {
+    let is_longer = |length: f64| length > 2.0 * by;
+    *allowed == Allowed::Outside
+        || match shape {
+            Shape::Sphere { radius, .. } => *radius > by,
+            Shape::Cylinder { radius, axis, capped, .. } => {
+                let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
+                *radius > by && (!capped || is_longer(length))
+            }
+            Shape::Box { low, high } => (0..3).all(|d| is_longer(high[d] - low[d])),
+            Shape::Surface(_) | Shape::Land(_) => true,
+        }
+}
+
 /// Refuses walls that cannot be moved, and particles that do not fit between them.
 pub(super) fn check(tracer: &Tracer) -> Result<()> {
     let is_asked = tracer.motion.inertia.as_ref().is_some_and(|it| it.contact == Contact::Surface);
@@ -90,8 +105,16 @@ pub(super) fn check(tracer: &Tracer) -> Result<()> {
                 .into(),
         );
     }
+    let misfit = obstacles.iter().position(|obstacle| !fits(obstacle, radius));
+    if let Some(number) = misfit {
+        return fail(format!(
+            "particles of the radius {} do not fit in obstacle {number}; give smaller ones",
+            short(radius)
+        ));
+    }
+    let given = tracer.surroundings.domain.unwrap_or_else(|| tracer.field.domain());
     let domain = tracer.domain_box();
-    match (0..3).find(|d| domain.low[*d] > domain.high[*d]) {
+    match (0..3).find(|d| !given.is_flat(*d) && domain.low[*d] >= domain.high[*d]) {
         Some(d) => fail(format!(
             "particles of the radius {} do not fit between the walls along {}; give smaller ones",
             short(radius),

@@ -89,7 +89,12 @@ pub(super) fn check_counts(tracer: &Tracer, slots: usize) -> Result<()> {
     let Some(inertia) = &tracer.motion.inertia else { return Ok(()) };
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for (name, numbers, _) in quantities(inertia) {
-        counts.push((name, numbers.numbers(0..1)?.len()));
+        let count = match numbers {
+            // One for each slot, once the distribution is checked.
+            PerParticle::Drawn(..) => 1,
+            _ => numbers.numbers(0..1)?.len(),
+        };
+        counts.push((name, count));
     }
     if let InitialVelocity::Each(each) = &inertia.initial_velocity {
         counts.push(("initial velocity", each.len()));
@@ -243,6 +248,14 @@ fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
         Body::Response { .. } => {}
     }
     let has_fluid = matches!(&inertia.body, Body::Sphere(of) if of.fluid_density > 0.0);
+    if inertia.drag.law().is_some()
+        && matches!(&inertia.body, Body::Sphere(of) if of.fluid_density == 0.0)
+    {
+        return fail(
+            "the drag depends on the Reynolds number, which is 0 in a fluid of the density 0; give a fluid density above 0, or Stokes drag"
+                .into(),
+        );
+    }
     if inertia.lift != Lift::None && !has_fluid {
         return fail(
             "the lift depends on the sizes of particles and on the density of the fluid; give spheres (diameter, density, fluid density, viscosity) \

@@ -89,9 +89,9 @@ impl<'a> Tracer<'a> {
         let schedule = self.schedule()?;
         let engine = self.choose_engine(self.has_tracked_input(seeds))?;
         self.check_segments(in_segments)?;
+        contact::check(self)?;
         check_overlap(self)?;
         inertia::check_counts(self, self.num_slots(seeds))?;
-        contact::check(self)?;
         let sampler = Sampler::new(self, &schedule)?;
         let mut cells = self.locate(seeds)?;
         let is_tracked = in_segments || self.is_tracked(seeds)?;

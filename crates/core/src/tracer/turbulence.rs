@@ -8,8 +8,8 @@ use super::{
     stepper::Stepper,
 };
 use crate::{Error, Inertia, Quantity, Result, TurbulentTime, error::short, field::LANES, random};
-use burn::tensor::{Tensor, TensorData};
-use burntrace_kernels::{Particles, Record};
+use burn::tensor::{Bool, Tensor, TensorData};
+use burntrace_kernels::{Particles, Record, status::WAITING};
 use rayon::prelude::*;
 
 /// The constant of the time scale 0.15 k / epsilon (half the eddy life of Gosman and Ioannides 1983, J. Energy 7:482, in the form that
@@ -118,7 +118,7 @@ impl Turbulent {
     ) -> Result<Particles> {
         let Some(before) = particles.fluctuation() else { return Ok(particles) };
         let [from, to] = step.times;
-        let [energy, time] = self.values(stepper, &particles, from)?;
+        let ([energy, time], is_known) = self.values(stepper, &particles, from)?;
         let deviation = energy.clamp_min(0.0).mul_scalar(2.0 / 3.0).add_scalar(TINY).sqrt();
         let x = time.recip().mul_scalar(0.5 * (to - from).abs());
         // With t = tanh(x), the part exp(-2x) = (1 - t) / (1 + t) of the one before is kept.
@@ -127,26 +127,27 @@ impl Turbulent {
         let part = t.clone().neg().add_scalar(1.0) / more.clone();
         let root = x.add_scalar(TINY).sqrt();
         let new = deviation.clone() * t.clone().add_scalar(TINY).sqrt() / root.clone();
-        let random = self.random(&particles, first, step.index, &before)?;
-        let is_new = before.clone().detach().is_nan();
+        let (random, is_waiting) = self.random(&particles, first, step.index, &before)?;
+        // Drawn at the release: a chain from before it would depend on when the slot was filled.
+        let is_new = before.clone().detach().is_nan().bool_or(is_waiting);
         let kept = before.mask_fill(is_new.clone(), 0.0) * part;
         let added = (deviation * t).mul_scalar(2.0) / (more * root);
         let all = |column: Tensor<2>| column.expand(random.dims());
         let factor = all(added).mask_where(is_new, all(new));
         let fluctuation = kept + factor * random;
-        // Where the field has no values, there is no turbulence.
-        let is_known = fluctuation.clone().detach().is_finite();
+        let is_known = is_known.expand(fluctuation.dims());
         let fluctuation = fluctuation.mask_fill(is_known.bool_not(), 0.0);
         Ok(particles.with_fluctuation(fluctuation))
     }
 
-    /// The energy and the time scale at the particles `[n, 1]`, or `[1, 1]`.
+    /// The energy and the time scale at the particles `[n, 1]`, or `[1, 1]`, and whether there is turbulence: elsewhere, where a value is missing or not
+    /// above 0, both are numbers without gradients.
     fn values(
         &self,
         stepper: &Stepper,
         particles: &Particles,
         time: f64,
-    ) -> Result<[Tensor<2>; 2]> {
+    ) -> Result<([Tensor<2>; 2], Tensor<2, Bool>)> {
         let columns = [self.energy, self.time.1];
         let is_sampled = columns.iter().any(|column| matches!(column, Column::Of(_)));
         let values = match is_sampled {
@@ -163,20 +164,29 @@ impl Turbulent {
                 Tensor::full([1, 1], number, (&position.device(), position.dtype()))
             }
         });
-        Ok([energy.clone(), (self.time.0)([energy, of_time])])
+        let is_positive = |of: &Tensor<2>| {
+            let of = of.clone().detach();
+            of.clone().is_finite().bool_and(of.greater_elem(0.0))
+        };
+        let [a, b] = [is_positive(&energy), is_positive(&of_time)];
+        let rows = energy.dims()[0].max(of_time.dims()[0]);
+        let is_known = a.expand([rows, 1]).bool_and(b.expand([rows, 1]));
+        let [energy, of_time] = [energy, of_time]
+            .map(|of| of.expand([rows, 1]).mask_fill(is_known.clone().bool_not(), 1.0));
+        Ok(([energy.clone(), (self.time.0)([energy, of_time])], is_known))
     }
 
-    /// Standard normal numbers `[n, 3]`, 0 along flat axes.
+    /// Standard normal numbers `[n, 3]`, 0 along flat axes, and whether each particle waits for its release.
     fn random(
         &self,
         particles: &Particles,
         first: u32,
         step: u64,
         beside: &Tensor<2>,
-    ) -> Result<Tensor<2>> {
+    ) -> Result<(Tensor<2>, Tensor<2, Bool>)> {
         let records = ints(&particles.record)?;
         let records = Record::from_numbers(&records);
-        let draw = DRAWS | (2 * step as u32);
+        let draw = DRAWS | (step as u32).wrapping_mul(2);
         let numbers = |(row, record): (usize, &Record)| {
             let row = particles.slots.as_ref().map_or(row as u32, |slots| slots[row]);
             let slot = u64::from(first + row);
@@ -186,6 +196,9 @@ impl Turbulent {
         };
         let numbers: Vec<[f64; 3]> = records.par_iter().enumerate().map(numbers).collect();
         let data = TensorData::new(numbers.into_flattened(), beside.dims());
-        Ok(Tensor::from_data(data, (&beside.device(), beside.dtype())))
+        let waits: Vec<bool> =
+            records.iter().flat_map(|record| [record.status == WAITING; 3]).collect();
+        let waits = Tensor::from_data(TensorData::new(waits, beside.dims()), &beside.device());
+        Ok((Tensor::from_data(data, (&beside.device(), beside.dtype())), waits))
     }
 }

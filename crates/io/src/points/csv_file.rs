@@ -70,9 +70,11 @@ pub(super) fn columns(path: &Path, names: &[&str]) -> Result<Vec<Vec<f64>>> {
         let wrong = |reason| wrong(path, line_of(record.position(), text), reason);
         let Some(places) = &places else {
             let place = |name: &&str| {
-                let is_it = |field: &str| field.eq_ignore_ascii_case(name);
+                let find = |is_it: &dyn Fn(&str) -> bool| record.iter().position(is_it);
                 let fields = || record.iter().collect::<Vec<_>>();
-                record.iter().position(is_it).ok_or_else(|| match is_header(&record) {
+                let found = find(&|field| field == *name)
+                    .or_else(|| find(&|field| field.eq_ignore_ascii_case(name)));
+                found.ok_or_else(|| match is_header(&record) {
                     true => format!("the header has no column `{name}`, but {}", list(&fields())),
                     false => format!("the file has no header that names a column `{name}`"),
                 })
