@@ -352,6 +352,16 @@ fn columns_of_seeds_give_each_its_size_and_the_report_has_the_mass_of_each_end()
     let output = run(folder.path(), &[PLUG, DUST, rest, MANY]);
     let message = "motion.diameter is the column `d` of the seeds, which are not all from files";
     assert_refused(&output, 2, &[message]);
+    let source = "[[source]]\nrate = 1.0\ncapacity = 5\n\
+        inlet = { kind = \"face\", face = \"x-low\", pattern = \"uniform\" }\n";
+    let output = run(folder.path(), &[PLUG, DUST, rest, seeds, source]);
+    assert_refused(&output, 2, &["which the particles of a [[source]] do not have"]);
+    // Names that differ in case.
+    let csv = "x,y,z,D,d,u,v,w\n0,0,0,1000,1e-5,0,0,0\n";
+    std::fs::write(folder.path().join("dust.csv"), csv).unwrap();
+    let cased = rest.replace("\"rho\"", "\"D\"");
+    let (found, ..) = ends(folder.path(), &[PLUG, DUST, &cased, seeds]);
+    assert!((found[0][2] / speed(1e-5, 1000.0) / 2.0 - 1.0).abs() < 0.01, "{found:?}");
 }
 
 #[test]
@@ -366,6 +376,9 @@ fn turbulence_is_that_of_arrays_of_the_files() {
         let (found, ..) = ends(folder.path(), &[field, MANY, motion, &turbulence]);
         (0..3).for_each(|axis| assert_spread(&found, axis, 2.0 * 0.5 * 0.1 * (20.0 - 0.1)));
     }
+    let renamed = "turbulence = { k = \"K\", time_scale = 0.1 }\n[save]\nfields = [{ array = \"U\", name = \"K\" }]\n";
+    let output = run(folder.path(), &[field, MANY, motion, renamed]);
+    assert_refused(&output, 2, &["`K` is an array of motion.turbulence, and another one here"]);
     for (turbulence, text) in [
         ("{ k = \"K\" }", "motion.turbulence needs k, and one of epsilon, omega and time_scale"),
         ("{ k = \"Q\", time_scale = 0.1 }", "is `Q`, which the field does not have"),
