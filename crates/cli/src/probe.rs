@@ -30,7 +30,7 @@ pub fn execute(args: &ProbeArgs) -> Result<()> {
     let contents = io::series::contents(&info::files(&args.files)).map_err(Misuse::of)?;
     let groups = requested(&contents, &args.fields)?;
     let units = units(args, &groups[0].1)?;
-    let points = io::read_dated_points(&args.at, units.origin.as_ref()).map_err(Misuse::of)?;
+    let points = io::read_seeds(&args.at, units.origin.as_ref(), &[]).map_err(Misuse::of)?;
     let load = |(on, names)| load(args, &contents, (on, names), &device);
     let fields: Vec<Box<dyn Field>> = groups.into_iter().map(load).collect::<Result<_>>()?;
     let rows = rows(args, &points, &*fields[0], &units)?;

@@ -78,18 +78,16 @@ pub enum Drag {
     /// f = C Re / 24: a drag coefficient C that does not depend on Re, such as 0.44 for Reynolds numbers from 800 to 2e5.
     Coefficient(f64),
     /// f = 1 / (1 + Kn (1.257 + 0.4 exp(-1.1 / Kn))), with Kn = 2 l / d by the mean free path l of the fluid: the slip of aerosols that
-    /// are not much larger (Davies 1945, Proc. Phys. Soc. 57:259). Tau is longer by it, as if the viscosity was lower.
-    Cunningham {
-        /// The mean free path, a length: 6.6e-8 m in air at 20 degrees and 1 bar.
-        mean_free_path: f64,
-    },
+    /// are not much larger (Davies 1945, Proc. Phys. Soc. 57:259). Tau is longer by it, as if the viscosity was lower. l is a length:
+    /// 6.6e-8 m in air at 20 degrees and 1 bar.
+    Cunningham(f64),
 }
 
 impl Drag {
     /// The factor as a + b Re^p; `None` for 1.
     pub(crate) fn law(self) -> Option<[f64; 3]> {
         match self {
-            Drag::Stokes | Drag::Cunningham { .. } => None,
+            Drag::Stokes | Drag::Cunningham(_) => None,
             Drag::SchillerNaumann => Some([1.0, 0.15, 0.687]),
             Drag::Coefficient(coefficient) => Some([0.0, coefficient / 24.0, 1.0]),
         }
@@ -98,7 +96,7 @@ impl Drag {
     /// The mean free path of the slip of Cunningham, or 0.
     pub(crate) fn mean_free_path(self) -> f64 {
         match self {
-            Drag::Cunningham { mean_free_path } => mean_free_path,
+            Drag::Cunningham(mean_free_path) => mean_free_path,
             _ => 0.0,
         }
     }

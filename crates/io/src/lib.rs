@@ -34,7 +34,7 @@ pub use export::{
     Rows, Selection, write_csv, write_flatgeobuf, write_geojson, write_parquet, write_trajectories,
 };
 pub use image::{Image, write_image};
-pub use points::{SeedPoints, read_columns, read_dated_points, read_points};
+pub use points::{SeedPoints, read_points, read_seeds};
 pub use series::{
     Association, At, CaseTimes, Crop, Files, Frames, MeshSeries, NamedArray, NamedFaces,
     OtherCells, PointSeries, Series, SeriesInfo, SeriesOptions, TimesFrom, VelocityName, inspect,

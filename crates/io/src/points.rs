@@ -15,6 +15,8 @@ pub struct SeedPoints {
     pub position: Vec<[f64; 3]>,
     /// Release times, one per position, if the file has them.
     pub time: Option<Vec<f64>>,
+    /// The columns that were asked for, a number per position.
+    pub columns: Vec<Vec<f64>>,
 }
 
 /// Reads seeds from a file: CSV if its name ends in `.csv` or `.txt`, else VTK.
@@ -31,42 +33,26 @@ pub struct SeedPoints {
 /// If the file cannot be read, has no points, or has a value that is not a finite number; messages
 /// name the line.
 pub fn read_points(path: impl AsRef<Path>) -> Result<SeedPoints> {
-    read_dated_points(path, None)
+    read_seeds(path, None, &[])
 }
 
-/// As [`read_points`], where the times in CSV may be dates, as `2024-02-01T12:00`, if that of time 0 is known.
+/// As [`read_points`], where the times in CSV may be dates, as `2024-02-01T12:00`, if that of time 0 is known. Also reads further columns: those of
+/// CSV by their names in the header, or point arrays of VTK with one component.
 ///
 /// # Errors
 ///
-/// As [`read_points`], and if the calendar has no such date.
-pub fn read_dated_points(
+/// As [`read_points`], if the calendar has no such date, and if the file has no such column.
+pub fn read_seeds(
     path: impl AsRef<Path>,
     origin: Option<&TimeOrigin>,
+    columns: &[&str],
 ) -> Result<SeedPoints> {
     let path = path.as_ref();
-    match is_csv(path) {
-        true => csv_file::read(path, origin),
-        false => vtk_file::read(path),
-    }
-}
-
-/// Reads further columns of a file of seeds, a number for each: columns of CSV by their names in the header, or point arrays of VTK with one
-/// component.
-///
-/// # Errors
-///
-/// As [`read_points`], and if the file has no such column.
-pub fn read_columns(path: impl AsRef<Path>, names: &[&str]) -> Result<Vec<Vec<f64>>> {
-    let path = path.as_ref();
-    match is_csv(path) {
-        true => csv_file::columns(path, names),
-        false => vtk_file::columns(path, names),
-    }
-}
-
-fn is_csv(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    matches!(extension.as_str(), "csv" | "txt")
+    match extension.as_str() {
+        "csv" | "txt" => csv_file::read(path, origin, columns),
+        _ => vtk_file::read(path, columns),
+    }
 }
 
 /// Whether this is the name of a column or array of release times.

@@ -63,9 +63,8 @@ fn aerosols_slip_by_cunningham() {
             fluid_density: 1.2,
             viscosity: 1.8e-5,
         };
-        let inertia = Inertia::of_spheres(air)
-            .gravity([0.0, 0.0, -9.81])
-            .drag(Drag::Cunningham { mean_free_path: path });
+        let inertia =
+            Inertia::of_spheres(air).gravity([0.0, 0.0, -9.81]).drag(Drag::Cunningham(path));
         for engine in machine.engines() {
             let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 10)).inertia(inertia.clone());
             let tracer = tracer.engine(*engine).save_velocity(true);

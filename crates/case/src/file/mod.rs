@@ -30,9 +30,8 @@ pub use flow::{Definition, GivenFlow, OwnFormula};
 pub use inflow::{Burst, Inlet, InletShape, Source, SourceRate};
 pub use kinds::name_of;
 pub use motion::{
-    Coefficient, Diameter, Diffusivity, Drag, DragLaw, InitialVelocity, LogNormal, Motion,
-    MotionKind, PerParticle, Profile, Quantity, Released, RosinRammler, SizeTable, Slip, Trace,
-    Turbulence, Walk,
+    Diameter, Diffusivity, Drag, DragLaw, InitialVelocity, LogNormal, Motion, MotionKind,
+    PerParticle, Profile, Released, RosinRammler, SizeTable, Trace, Turbulence, Walk,
 };
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use patch::Patch;

@@ -2,7 +2,7 @@
 
 use super::keys::{Keys, Section};
 use super::{KeyError, or_auto, schema};
-use burntrace_core::{Contact, Engine, Lift, Solver, Span, WalkScheme, names};
+use burntrace_core::{Contact, Engine, Lift, Quantity, Solver, Span, WalkScheme, names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,15 +91,22 @@ pub enum PerParticle {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(
     untagged,
+    deny_unknown_fields,
     expecting = "give \"stokes\", \"schiller-naumann\", { coefficient = ... } or { mean_free_path = ... }"
 )]
 pub enum Drag {
     /// By its name.
     Named(DragLaw),
     /// A drag coefficient that does not depend on the Reynolds number.
-    Coefficient(Coefficient),
+    Coefficient {
+        /// The coefficient.
+        coefficient: f64,
+    },
     /// That of Stokes, with the slip of Cunningham.
-    Slip(Slip),
+    Slip {
+        /// The mean free path of the fluid, a length.
+        mean_free_path: f64,
+    },
 }
 
 impl Default for Drag {
@@ -118,22 +125,6 @@ pub enum DragLaw {
     SchillerNaumann,
 }
 
-/// A constant drag coefficient.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Coefficient {
-    /// The coefficient.
-    pub coefficient: f64,
-}
-
-/// The slip of Cunningham.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Slip {
-    /// The mean free path of the fluid, a length.
-    pub mean_free_path: f64,
-}
-
 /// Turbulence that the field does not resolve: its kinetic energy, and one of the keys that its time scale follows from.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -149,16 +140,6 @@ pub struct Turbulence {
     /// Seed of the random numbers.
     #[serde(default = "one")]
     pub seed: u64,
-}
-
-/// A number for the whole field, or an array of its files.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(untagged, expecting = "give a number, or the name of an array of the files")]
-pub enum Quantity {
-    /// The same everywhere.
-    Number(f64),
-    /// The scalar array of this name in the files of the field, beside its velocity.
-    Array(String),
 }
 
 /// A diameter, or a distribution by number.

@@ -5,7 +5,7 @@ use crate::file::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Distribution, Drag, Inertia, InitialVelocity, PerParticle, Quantity, Seeds, Sphere, Turbulence,
+    Distribution, Drag, Inertia, InitialVelocity, PerParticle, Seeds, Sphere, Turbulence,
     TurbulentTime,
 };
 
@@ -117,8 +117,8 @@ fn drag(given: file::Drag) -> Drag {
     match given {
         file::Drag::Named(DragLaw::Stokes) => Drag::Stokes,
         file::Drag::Named(DragLaw::SchillerNaumann) => Drag::SchillerNaumann,
-        file::Drag::Coefficient(given) => Drag::Coefficient(given.coefficient),
-        file::Drag::Slip(given) => Drag::Cunningham { mean_free_path: given.mean_free_path },
+        file::Drag::Coefficient { coefficient } => Drag::Coefficient(coefficient),
+        file::Drag::Slip { mean_free_path } => Drag::Cunningham(mean_free_path),
     }
 }
 
@@ -137,19 +137,15 @@ fn initial_velocity(seeds: &Seeds, given: &file::InitialVelocity) -> Result<Init
 }
 
 fn turbulence(given: &file::Turbulence) -> Result<Turbulence> {
-    let of = |quantity: &file::Quantity| match quantity {
-        file::Quantity::Number(number) => Quantity::Number(*number),
-        file::Quantity::Array(name) => Quantity::Array(name.clone()),
-    };
-    let time = match (&given.time_scale, &given.epsilon, &given.omega) {
-        (Some(scale), None, None) => TurbulentTime::Scale(of(scale)),
-        (None, Some(rate), None) => TurbulentTime::Dissipation(of(rate)),
-        (None, None, Some(rate)) => TurbulentTime::Frequency(of(rate)),
+    let time = match (given.time_scale.clone(), given.epsilon.clone(), given.omega.clone()) {
+        (Some(scale), None, None) => TurbulentTime::Scale(scale),
+        (None, Some(rate), None) => TurbulentTime::Dissipation(rate),
+        (None, None, Some(rate)) => TurbulentTime::Frequency(rate),
         _ => {
             return Err(Misuse::error(
                 "motion.turbulence needs k, and one of epsilon, omega and time_scale; give one of these three",
             ));
         }
     };
-    Ok(Turbulence::new(of(&given.k), time, given.seed))
+    Ok(Turbulence::new(given.k.clone(), time, given.seed))
 }

@@ -112,17 +112,7 @@ impl MeshField {
         if let Some(radius) = radius {
             check_degrees(radius, source.points())?;
         }
-        let coordinates = Coordinates {
-            precision: options.precision,
-            is_in_degrees: radius.is_some(),
-            // At a fold, a point is the corner of cells with different faces.
-            are_apart: source.placement() == Placement::Faces,
-        };
-        let (mesh, origins) = Mesh::ordered(source.points(), source.cells(), coordinates)?;
-        let mesh = match source.boundary() {
-            Some(boundary) => mesh.with_boundary(boundary)?,
-            None => mesh,
-        };
+        let (mesh, origins) = ordered(source, options.precision, radius.is_some())?;
         let averages = source.placement() == Placement::Cells && in_cells == CellVelocity::Averaged;
         let placement = if averages { Placement::Nodes } else { source.placement() };
         let records = mesh.records(radius, placement, options.precision);
@@ -309,6 +299,22 @@ fn check_offsets(mesh: &Mesh, records: &records::Records) -> Result<()> {
             mesh.cells().len(),
             i32::MAX
         ))),
+    }
+}
+
+/// The mesh of a source with its named faces, sorted along a curve.
+fn ordered(
+    source: &dyn MeshSource,
+    precision: Precision,
+    is_in_degrees: bool,
+) -> Result<(Mesh, Origins)> {
+    // At a fold, a point is the corner of cells with different faces.
+    let are_apart = source.placement() == Placement::Faces;
+    let coordinates = Coordinates { precision, is_in_degrees, are_apart };
+    let (mesh, origins) = Mesh::ordered(source.points(), source.cells(), coordinates)?;
+    match source.boundary() {
+        Some(boundary) => Ok((mesh.with_boundary(boundary)?, origins)),
+        None => Ok((mesh, origins)),
     }
 }
 

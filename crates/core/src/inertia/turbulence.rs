@@ -1,5 +1,8 @@
 //! Turbulence at particles with inertia.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Turbulence that a field does not resolve: a particle meets the velocity u + u', where each component of the fluctuation u' is an
 /// Ornstein-Uhlenbeck process (Langevin's equation; Thomson 1987, J. Fluid Mech. 180:529) with the variance 2 k / 3 and the time scale T,
 /// both where the particle is:
@@ -30,7 +33,8 @@ pub enum TurbulentTime {
 }
 
 /// A number for the whole field, or an array of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(untagged, expecting = "give a number, or the name of an array of the files")]
 pub enum Quantity {
     /// The same everywhere.
     Number(f64),

@@ -4,7 +4,7 @@ use super::{
     Tracer,
     response::{Column, Inertial, OnDevice},
     rows::floats,
-    turbulence, walk,
+    walk,
 };
 use crate::{
     Drag, Error, Field, Inertia, InitialVelocity, Lift, PerParticle, Result,
@@ -133,12 +133,7 @@ pub(super) fn inertial(tracer: &Tracer) -> Result<Option<Inertial>> {
             Body::Sphere(sphere) => OnDevice::Sphere(both, sphere.clone()),
         },
         mean_free_path: inertia.drag.mean_free_path(),
-        reach: walk::reach(tracer),
-        flat: [0, 1, 2].map(|d| tracer.domain_box().is_flat(d)),
-        sizes: match &inertia.body {
-            Body::Response { .. } => None,
-            Body::Sphere(of) => Some([of.diameter.clone(), of.density.clone()]),
-        },
+        reach: walk::moving(&tracer.domain_box(), walk::reach(tracer)),
         launch: InertialLaunch {
             gravity: inertia.gravity,
             initial_velocity: match &inertia.initial_velocity {
@@ -209,7 +204,6 @@ fn is_steady(field: &dyn Field) -> bool {
 /// Refuses numbers that are out of range.
 fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
     let fail = |text: String| Err(Error::Inertia(text));
-    turbulence::check(tracer, inertia)?;
     for (name, numbers, [low, high]) in quantities(inertia) {
         let range = if low > 0.0 { "a number above 0" } else { "a number from 0 to 3" };
         if let PerParticle::Drawn(distribution, _) = numbers
@@ -248,9 +242,7 @@ fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
         Body::Response { .. } => {}
     }
     let has_fluid = matches!(&inertia.body, Body::Sphere(of) if of.fluid_density > 0.0);
-    if inertia.drag.law().is_some()
-        && matches!(&inertia.body, Body::Sphere(of) if of.fluid_density == 0.0)
-    {
+    if inertia.drag.law().is_some() && !has_fluid {
         return fail(
             "the drag depends on the Reynolds number, which is 0 in a fluid of the density 0; give a fluid density above 0, or Stokes drag"
                 .into(),
@@ -263,7 +255,7 @@ fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
                 .into(),
         );
     }
-    if let Drag::Coefficient(number) | Drag::Cunningham { mean_free_path: number } = inertia.drag
+    if let Drag::Coefficient(number) | Drag::Cunningham(number) = inertia.drag
         && !(f64::MIN_POSITIVE..=1e30).contains(&number)
     {
         return fail(format!(

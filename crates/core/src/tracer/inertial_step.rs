@@ -3,7 +3,7 @@
 //! sweeps: exponential collocation (Hochbruck and Ostermann 2010, Acta Numerica 19:209).
 
 use super::{
-    response::{Inertial, Response, lift},
+    response::{Inertial, Response},
     runge_kutta::{StepResult, StepTimes},
     sampled_at::{StepStart, sampled_at},
     stepper::Stepper,
@@ -122,8 +122,9 @@ impl StageTargets<'_> {
         if self.inertial.launch.lift != 0.0 {
             let slip = velocity.clone() - own.clone();
             let vorticity = self.vorticity(&at, part)?;
-            let lift = lift(self.inertial.launch.lift, self.response, &slip, &vorticity);
-            pull = lift.map_or(pull.clone(), |lift| pull + beta.clone() * lift);
+            if let Some(lift) = self.inertial.lift(self.response, &slip, &vorticity) {
+                pull = pull + beta.clone() * lift;
+            }
         }
         Ok(Met { velocity, pull })
     }
@@ -147,12 +148,9 @@ impl StageTargets<'_> {
             let position = sampled_at(self.stepper, self.start, at.clone() + row(offset, at))?;
             self.times.velocity(self.stepper.field, position, part)
         };
-        let along = |d: usize| match self.inertial.flat[d] {
-            true => Ok(at.zeros_like()),
-            false => {
-                let difference = beside(d, 1.0)? - beside(d, -1.0)?;
-                Ok(difference.div_scalar(2.0 * self.inertial.reach[d]))
-            }
+        let along = |d: usize| match self.inertial.reach[d] {
+            0.0 => Ok(at.zeros_like()),
+            reach => Ok((beside(d, 1.0)? - beside(d, -1.0)?).div_scalar(2.0 * reach)),
         };
         let by = [along(0)?, along(1)?, along(2)?];
         let curl = [0, 1, 2].map(|d| {

@@ -2,7 +2,7 @@
 
 use super::{
     Tracer,
-    arrays::{Sampler, is_host},
+    arrays::Sampler,
     batches::Batches,
     boundary::{check_overlap, periods},
     contact, inertia, inflow,
@@ -342,13 +342,10 @@ impl<'a> Prepared<'a> {
         // The graph of a run with gradients spans all particles.
         let batch = if is_tracked { count } else { self.batch };
         let is_split = batch < count;
-        let sorts = is_host(&device)
-            && stepper.engine == Engine::Fused
-            && slots.is_none()
+        let sorts = slots.is_none()
             && !is_tracked
-            && (stepper.turbulence.is_none() || stepper.hook.is_none())
             && !tracer.save.flow_map_gradient
-            && schedule.span.steps >= run::STEPS_WORTH_SORTING;
+            && stepper.sorts(schedule.span.steps);
         let max_steps = match (self.adjoint, stepper::max_steps(self.all, &device)) {
             (Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }), _) => steps,
             // Launches of one step need the order more than longer ones.

@@ -1,7 +1,7 @@
 //! How particles with inertia respond to the fluid, on the device of a run.
 
 use super::selection::RowSelection;
-use crate::{Distribution, PerParticle, Result, Sphere};
+use crate::{Distribution, Result, Sphere};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace_kernels::{InertialLaunch, Particles, inertia::MIN_FACTOR};
 use std::ops::Range;
@@ -14,11 +14,8 @@ pub(super) struct Inertial {
     pub body: OnDevice,
     /// Of the slip of Cunningham, or 0.
     pub mean_free_path: f64,
-    /// The diameters and the densities of spheres.
-    pub sizes: Option<[PerParticle; 2]>,
-    /// Half the distances of central differences of the field, and axes along which it is flat.
+    /// Half the distances of central differences of the field, 0 along flat axes.
     pub reach: [f64; 3],
-    pub flat: [bool; 3],
     pub launch: InertialLaunch,
 }
 
@@ -72,9 +69,11 @@ impl Inertial {
     pub fn sizes(&self, first: usize, particles: &Particles) -> Result<Tensor<2>> {
         let [count, _] = particles.position.dims();
         let slots = first..first + count;
-        let [diameter, density] = match &self.sizes {
-            Some([diameter, density]) => [diameter.of_slots(&slots)?, density.of_slots(&slots)?],
-            None => [vec![f64::NAN], vec![f64::NAN]],
+        let [diameter, density] = match &self.body {
+            OnDevice::Sphere(_, of) => {
+                [of.diameter.of_slots(&slots)?, of.density.of_slots(&slots)?]
+            }
+            OnDevice::Response(_) => [vec![f64::NAN], vec![f64::NAN]],
         };
         let row = |row: usize| {
             let slot = particles.slots.as_ref().map_or(row, |slots| slots[row] as usize);
@@ -140,22 +139,23 @@ impl Inertial {
         let factor = factor(law, reynolds, square(slip) + terminal);
         Some(factor.clamp_min(MIN_FACTOR))
     }
-}
 
-/// The acceleration by lift over beta `[n, 3]` by its coefficient.
-pub(super) fn lift(
-    coefficient: f64,
-    response: &Response,
-    slip: &Tensor<2>,
-    vorticity: &Tensor<2>,
-) -> Option<Tensor<2>> {
-    let reynolds = response.reynolds.clone()?;
-    let part = |of: &Tensor<2>, d: usize| of.clone().narrow(1, d % 3, 1);
-    let across = [0, 1, 2].map(|d| {
-        part(slip, d + 1) * part(vorticity, d + 2) - part(slip, d + 2) * part(vorticity, d + 1)
-    });
-    let root = power(square(vorticity), -0.25);
-    Some(Tensor::cat(across.to_vec(), 1) * (root / reynolds).mul_scalar(coefficient))
+    /// The acceleration by lift over beta `[n, 3]`; `None` of particles without sizes.
+    pub fn lift(
+        &self,
+        response: &Response,
+        slip: &Tensor<2>,
+        vorticity: &Tensor<2>,
+    ) -> Option<Tensor<2>> {
+        let reynolds = response.reynolds.clone()?;
+        let part = |of: &Tensor<2>, d: usize| of.clone().narrow(1, d % 3, 1);
+        let across = [0, 1, 2].map(|d| {
+            part(slip, d + 1) * part(vorticity, d + 2) - part(slip, d + 2) * part(vorticity, d + 1)
+        });
+        let root = power(square(vorticity), -0.25);
+        let scale = (root / reynolds).mul_scalar(self.launch.lift);
+        Some(Tensor::cat(across.to_vec(), 1) * scale)
+    }
 }
 
 /// The factor of the drag by a law and the square of the speed of the slip, of which it has a derivative at 0.

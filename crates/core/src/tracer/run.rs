@@ -32,9 +32,6 @@ use std::{
 /// Steps after which particles are sorted again.
 pub(super) const STEPS_BETWEEN_SORTS: usize = 64;
 
-/// With fewer steps in a run, sorting costs more than it saves.
-pub(super) const STEPS_WORTH_SORTING: u64 = 8;
-
 /// A state kept in memory during the run.
 pub(super) struct Snapshot {
     pub state: RunState<'static>,

@@ -1,6 +1,7 @@
 //! What steps of a run need.
 
 use super::{
+    arrays::is_host,
     each_step::Hook,
     response::Inertial,
     selection::{RowSelection, finite},
@@ -23,6 +24,9 @@ pub(super) fn max_steps(particles: usize, device: &Device) -> usize {
     let limit = if device::is_software(device) { 16 } else { 1024 };
     (20_000_000 / particles.max(1)).clamp(16, limit)
 }
+
+/// With fewer steps in a run, sorting costs more than it saves.
+const STEPS_WORTH_SORTING: u64 = 8;
 
 /// A release after the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +109,14 @@ impl Stepper<'_> {
     /// Whether each launch takes one step, as something happens between them.
     pub fn takes_steps_alone(&self) -> bool {
         self.hook.is_some() || self.turbulence.is_some()
+    }
+
+    /// Whether particles are kept in spatial order through a run of some steps: in host memory, unless an operation needs the order of slots.
+    pub fn sorts(&self, steps: u64) -> bool {
+        is_host(&self.field.device())
+            && self.engine == Engine::Fused
+            && (self.turbulence.is_none() || self.hook.is_none())
+            && steps >= STEPS_WORTH_SORTING
     }
 
     /// Number of launches for a chunk.

@@ -6,8 +6,9 @@ use super::{
     rows::ints,
     settling::StepSpan,
     stepper::Stepper,
+    walk,
 };
-use crate::{Error, Inertia, Quantity, Result, TurbulentTime, error::short, field::LANES, random};
+use crate::{Error, Quantity, Result, TurbulentTime, error::short, field::LANES, random};
 use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::{Particles, Record, status::WAITING};
 use rayon::prelude::*;
@@ -19,7 +20,7 @@ const TIME: f64 = 0.15;
 /// The constant of epsilon = 0.09 k omega.
 const BETA_STAR: f64 = 0.09;
 
-/// Smallest number with a derivative of its root.
+/// Smallest part of a time scale with a root.
 const TINY: f64 = 1e-30;
 
 /// The first of the draws of fluctuations: of each step, two. Other numbers of a slot are drawn with the same seed.
@@ -43,21 +44,20 @@ enum Column {
     Of(usize),
 }
 
-/// Refuses arrays that the field does not have, and numbers that are out of range.
-pub(super) fn check(tracer: &Tracer, inertia: &Inertia) -> Result<()> {
-    let Some(turbulence) = &inertia.turbulence else { return Ok(()) };
-    for (name, quantity) in turbulence.quantities() {
-        let flaw = match quantity {
-            Quantity::Number(number) if (f64::MIN_POSITIVE..=1e30).contains(number) => continue,
-            Quantity::Number(number) => format!("is {}; give a number above 0", short(*number)),
-            Quantity::Array(array) => match column(tracer, array) {
-                Ok(_) => continue,
-                Err(flaw) => flaw,
-            },
-        };
-        return Err(Error::Inertia(format!("the {name} of the turbulence {flaw}")));
-    }
-    Ok(())
+/// Where a quantity of a name is.
+///
+/// # Errors
+///
+/// [`Error::Inertia`] for an array that the field does not have, and a number that is out of range.
+fn place(tracer: &Tracer, (name, quantity): (&str, &Quantity)) -> Result<Column> {
+    let found = match quantity {
+        Quantity::Number(number) if (f64::MIN_POSITIVE..=1e30).contains(number) => {
+            Ok(Column::Number(*number))
+        }
+        Quantity::Number(number) => Err(format!("is {}; give a number above 0", short(*number))),
+        Quantity::Array(array) => column(tracer, array).map(Column::Of),
+    };
+    found.map_err(|flaw| Error::Inertia(format!("the {name} of the turbulence {flaw}")))
 }
 
 /// The first column of a scalar array in the values of the field, or why there is none.
@@ -79,30 +79,23 @@ fn column(tracer: &Tracer, array: &str) -> std::result::Result<usize, String> {
 pub(super) fn turbulent(tracer: &Tracer) -> Result<Option<Turbulent>> {
     let Some(inertia) = &tracer.motion.inertia else { return Ok(None) };
     let Some(turbulence) = &inertia.turbulence else { return Ok(None) };
-    check(tracer, inertia)?;
-    let place = |quantity: &Quantity| match quantity {
-        Quantity::Number(number) => Ok(Column::Number(*number)),
-        Quantity::Array(array) => column(tracer, array).map(Column::Of).map_err(Error::Inertia),
+    let of_time: fn([Tensor<2>; 2]) -> Tensor<2> = match &turbulence.time {
+        TurbulentTime::Scale(_) => |[_, scale]| scale,
+        TurbulentTime::Dissipation(_) => |[k, rate]| (k / rate).mul_scalar(TIME),
+        TurbulentTime::Frequency(_) => |[_, rate]| rate.recip().mul_scalar(TIME / BETA_STAR),
     };
-    let (of_time, quantity): (fn([Tensor<2>; 2]) -> Tensor<2>, _) = match &turbulence.time {
-        TurbulentTime::Scale(scale) => (|[_, scale]| scale, scale),
-        TurbulentTime::Dissipation(rate) => (|[k, rate]| (k / rate).mul_scalar(TIME), rate),
-        TurbulentTime::Frequency(rate) => {
-            (|[_, rate]| rate.recip().mul_scalar(TIME / BETA_STAR), rate)
-        }
-    };
-    let (energy, time) = (place(&turbulence.energy)?, place(quantity)?);
+    let [energy, time] = turbulence.quantities().map(|quantity| place(tracer, quantity));
+    let (energy, time) = (energy?, time?);
     let groups = [energy, time].into_iter().filter_map(|column| match column {
         Column::Number(_) => None,
         Column::Of(first) => Some(first / LANES),
     });
-    let domain = tracer.domain_box();
     Ok(Some(Turbulent {
         energy,
         time: (of_time, time),
         seed: turbulence.seed,
         first_group: groups.min().unwrap_or(0),
-        moves: [0, 1, 2].map(|d| if domain.is_flat(d) { 0.0 } else { 1.0 }),
+        moves: walk::moving(&tracer.domain_box(), [1.0; 3]),
     }))
 }
 
@@ -119,7 +112,7 @@ impl Turbulent {
         let Some(before) = particles.fluctuation() else { return Ok(particles) };
         let [from, to] = step.times;
         let ([energy, time], is_known) = self.values(stepper, &particles, from)?;
-        let deviation = energy.clamp_min(0.0).mul_scalar(2.0 / 3.0).add_scalar(TINY).sqrt();
+        let deviation = energy.mul_scalar(2.0 / 3.0).sqrt();
         let x = time.recip().mul_scalar(0.5 * (to - from).abs());
         // With t = tanh(x), the part exp(-2x) = (1 - t) / (1 + t) of the one before is kept.
         let t = x.clone().tanh();

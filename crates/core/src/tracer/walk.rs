@@ -84,7 +84,7 @@ pub(super) fn device(tracer: &Tracer, is_tracked: bool) -> Device {
 }
 
 /// The values for each axis, 0 along flat axes.
-fn moving(domain: &Domain, numbers: [f64; 3]) -> [f64; 3] {
+pub(super) fn moving(domain: &Domain, numbers: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|d| if domain.is_flat(d) { 0.0 } else { numbers[d] })
 }
 

@@ -4,21 +4,27 @@ use super::{SeedPoints, is_time};
 use crate::listing::list;
 use crate::tracks::TimeOrigin;
 use crate::{Error, Result};
-use csv::{Reader, ReaderBuilder, StringRecord, Trim};
+use csv::{ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
 
-/// The columns of x, y, z and time.
+/// The columns of x, y, z and time, and others.
 struct Columns {
     position: [Option<usize>; 3],
     time: Option<usize>,
+    others: Vec<usize>,
 }
 
-pub(super) fn read(path: &Path, origin: Option<&TimeOrigin>) -> Result<SeedPoints> {
+pub(super) fn read(path: &Path, origin: Option<&TimeOrigin>, names: &[&str]) -> Result<SeedPoints> {
     let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
-    let text = without_mark(&text);
-    let mut reader = reader(text);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .trim(Trim::All)
+        .from_reader(text.as_bytes());
     let mut columns = None;
-    let mut seeds = SeedPoints::default();
+    let mut seeds = SeedPoints { columns: vec![Vec::new(); names.len()], ..SeedPoints::default() };
     let mut times = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| wrong(path, line_of(e.position(), text), e.to_string()))?;
@@ -26,10 +32,10 @@ pub(super) fn read(path: &Path, origin: Option<&TimeOrigin>) -> Result<SeedPoint
         let columns = match &columns {
             Some(columns) => columns,
             None if is_header(&record) => {
-                columns = Some(Columns::named(&record).map_err(wrong)?);
+                columns = Some(Columns::named(&record, names).map_err(wrong)?);
                 continue;
             }
-            None => columns.insert(Columns::in_order(record.len()).map_err(wrong)?),
+            None => columns.insert(Columns::in_order(record.len(), names).map_err(wrong)?),
         };
         let number =
             |column: Option<usize>| column.map_or(Ok(0.0), |column| number(&record, column));
@@ -37,6 +43,9 @@ pub(super) fn read(path: &Path, origin: Option<&TimeOrigin>) -> Result<SeedPoint
         seeds.position.push([x.map_err(wrong)?, y.map_err(wrong)?, z.map_err(wrong)?]);
         if let Some(column) = columns.time {
             times.push(time(&record, column, origin).map_err(wrong)?);
+        }
+        for (numbers, column) in seeds.columns.iter_mut().zip(&columns.others) {
+            numbers.push(number(Some(*column)).map_err(wrong)?);
         }
     }
     if seeds.position.is_empty() {
@@ -46,58 +55,13 @@ pub(super) fn read(path: &Path, origin: Option<&TimeOrigin>) -> Result<SeedPoint
     Ok(seeds)
 }
 
-fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
-}
-
-fn reader(text: &str) -> Reader<&[u8]> {
-    ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .comment(Some(b'#'))
-        .trim(Trim::All)
-        .from_reader(text.as_bytes())
-}
-
-/// See [`read_columns`](super::read_columns).
-pub(super) fn columns(path: &Path, names: &[&str]) -> Result<Vec<Vec<f64>>> {
-    let text = std::fs::read_to_string(path).map_err(Error::system("read", path))?;
-    let text = without_mark(&text);
-    let mut places: Option<Vec<usize>> = None;
-    let mut columns = vec![Vec::new(); names.len()];
-    for record in reader(text).records() {
-        let record = record.map_err(|e| wrong(path, line_of(e.position(), text), e.to_string()))?;
-        let wrong = |reason| wrong(path, line_of(record.position(), text), reason);
-        let Some(places) = &places else {
-            let place = |name: &&str| {
-                let find = |is_it: &dyn Fn(&str) -> bool| record.iter().position(is_it);
-                let fields = || record.iter().collect::<Vec<_>>();
-                let found = find(&|field| field == *name)
-                    .or_else(|| find(&|field| field.eq_ignore_ascii_case(name)));
-                found.ok_or_else(|| match is_header(&record) {
-                    true => format!("the header has no column `{name}`, but {}", list(&fields())),
-                    false => format!("the file has no header that names a column `{name}`"),
-                })
-            };
-            places = Some(
-                names.iter().map(place).collect::<std::result::Result<_, _>>().map_err(wrong)?,
-            );
-            continue;
-        };
-        for (column, place) in columns.iter_mut().zip(places) {
-            column.push(number(&record, *place).map_err(wrong)?);
-        }
-    }
-    Ok(columns)
-}
-
 /// Whether a line is a header: it has no number.
 fn is_header(record: &StringRecord) -> bool {
     !record.iter().any(|field| field.parse::<f64>().is_ok())
 }
 
 impl Columns {
-    fn named(header: &StringRecord) -> std::result::Result<Columns, String> {
+    fn named(header: &StringRecord, names: &[&str]) -> std::result::Result<Columns, String> {
         let find = |names: [&str; 3]| {
             header
                 .iter()
@@ -106,22 +70,35 @@ impl Columns {
         let x = find(["x", "Points:0", "Points_0"]);
         let y = find(["y", "Points:1", "Points_1"]);
         let z = find(["z", "Points:2", "Points_2"]);
+        let fields: Vec<&str> = header.iter().collect();
         if x.is_none() || y.is_none() {
-            let fields: Vec<&str> = header.iter().collect();
             return Err(format!(
                 "the header has no columns `x` and `y`, but {}; name them `x,y,z` or `x,y,z,time`",
                 list(&fields)
             ));
         }
-        Ok(Columns { position: [x, y, z], time: header.iter().position(is_time) })
+        let other = |name: &&str| {
+            let alike = || fields.iter().position(|field| field.eq_ignore_ascii_case(name));
+            let found = fields.iter().position(|field| field == name).or_else(alike);
+            found.ok_or_else(|| format!("the header has no column `{name}`, but {}", list(&fields)))
+        };
+        let others = names.iter().map(other).collect::<std::result::Result<_, _>>()?;
+        Ok(Columns { position: [x, y, z], time: header.iter().position(is_time), others })
     }
 
-    fn in_order(count: usize) -> std::result::Result<Columns, String> {
+    fn in_order(count: usize, names: &[&str]) -> std::result::Result<Columns, String> {
+        if let Some(name) = names.first() {
+            return Err(format!(
+                "the file has no header that names the column `{name}`; write one, such as `x,y,z,{name}`"
+            ));
+        }
         let z = (count > 2).then_some(2);
         match count {
-            2..=4 => {
-                Ok(Columns { position: [Some(0), Some(1), z], time: (count == 4).then_some(3) })
-            }
+            2..=4 => Ok(Columns {
+                position: [Some(0), Some(1), z],
+                time: (count == 4).then_some(3),
+                others: Vec::new(),
+            }),
             _ => Err(format!(
                 "the file has no header, and its first line has {count} columns; give x,y or x,y,z \
                  or x,y,z,time, separated by commas"
@@ -186,7 +163,8 @@ mod tests {
     }
 
     fn seeds<const N: usize>(position: [[f64; 3]; N], time: Option<[f64; N]>) -> SeedPoints {
-        SeedPoints { position: position.into(), time: time.map(Vec::from) }
+        let time = time.map(Vec::from);
+        SeedPoints { position: position.into(), time, columns: Vec::new() }
     }
 
     #[test]
@@ -200,6 +178,28 @@ mod tests {
             parse("\"p\",\"Points:0\",\"Points:1\",\"Points:2\"\r\n9,1,2,3\r\n").unwrap();
         assert_eq!(exported, seeds([[1.0, 2.0, 3.0]], None));
         assert_eq!(parse("\u{feff}x,y\n1,2").unwrap(), seeds([[1.0, 2.0, 0.0]], None));
+    }
+
+    #[test]
+    fn further_columns_are_found_by_their_names() {
+        let read = |text: &str, names: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("seeds.csv");
+            std::fs::write(&path, text).unwrap();
+            super::super::read_seeds(path, None, names)
+        };
+        let text = "x,y,D,d,label\n1,2,3,4,a\n5,6,7,8,b\n";
+        let found = read(text, &["d", "D", "X"]).unwrap();
+        assert_eq!(found.columns, [[4.0, 8.0], [3.0, 7.0], [1.0, 5.0]]);
+        assert_eq!(found.position, [[1.0, 2.0, 0.0], [5.0, 6.0, 0.0]]);
+        for (text, names, message) in [
+            (text, &["rho"], "line 1: the header has no column `rho`, but x, y, D, d, label"),
+            (text, &["label"], "line 2: `a` in column 5"),
+            ("1,2,3\n", &["d"], "line 1: the file has no header that names the column `d`"),
+        ] {
+            let error = read(text, names).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
     }
 
     #[test]

@@ -6,11 +6,13 @@ use crate::{Error, Result};
 use burntrace_vtk::{ArrayInfo, Association, Geometry, VtkFile};
 use std::path::Path;
 
-pub(super) fn read(path: &Path) -> Result<SeedPoints> {
+pub(super) fn read(path: &Path, names: &[&str]) -> Result<SeedPoints> {
     let file = burntrace_vtk::open(path)?;
     let position = positions(&file)?;
     let time = times(&file, position.len())?;
-    Ok(SeedPoints { position, time })
+    let columns = names.iter().map(|name| column(&file, position.len(), name));
+    let columns = columns.collect::<Result<_>>()?;
+    Ok(SeedPoints { position, time, columns })
 }
 
 /// The points of any data set, or the nodes of a grid.
@@ -44,31 +46,23 @@ pub(crate) fn positions(file: &VtkFile) -> Result<Vec<[f64; 3]>> {
 }
 
 fn times(file: &VtkFile, points: usize) -> Result<Option<Vec<f64>>> {
-    let array = file.arrays().iter().find(|array| {
-        array.association == Association::Point && array.components == 1 && is_time(&array.name)
-    });
+    let array = scalars(file).find(|array| is_time(&array.name));
     array.map(|array| numbers(file, array, (points, "time"))).transpose()
 }
 
-/// See [`read_columns`](super::read_columns).
-pub(super) fn columns(path: &Path, names: &[&str]) -> Result<Vec<Vec<f64>>> {
-    let file = burntrace_vtk::open(path)?;
-    let points = file.geometry().num_points();
-    let scalars = || {
-        let is_scalar =
-            |of: &&ArrayInfo| of.association == Association::Point && of.components == 1;
-        file.arrays().iter().filter(is_scalar)
-    };
-    let column = |name: &&str| match scalars().find(|array| array.name == *name) {
-        Some(array) => numbers(&file, array, (points, "value")),
-        None => {
-            let known: Vec<&str> = scalars().map(|array| array.name.as_str()).collect();
-            let reason =
-                format!("there is no such point array with one component, but {}", list(&known));
-            Err(wrong(path, &format!("array `{name}`"), &reason))
-        }
-    };
-    names.iter().map(column).collect()
+fn column(file: &VtkFile, points: usize, name: &str) -> Result<Vec<f64>> {
+    if let Some(array) = scalars(file).find(|array| array.name == name) {
+        return numbers(file, array, (points, "value"));
+    }
+    let known: Vec<&str> = scalars(file).map(|array| array.name.as_str()).collect();
+    let reason = format!("there is no such point array with one component, but {}", list(&known));
+    Err(wrong(file.path(), &format!("array `{name}`"), &reason))
+}
+
+/// The point arrays with one component.
+fn scalars(file: &VtkFile) -> impl Iterator<Item = &ArrayInfo> {
+    let is_scalar = |of: &&ArrayInfo| of.association == Association::Point && of.components == 1;
+    file.arrays().iter().filter(is_scalar)
 }
 
 /// The numbers of a scalar array of the points.

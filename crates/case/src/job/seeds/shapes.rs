@@ -221,19 +221,15 @@ fn from_file(
     path: &PathBuf,
     origin: Option<&TimeOrigin>,
 ) -> Result<burntrace_core::Result<Seeds>> {
-    let points = io::read_dated_points(path, origin).map_err(Misuse::of)?;
+    let names = inertia::columns(case);
+    let points = io::read_seeds(path, origin, &names).map_err(Misuse::of)?;
     let seeds = Seeds::list(points.position);
     let seeds = match points.time {
         Some(times) => seeds.and_then(|seeds| seeds.with_release(times)),
         None => seeds,
     };
-    let names = inertia::columns(case);
-    if names.is_empty() {
-        return Ok(seeds);
-    }
-    let columns = io::read_columns(path, &names).map_err(Misuse::of)?;
     let add = |seeds: Seeds, (name, numbers): (&str, _)| seeds.with_column(name, numbers);
-    Ok(seeds.and_then(|seeds| names.into_iter().zip(columns).try_fold(seeds, add)))
+    Ok(seeds.and_then(|seeds| names.into_iter().zip(points.columns).try_fold(seeds, add)))
 }
 
 /// The positions of the active particles at the last save of a run, and a warning if that is not its end.
