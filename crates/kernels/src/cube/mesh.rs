@@ -72,11 +72,12 @@ pub(super) fn forget<F: Float>(hint: &mut CellHint<F>) {
 pub(super) fn locate_kernel<F: Float>(
     position: &[F],
     cells: &mut [i32],
+    count: usize,
     launch: &Launch<F>,
     #[define(F)] _dtype: ElemType,
 ) {
     let i = ABSOLUTE_POS;
-    if i >= cells.len() {
+    if i >= count {
         terminate!();
     }
     let mesh = comptime!(launch.form.kind.mesh());

@@ -89,6 +89,7 @@ pub(crate) fn advance(
         dim,
         rows(&state),
         log.launch(),
+        count,
         buffers(&client, field, Some(geometry), tables, form),
         dtype_to_storage_type(dtype),
     );
@@ -204,6 +205,7 @@ pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeT
         dim,
         position.into_buffer_arg(),
         cells.clone().into_buffer_arg(),
+        count,
         buffers(&client, field, None, tables, form),
         dtype_to_storage_type(dtype),
     );
@@ -232,6 +234,7 @@ pub(crate) fn sample(
         position.into_buffer_arg(),
         into_contiguous(state.record).into_buffer_arg(),
         values.clone().into_buffer_arg(),
+        count,
         first_group,
         buffers(&client, field, None, tables, form),
         dtype_to_storage_type(dtype),

@@ -41,6 +41,8 @@ pub(super) struct EndRows<F: Float> {
     pub span: Box<[F]>,
     pub spread: Box<[F]>,
     pub flags: Box<[i32]>,
+    /// Number of spans: one for all particles, or one for each.
+    pub spans: usize,
 }
 
 /// `TraceBackend::settle` on a CubeCL device.
@@ -59,6 +61,7 @@ pub(crate) fn settle(
     };
     let client = state.position.client.clone();
     let (count, dtype) = (state.fraction.meta.shape()[0], state.position.dtype);
+    let spans = ends.span.meta.shape()[0];
     let first_row = geometry.rows.meta.shape()[0] - table_rows(&segment.obstacles);
     let tables = Tables::new((&field.shape, field.groups), segment, first_row);
     let log = Log::new(&state, segment);
@@ -74,7 +77,9 @@ pub(crate) fn settle(
             into_contiguous(ends.span).into_buffer_arg(),
             into_contiguous(ends.spread).into_buffer_arg(),
             into_contiguous(ends.flags).into_buffer_arg(),
+            spans,
         ),
+        count,
         buffers(&client, field, Some(geometry), tables, form),
         dtype_to_storage_type(dtype),
     );
@@ -86,11 +91,12 @@ fn settle_kernel<F: Float>(
     rows: &mut Rows<F>,
     log: &mut EndLog<F>,
     ends: &EndRows<F>,
+    count: usize,
     launch: &Launch<F>,
     #[define(F)] _dtype: ElemType,
 ) {
     let i = ABSOLUTE_POS;
-    if i >= rows.fraction.len() {
+    if i >= count {
         terminate!();
     }
     let slot = i as u32 + launch.int(FIRST_SLOT) as u32;
@@ -182,8 +188,7 @@ fn free_end<F: Float>(
     let from = particle.position;
     let mut to = from + step;
     let mut rest = rest_of::<F>(launch, from, step, to);
-    // One for all particles, or one for each.
-    let s = select(ends.span.len() > 2, 2 * i, 0usize);
+    let s = select(ends.spans > 1, 2 * i, 0usize);
     let (start, until) = (ends.span[s], ends.span[s + 1]);
     let full_dt = launch.float(FRAME_INTERVALS + launch.int(INTERVAL_COUNT) as usize + 1);
     let h = (until - start) * full_dt;

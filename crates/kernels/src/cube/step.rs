@@ -29,16 +29,18 @@ use crate::{
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// Takes every particle through all steps of a segment.
+/// Takes every particle through all steps of a segment. Their number is an argument, as the memory of a buffer, and so its
+/// length, may be longer than its tensor.
 #[cube(launch)]
 pub(super) fn advance_kernel<F: Float>(
     rows: &mut Rows<F>,
     log: &mut EndLog<F>,
+    count: usize,
     launch: &Launch<F>,
     #[define(F)] _dtype: ElemType,
 ) {
     let i = ABSOLUTE_POS;
-    if i >= rows.fraction.len() {
+    if i >= count {
         terminate!();
     }
     let slot = i as u32 + launch.int(FIRST_SLOT) as u32;
@@ -172,12 +174,13 @@ pub(super) fn sample_kernel<F: Float>(
     position: &[F],
     record: &[i32],
     output: &mut [F],
+    count: usize,
     first: usize,
     launch: &Launch<F>,
     #[define(F)] _dtype: ElemType,
 ) {
     let i = ABSOLUTE_POS;
-    if i >= position.len() / POSITION {
+    if i >= count {
         terminate!();
     }
     let at = frame_pair::<F>(launch, 0usize, F::new(0.0_f32));
