@@ -34,7 +34,7 @@ use burn_cubecl::{
     CubeBackend,
     cubecl::{self, calculate_cube_count_elemwise, prelude::*},
     kernel::into_contiguous,
-    ops::numeric::empty_device_dtype,
+    ops::numeric::empty_device_contiguous_dtype,
     tensor::CubeTensor,
 };
 use launch::{EndLogLaunch, LaunchLaunch, RowsLaunch};
@@ -110,7 +110,7 @@ impl Log {
         let rows = log_rows.map_or(1, |log_rows| log_rows * count);
         let empty = |shape: &[usize], like: &CubeTensor| {
             let (client, device) = (like.client.clone(), like.device.clone());
-            empty_device_dtype(client, device, shape.into(), like.dtype)
+            empty_device_contiguous_dtype(client, device, shape.into(), like.dtype)
         };
         Log {
             index: empty(&[rows, LOG_INDEX], &state.record),
@@ -197,7 +197,8 @@ pub(crate) fn locate(position: CubeTensor, field: Sampled<CubeBackend>) -> CubeT
     let dtype = position.dtype;
     let tables = Tables::of_field(&field.shape);
     let device = position.device.clone();
-    let cells = empty_device_dtype(client.clone(), device, [count].into(), field.index.dtype);
+    let cells =
+        empty_device_contiguous_dtype(client.clone(), device, [count].into(), field.index.dtype);
     let dim = CubeDim::new(&client, MANY);
     mesh::locate_kernel::launch(
         &client,
@@ -225,7 +226,8 @@ pub(crate) fn sample(
     let (count, dtype) = (position.meta.shape()[0], position.dtype);
     let tables = Tables::new((&field.shape, field.groups), segment, 0);
     let shape = [count, 4 * (field.groups - first_group)].into();
-    let values = empty_device_dtype(client.clone(), position.device.clone(), shape, dtype);
+    let values =
+        empty_device_contiguous_dtype(client.clone(), position.device.clone(), shape, dtype);
     let dim = CubeDim::new(&client, MANY);
     step::sample_kernel::launch(
         &client,
@@ -242,8 +244,8 @@ pub(crate) fn sample(
     values
 }
 
-/// A contiguous tensor without other references, so that the kernel may write to it.
+/// A contiguous tensor without other references, so that the kernel may write to it. Devices may pad the rows of a copy.
 fn own(tensor: CubeTensor) -> CubeTensor {
     let tensor = into_contiguous(tensor);
-    if tensor.can_mut() { tensor } else { tensor.copy() }
+    if tensor.can_mut() { tensor } else { into_contiguous(tensor.copy()) }
 }
