@@ -80,7 +80,7 @@ KERNEL void launch(const float4 *field, float4 *position, int n) {
 }
 #endif
 
-// The flow of the workloads; see `crates/cli/src/bench/flow.rs`.
+// The flow of the workloads; see `crates/bench/src/flow.rs`.
 static float4 velocity(double x, double y, double z, double t) {
     const double pi = 3.14159265358979323846, tau = 2.0 * pi;
     double a = 0.5 * (1.0 + 0.3 * sin(tau * t / 4.0));
@@ -104,7 +104,7 @@ static std::vector<float4> field() {
     return all;
 }
 
-// The random numbers of the workloads; see `crates/cli/src/bench/random.rs`.
+// The random numbers of the workloads; see `crates/bench/src/random.rs`.
 static float uniform(uint64_t seed, uint64_t index) {
     uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15ull;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
