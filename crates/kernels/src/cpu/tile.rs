@@ -133,7 +133,14 @@ impl<'a, F: Real> Tile<'a, F> {
         step: PartOfStep<F>,
         probe: &mut dyn Probe<F>,
     ) {
+        let generation = self.arrays.record[i].generation;
         self.single(i, probe, step).end_step(status, step.start);
+        // The velocity of the next particle is known from its release on.
+        if let Some([own, _, fluctuation]) = self.arrays.inertia.get_mut(i)
+            && self.arrays.record[i].generation != generation
+        {
+            (*own, *fluctuation) = ([F::of(f64::NAN); 3], [F::of(f64::NAN); 3]);
+        }
     }
 
     fn single<'s>(
