@@ -2,6 +2,7 @@
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device, Tensor, TensorData};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A floating-point array on the host, in single or double precision.
@@ -49,6 +50,27 @@ impl Floats {
             Precision::F32 => Floats::F32(numbers.map(|x| x as f32).collect()),
             Precision::F64 => Floats::F64(numbers.collect()),
         }
+    }
+
+    /// The rows of a table by a function of row and column, which threads call at the same time.
+    pub(crate) fn filled(
+        precision: Precision,
+        (rows, width): (usize, usize),
+        number: impl Fn(usize, usize) -> f64 + Sync,
+    ) -> Self {
+        fn fill<T: Send>(table: &mut [T], width: usize, number: impl Fn(usize, usize) -> T + Sync) {
+            table.par_chunks_mut(width).enumerate().for_each(|(row, numbers)| {
+                for (column, place) in numbers.iter_mut().enumerate() {
+                    *place = number(row, column);
+                }
+            });
+        }
+        let mut table = Floats::zeros(precision, rows * width);
+        match &mut table {
+            Floats::F32(table) => fill(table, width, |row, column| number(row, column) as f32),
+            Floats::F64(table) => fill(table, width, &number),
+        }
+        table
     }
 
     /// The numbers of a tensor, without a copy if the tensor has no other owner.

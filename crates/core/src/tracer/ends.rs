@@ -7,6 +7,7 @@ use crate::{
 };
 use burn::tensor::{Tensor, TensorData};
 use burntrace_kernels::{FaceTags, MeshPatch, Record, status::BROKEN_OFF};
+use rayon::prelude::*;
 
 /// Releases of all particle instances: of the seeds, and in re-used slots.
 pub(super) struct Slots<'a> {
@@ -41,54 +42,72 @@ pub(super) fn account(
     slots: &Slots,
     (field, steps): (&dyn Field, u64),
 ) -> Result<Account> {
-    let mut account = Account::default();
-    let mut counts = Status::ALL.map(|status| (status, 0));
-    account.ends.status.reserve_exact(rows.count());
-    account.ends.release_time.reserve_exact(rows.count());
-    account.ends.end_time.reserve_exact(rows.count());
-    let mut events = Vec::with_capacity(rows.count().min(EVENTS));
-    for (i, record) in Record::from_numbers(&rows.record).iter().enumerate() {
-        let code = record.status;
-        let status = Status::from_code(code).ok_or_else(|| no_status(i, code))?;
-        account.ends.status.push(status);
-        if field.mesh().is_some() {
-            account.ends.mesh_face.push(mesh_face(status, record.location, field));
-        }
-        if slots.have_obstacles {
-            let may_be_at_one = matches!(status, Status::Stuck | Status::HitObstacle);
-            let obstacle = usize::try_from(record.location).ok();
-            account.ends.obstacle.push(obstacle.filter(|_| may_be_at_one));
-        }
-        if let Some(entry) = counts.iter_mut().find(|(of, _)| *of == status) {
-            entry.1 += 1;
-        }
-        let (release, release_step) = slots.release(i);
-        let last = if status.has_ended() { record.step as u64 + 1 } else { steps };
-        if status.is_released() {
-            account.particle_steps += last.saturating_sub(release_step);
-        }
-        events.push(if status.has_ended() {
-            (record.step as u64, rows.fraction.get(i))
-        } else {
-            (NEVER, 0.0)
+    let mut account = Account::empty(rows.count());
+    // Some at a time, to bound the memory of what threads count.
+    for block in Record::from_numbers(&rows.record).chunks(EVENTS) {
+        let first = account.ends.status.len();
+        let parts = block.par_chunks(PART).enumerate().map(|(k, records)| {
+            Part { first: first + k * PART, records, rows, schedule, slots }.account((field, steps))
         });
-        for (sum, tries) in account.tries.iter_mut().zip([record.accepted, record.rejected]) {
-            *sum += tries as u64;
-        }
-        account.released += usize::from(status.is_released()) + record.generation as usize;
-        account.ends.release_time.push(if status.is_released() { release } else { f64::NAN });
-        if events.len() == EVENTS {
-            account.ends.end_time.extend(schedule.times_of(&events));
-            events.clear();
+        for part in parts.collect::<Vec<_>>() {
+            account.append(part?);
         }
     }
-    account.ends.end_time.extend(schedule.times_of(&events));
-    drop(events);
+    let mut counts = std::mem::take(&mut account.counts);
     account.add_instances(slots, rows, &mut counts);
     account.patches = slots.left_through(&account.ends.status, rows);
     account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
     account.check()?;
     Ok(account)
+}
+
+/// Number of particles that a thread counts at a time.
+const PART: usize = 1 << 16;
+
+/// Some of the particles.
+struct Part<'a> {
+    first: usize,
+    records: &'a [Record],
+    rows: &'a Rows,
+    schedule: &'a Schedule,
+    slots: &'a Slots<'a>,
+}
+
+impl Part<'_> {
+    fn account(&self, (field, steps): (&dyn Field, u64)) -> Result<Account> {
+        let mut account = Account::empty(self.records.len());
+        let mut events = Vec::with_capacity(self.records.len());
+        for (i, record) in (self.first..).zip(self.records) {
+            let code = record.status;
+            let status = Status::from_code(code).ok_or_else(|| no_status(i, code))?;
+            account.ends.status.push(status);
+            if field.mesh().is_some() {
+                account.ends.mesh_face.push(mesh_face(status, record.location, field));
+            }
+            if self.slots.have_obstacles {
+                let may_be_at_one = matches!(status, Status::Stuck | Status::HitObstacle);
+                let obstacle = usize::try_from(record.location).ok();
+                account.ends.obstacle.push(obstacle.filter(|_| may_be_at_one));
+            }
+            if let Some(entry) = account.counts.iter_mut().find(|(of, _)| *of == status) {
+                entry.1 += 1;
+            }
+            let (release, release_step) = self.slots.release(i);
+            let last = if status.has_ended() { record.step as u64 + 1 } else { steps };
+            if status.is_released() {
+                account.particle_steps += last.saturating_sub(release_step);
+            }
+            let event = (record.step as u64, self.rows.fraction.get(i));
+            events.push(if status.has_ended() { event } else { (NEVER, 0.0) });
+            for (sum, tries) in account.tries.iter_mut().zip([record.accepted, record.rejected]) {
+                *sum += tries as u64;
+            }
+            account.released += usize::from(status.is_released()) + record.generation as usize;
+            account.ends.release_time.push(if status.is_released() { release } else { f64::NAN });
+        }
+        account.ends.end_time = self.schedule.times_of(&events);
+        Ok(account)
+    }
 }
 
 /// The end times `[n]` as a tensor in the graph of the `fraction` of each end; NaN for a particle that has not ended.
@@ -119,6 +138,30 @@ pub(super) fn times_in_graph(
 }
 
 impl Account {
+    /// Of no particles, with room for some.
+    fn empty(particles: usize) -> Self {
+        let mut ends = Ends::default();
+        ends.status.reserve_exact(particles);
+        ends.release_time.reserve_exact(particles);
+        ends.end_time.reserve_exact(particles);
+        let counts = Status::ALL.map(|status| (status, 0)).to_vec();
+        Account { ends, counts, ..Account::default() }
+    }
+
+    /// Adds the particles that follow.
+    fn append(&mut self, next: Account) {
+        let (ends, more) = (&mut self.ends, next.ends);
+        ends.status.extend(more.status);
+        ends.release_time.extend(more.release_time);
+        ends.end_time.extend(more.end_time);
+        ends.mesh_face.extend(more.mesh_face);
+        ends.obstacle.extend(more.obstacle);
+        self.counts.iter_mut().zip(next.counts).for_each(|(sum, (_, count))| sum.1 += count);
+        self.tries.iter_mut().zip(next.tries).for_each(|(sum, tries)| *sum += tries);
+        self.particle_steps += next.particle_steps;
+        self.released += next.released;
+    }
+
     /// Adds the instances before the last one of each slot to the counts, and the last ones as
     /// rows.
     fn add_instances(&mut self, slots: &Slots, rows: &Rows, counts: &mut [(Status, usize)]) {

@@ -9,12 +9,13 @@ use super::{
 };
 use crate::{
     Domain, Engine, Result, Seeds, Status, device, field,
-    field::measured_from,
+    field::{measured, measured_from},
     floats::Floats,
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Tensor, TensorData};
-use burntrace_kernels::{IDENTITY, NEVER, Particles, RECORD, Record, TANGENTS};
+use burntrace_kernels::{IDENTITY, NEVER, POSITION, Particles, RECORD, Record, TANGENTS};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Release times of the seeds of a run.
@@ -76,34 +77,36 @@ pub(super) fn rows(
     let field = tracer.field;
     let fractions = std::mem::take(&mut releases.fractions);
     let empty = slots.map(Slots::first_positions).unwrap_or_default();
-    let mut records = Vec::with_capacity(cells.len() + empty.len());
-    for (i, cell) in cells.iter().enumerate() {
-        let status = if cell.is_none() {
-            Status::NotLocated
-        } else if releases.is_late(i) {
-            Status::Waiting
-        } else {
-            Status::Active
+    let (precision, count) = (field.precision(), cells.len() + empty.len());
+    let record = |i: usize| {
+        let Some(cell) = cells.get(i) else { return Record::with(Status::Waiting, NEVER, 0) };
+        let status = match cell {
+            None => Status::NotLocated,
+            Some(_) if releases.is_late(i) => Status::Waiting,
+            Some(_) => Status::Active,
         };
-        let step = releases.of(i).1 as i32;
-        records.push(Record::with(status, step, cell.unwrap_or(0)));
-    }
-    records.resize(cells.len() + empty.len(), Record::with(Status::Waiting, NEVER, 0));
-    let fraction = |i: usize| fractions.get(i).copied().unwrap_or(0.0);
-    let fractions = (0..cells.len() + empty.len()).map(fraction);
-    let origin = field::origin(field);
-    let seeds = measured_from(origin, seeds);
-    let inertia = inertia::rows(tracer, first_slot..first_slot + records.len())?;
-    let split = |(i, p): (usize, [f64; 3])| {
-        let beside = inertia.get(i).into_iter().flatten().copied();
-        field.precision().split(p).into_iter().chain(beside)
+        Record::with(status, releases.of(i).1 as i32, cell.unwrap_or(0))
     };
-    let positions = seeds.into_iter().chain(empty).enumerate().flat_map(split);
+    let mut records = vec![0; RECORD * count];
+    let rows = records.as_chunks_mut::<RECORD>().0.par_iter_mut().enumerate();
+    rows.for_each(|(i, row)| row.copy_from_slice(Record::as_numbers(&[record(i)])));
+    let inertia = inertia::rows(tracer, first_slot..first_slot + count)?;
+    let origin = field::origin(field);
+    let place = |i: usize| match seeds.get(i) {
+        Some(seed) => measured(origin, *seed),
+        None => empty[i - seeds.len()],
+    };
+    let beside = |i: usize| inertia.get(i).map_or(&[][..], |row| &row[..]);
+    let number = |i: usize, column: usize| match column {
+        0..POSITION => precision.split(place(i))[column],
+        _ => beside(i)[column - POSITION],
+    };
+    let fraction = |i: usize, _: usize| fractions.get(i).copied().unwrap_or(0.0);
     Ok(Rows {
-        position: Floats::from_f64(field.precision(), positions),
-        record: Record::as_numbers(&records).to_vec(),
-        fraction: Floats::from_f64(field.precision(), fractions),
-        tangents: tangents(tracer, records.len()),
+        position: Floats::filled(precision, (count, tracer.position_width()), number),
+        record: records,
+        fraction: Floats::filled(precision, (count, 1), fraction),
+        tangents: tangents(tracer, count),
         slots: None,
     })
 }
