@@ -172,6 +172,11 @@ def random_velocities():
     return u, v, w
 
 
+def random_temperatures():
+    layers, rows, columns = CELLS
+    return np.random.default_rng(5).uniform(5, 25, (layers, rows + 1, columns + 1))
+
+
 def write_nemo(folder):
     layers, rows, columns = CELLS
     u, v, w = random_velocities()
@@ -183,7 +188,7 @@ def write_nemo(folder):
         variable.units = "m"
         variable[:] = values if name == "glamf" else values[:, None]
     mesh.close()
-    for name, values in [("u", u), ("v", v), ("w", w)]:
+    for name, values in [("u", u), ("v", v), ("w", w), ("t", random_temperatures())]:
         data = netCDF4.Dataset(f"{folder}/grid_{name.upper()}.nc", "w")
         depth = f"depth{name}"
         for dimension, size in [("time_counter", 1), (depth, values.shape[0]), ("y", rows + 1), ("x", columns + 1)]:
@@ -191,8 +196,9 @@ def write_nemo(folder):
         variable = data.createVariable(depth, "f8", (depth,))
         variable[:] = 2.0 * np.arange(values.shape[0]) + (0.0 if name == "w" else 1.0)
         variable.setncatts({"units": "m", "positive": "down"})
-        variable = data.createVariable(name, "f8", ("time_counter", depth, "y", "x"))
-        variable.units = "m/s"
+        is_speed = name != "t"
+        variable = data.createVariable(name if is_speed else "thetao", "f8", ("time_counter", depth, "y", "x"))
+        variable.units = "m/s" if is_speed else "degC"
         variable[0] = values
         data.close()
     random = np.random.default_rng(4)
@@ -231,6 +237,21 @@ def compare_nemo(path):
             p = p + (k1 + 2 * k2 + 2 * k3 + k4) / 6
         worst = max(worst, np.abs(p - end).max())
     print(worst, len(starts), np.abs(ends - starts).max())
+
+
+def compare_temperature(path):
+    column, of = table(path), random_temperatures()
+    corner = lambda k, j, i: of[max(k - 1, 0) : k + 1, j : j + 2, i : i + 2].mean()
+    worst = 0.0
+    for x, y, depth, found in zip(column("x") / 10, column("y") / 10, -column("z") / 2, column("thetao")):
+        i, j, k = int(x), int(y), int(depth)
+        parts = [(1 - x + i, x - i), (1 - y + j, y - j), (1 - depth + k, depth - k)]
+        mean = sum(
+            parts[0][a] * parts[1][b] * parts[2][c] * corner(k + c, j + b, i + a)
+            for a in (0, 1) for b in (0, 1) for c in (0, 1)
+        )
+        worst = max(worst, abs(mean - found))
+    print(worst, len(column("x")))
 
 
 def write_arctic(folder):
@@ -280,6 +301,8 @@ def main(kind, *args):
         model.places() if rest[0] == "places" else compare(model, rest[0], int(rest[1]))
     elif kind == "nemo":
         write_nemo(args[0]) if len(args) == 1 else compare_nemo(args[1])
+    elif kind == "temperature":
+        compare_temperature(args[0])
     else:
         write_arctic(args[0])
 

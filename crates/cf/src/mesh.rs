@@ -127,14 +127,16 @@ impl CfMesh {
         self.parts().next().map_or(0, |part| part.weights.len())
     }
 
-    /// The names of the variables of a file that are at the points of the first component of the velocity; none of a C-grid.
+    /// The names of the variables of a file that are at the points of the first component of the velocity, and of a C-grid in the
+    /// cells.
     pub fn at_values(&self, store: &dyn Store) -> Vec<String> {
-        let first = self.velocity[0].as_ref().and_then(|part| store.find(&part.variable));
-        let Some(first) = first.filter(|_| self.placement != MeshPlacement::Faces) else {
-            return Vec::new();
+        let part = |d: usize| store.find(&self.velocity[d].as_ref()?.variable);
+        let (Some(u), Some(v)) = (part(0), part(1)) else { return Vec::new() };
+        let is_there = |variable: &&Variable| match self.placement {
+            MeshPlacement::Faces => crate::model::is_in_cells(store, variable, [u, v]),
+            _ => variable.dimensions == u.dimensions,
         };
-        let is_same = |variable: &&Variable| variable.dimensions == first.dimensions;
-        store.variables().iter().filter(is_same).map(|variable| variable.name.clone()).collect()
+        store.variables().iter().filter(is_there).map(|variable| variable.name.clone()).collect()
     }
 
     /// Reads the other variables of the same mesh.

@@ -65,7 +65,7 @@ impl FaceTags {
 /// through the face r = 1, node 3 that through s = 1, and node 4 the vertical velocity at the top. A flux is a velocity times a
 /// length; in the cell the velocity is `((1 - r) U0 + r U1) dx/dr + ((1 - s) V0 + s V1) dx/ds` over the determinant of both
 /// derivatives of the horizontal position x (Delandmeter and van Sebille 2019, Geoscientific Model Development 12:3571). On
-/// a sphere, fluxes are in units of the radius times a degree.
+/// a sphere, fluxes are in units of the radius times a degree. Values of other groups are those of the nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshShape {
     /// Cells of the mesh.

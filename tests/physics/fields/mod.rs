@@ -1,6 +1,7 @@
 //! What is the velocity at a position: grids, meshes, scattered points, formulas, fields of one's own?
 
 pub mod arrays;
+mod c_grid_numbers;
 mod c_grids;
 mod damaged_meshes;
 mod formulas;

@@ -142,8 +142,12 @@ impl FieldInput {
                 let mixed = Diffused::new(source, mixing, radius).map_err(Misuse::of)?;
                 Ok(FieldInput::Grid(Box::new(mixed)))
             }
-            _ => Err(Misuse::error(format!(
-                "{key} needs a field on a grid; give walk.diffusivity, or name an array as field.diffusivity"
+            FieldInput::Mesh(source, in_cells) => {
+                let mixed = Diffused::on_mesh(source, mixing, radius).map_err(Misuse::of)?;
+                Ok(FieldInput::Mesh(Box::new(mixed), in_cells))
+            }
+            FieldInput::Points(..) => Err(Misuse::error(format!(
+                "{key} needs a field on a grid or a mesh; give walk.diffusivity, or name an array as field.diffusivity"
             ))),
         }
     }

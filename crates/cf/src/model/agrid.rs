@@ -202,16 +202,25 @@ fn other_variable(
     Ok(dims)
 }
 
+/// Refuses a variable at other times than the velocity.
+pub(super) fn same_times(store: &dyn Store, u: &Dims, other: &Dims) -> Result<()> {
+    let own = u.time();
+    match other.time().is_none_or(|time| Some(time) == own) {
+        true => Ok(()),
+        false => Err(Error::variable(
+            store.path(),
+            &other.variable.name,
+            format!(
+                "it is at other times than the velocity: {}, and {}; name a variable of the same times",
+                other.variable, u.variable
+            ),
+        )),
+    }
+}
+
 /// Refuses a variable at other points than the velocity, or at other times.
 fn same_points(store: &dyn Store, u: &Dims, other: &Dims) -> Result<()> {
-    let own = u.time();
-    if other.time().is_some_and(|time| Some(time) != own) {
-        let reason = format!(
-            "it is at other times than the velocity: {}, and {}; name a variable of the same times",
-            other.variable, u.variable
-        );
-        return Err(Error::variable(store.path(), &other.variable.name, reason));
-    }
+    same_times(store, u, other)?;
     match is_same(u, other) {
         true => Ok(()),
         false => Err(Error::variable(

@@ -1,11 +1,11 @@
 //! C-grids: the components on the faces of the cells, whose corners are the nodes of the mesh.
 
-use super::agrid::{level_coordinate, single_height};
+use super::agrid::{level_coordinate, same_times, single_height};
 use super::conventions::Velocity;
 use super::dims::{Box3, Dims};
 use super::grid::Grid;
 use super::land::{First, masked};
-use super::lattice::is_downward;
+use super::lattice::{Built, is_downward};
 use super::layers::layers;
 use super::levels::{self, Levels};
 use super::positions::{self, Positions};
@@ -13,7 +13,7 @@ use super::through::{CellLand, Through};
 use super::window::{Turn, closes, cropped, cropped_levels};
 use super::{Convention, Files, MeshRequest};
 use crate::axis::UnitCheck;
-use crate::mesh::{CfMesh, MeshPlacement};
+use crate::mesh::{CfMesh, Gather, MeshPlacement, found};
 use crate::store::{Span, Store};
 use crate::units::Quantity;
 use crate::{Error, Result};
@@ -71,11 +71,6 @@ pub(super) fn mesh(
     convention: Convention,
     units: &mut UnitCheck,
 ) -> Result<CfMesh> {
-    let variables = &request.variables;
-    if let Some(name) = variables.arrays.first().or(variables.diffusivity.as_ref()) {
-        let reason = "on a C-grid only the velocity is read, not other variables; omit it";
-        return Err(Error::variable(files.own.path(), name, reason));
-    }
     let all = corners(files, request, convention, units)?;
     let can_close = convention == Convention::Mitgcm && closes(&all);
     let spans = cropped(&all, can_close, request.crop, files.own)?;
@@ -112,8 +107,92 @@ pub(super) fn mesh(
     let mut of_v = v.0.gather(speed, v.1, through.v(&built));
     of_u.close(u_missing.as_deref(), units);
     of_v.close(v_missing.as_deref(), units);
+    let corners = files.find(&[&all.names[0]]);
+    let corners = corners.and_then(|(store, variable)| Dims::of(store, variable).ok());
+    let corners = corners.filter(|dims| dims.size()[1..] == [all.rows, all.columns]);
+    let of_cells =
+        OfCells { files, velocity, corners, faces: &faces, through: &through, built: &built };
+    let variables = &request.variables;
+    let arrays = variables.arrays.iter().map(|name| of_cells.gather(name, None, units));
+    let arrays = arrays.collect::<Result<_>>()?;
+    let diffusivity = variables.diffusivity.as_ref().map(|name| {
+        let mut of = of_cells.gather(name, Some(Quantity::Diffusivity), units)?;
+        of.close_missing(files.own, units)?;
+        Ok(of)
+    });
+    let diffusivity = diffusivity.transpose()?;
     let velocity = [Some(of_u), Some(of_v), w];
-    Ok(CfMesh { velocity, ..grid.mesh(built, MeshPlacement::Faces) })
+    Ok(CfMesh { velocity, diffusivity, arrays, ..grid.mesh(built, MeshPlacement::Faces) })
+}
+
+/// The variables in the cells, such as temperatures, as means at the corners.
+struct OfCells<'a> {
+    files: Files<'a>,
+    velocity: &'a Velocity,
+    /// The dimensions of the corners, if their positions have rows and columns.
+    corners: Option<Dims>,
+    faces: &'a Faces,
+    through: &'a Through<'a>,
+    built: &'a Built,
+}
+
+impl OfCells<'_> {
+    fn gather(
+        &self,
+        name: &str,
+        quantity: Option<Quantity>,
+        units: &mut UnitCheck,
+    ) -> Result<Gather> {
+        let OfCells { files, velocity, faces, .. } = self;
+        let variable = found(files.own, name)?;
+        if let Some(quantity) = quantity {
+            units.unit(files.own, variable, quantity)?;
+        }
+        let dims = Dims::of(files.own, variable)?;
+        same_times(files.own, &velocity.u, &dims)?;
+        let fail = |reason: String| Err(Error::variable(files.own.path(), name, reason));
+        let is_at_corners = velocity.u.horizontal() != velocity.v.horizontal()
+            && self.corners.as_ref().is_some_and(|of| of.horizontal() == dims.horizontal());
+        if is_at_corners || !is_in_cells(&dims, [&velocity.u, &velocity.v]) {
+            return fail(format!(
+                "it is not in the middle of the cells whose faces have the velocity: {variable}, and {} and {}; name a \
+                 variable there",
+                velocity.u.variable, velocity.v.variable
+            ));
+        }
+        let [in_layers, rows, columns] = faces.cells;
+        let (count, of_velocity) = (dims.size()[0], velocity.u.size()[0]);
+        let name_of = |of: &Dims| of.level_name().map(str::to_owned);
+        let is_like_u = count == of_velocity && name_of(&dims) == name_of(&velocity.u);
+        let of_levels = [faces.of_edges.clone(), velocity.w.as_ref().and_then(name_of)];
+        let is_at_levels = !is_like_u && of_levels.contains(&name_of(&dims));
+        let (levels, at_levels) = match count {
+            1 => (Span::one(0), Some(1)),
+            _ if is_at_levels && count > faces.edges.start => {
+                let count = faces.edges.count.min(count - faces.edges.start);
+                (Span::range(faces.edges.start, count), Some(count))
+            }
+            _ if count == of_velocity => (in_layers, None),
+            _ => {
+                return fail(format!(
+                    "it has {count} levels, and the velocity {of_velocity}; name a variable in the same layers, or at the \
+                     levels between them"
+                ));
+            }
+        };
+        let weights = self.through.around(self.built, at_levels);
+        Ok(dims.gather(quantity, [levels, rows, columns], weights))
+    }
+}
+
+/// Whether a variable is in the middle of the cells with these velocities on their faces, by the numbers and names of its
+/// rows and columns.
+pub(super) fn is_in_cells(dims: &Dims, [u, v]: [&Dims; 2]) -> bool {
+    let ([_, rows, _], [_, _, columns]) = (u.size(), v.size());
+    let names = dims.horizontal();
+    let is_on_faces =
+        u.horizontal() != v.horizontal() && (names == u.horizontal() || names == v.horizontal());
+    dims.size()[1..] == [rows, columns] && !is_on_faces
 }
 
 /// The corners of the cells.
@@ -177,8 +256,11 @@ struct Faces {
     u: Box3,
     v: Box3,
     w: Box3,
-    /// Of masks.
+    /// Of masks, and of other variables.
     cells: Box3,
+    /// The levels between the layers, and the name of their dimension.
+    edges: Span,
+    of_edges: Option<String>,
     /// Whether `w` is in the middle of layers.
     is_centred: bool,
 }
@@ -194,7 +276,8 @@ impl Faces {
         let cells = part(numbering.cell, [rows, columns]);
         let u = part(numbering.u, [rows, grid.positions.columns]);
         let v = part(numbering.v, [grid.positions.rows, columns]);
-        Faces { u, v, w: cells, cells, is_centred: false }
+        let edges = Span::one(0);
+        Faces { u, v, w: cells, cells, edges, of_edges: None, is_centred: false }
     }
 
     /// Finds the layers, and the levels between them, which become those of the grid.
@@ -237,8 +320,10 @@ impl Faces {
         grid.levels = Some(levels);
         self.u[0] = Span::range(layers.first, layers.count);
         (self.v[0], self.cells[0]) = (self.u[0], self.u[0]);
+        self.edges = layers.edges();
+        self.of_edges = coordinate.1.dimensions.last().map(|of| of.name.clone());
         let Some(w) = &velocity.w else { return Ok(()) };
-        let of_edges = coordinate.1.dimensions.last().map(|of| of.name.as_str());
+        let of_edges = self.of_edges.as_deref();
         self.is_centred = w.level_name() == u.level_name() && w.level_name() != of_edges;
         if self.is_centred {
             units.convert(format!(

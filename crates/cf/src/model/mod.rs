@@ -19,7 +19,7 @@ mod window;
 use crate::Result;
 use crate::grid::Request;
 use crate::mesh::CfMesh;
-use crate::store::Store;
+use crate::store::{Store, Variable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -98,6 +98,19 @@ impl CfMesh {
     }
 }
 
+/// Whether a variable is in the middle of the cells with velocities on their faces.
+pub(crate) fn is_in_cells(
+    store: &dyn Store,
+    variable: &Variable,
+    on_faces: [&Variable; 2],
+) -> bool {
+    let [u, v] = on_faces.map(|of| dims::Dims::of(store, of));
+    match (dims::Dims::of(store, variable), u, v) {
+        (Ok(dims), Ok(u), Ok(v)) => cgrid::is_in_cells(&dims, [&u, &v]),
+        _ => false,
+    }
+}
+
 /// The file of the velocity, and that of its grid.
 #[derive(Clone, Copy)]
 pub(crate) struct Files<'a> {
@@ -112,7 +125,7 @@ impl<'a> Files<'a> {
     }
 
     /// The first of these variables that a file has.
-    fn find(self, names: &[&str]) -> Option<(&'a dyn Store, &'a crate::Variable)> {
+    fn find(self, names: &[&str]) -> Option<(&'a dyn Store, &'a Variable)> {
         let in_file = |name: &&str| self.all().find_map(|store| Some((store, store.find(name)?)));
         names.iter().find_map(in_file)
     }

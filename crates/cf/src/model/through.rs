@@ -107,6 +107,70 @@ impl Through<'_> {
         Weights::One { index: built.nodes.iter().map(index).collect(), sign }
     }
 
+    /// The means of the cells of the sea around each point, linear in z: of values in their layers, or at a number of levels
+    /// between them. Those at a single level are the same at all points of a column.
+    pub fn around(&self, built: &Built, levels: Option<usize>) -> Weights {
+        let [_, rows, columns] = self.grid.cells();
+        let count = if levels.is_some() { 4 } else { 8 };
+        let (mut index, mut weights) = (Vec::new(), Vec::new());
+        for (point, [level, node]) in built.nodes.iter().enumerate() {
+            let cells = self.cells_around(*level as usize, *node as usize, levels);
+            let sum: f64 = cells.iter().map(|(_, weight)| weight).sum();
+            for ([level, row, column], weight) in cells {
+                index.push(((level * rows + row) * columns + column) as u32);
+                weights.push((weight / sum) as f32);
+            }
+            index.resize((point + 1) * count, NONE);
+            weights.resize((point + 1) * count, 0.0);
+        }
+        Weights::Mean { count, index, weights }
+    }
+
+    /// The cells of the sea around a point by level or layer, row and column, and their weights.
+    fn cells_around(
+        &self,
+        level: usize,
+        node: usize,
+        levels: Option<usize>,
+    ) -> Vec<([usize; 3], f64)> {
+        let [layers, rows, columns] = self.grid.cells();
+        let width = self.grid.positions.columns;
+        let (row, column) = (node / width, node % width);
+        let before = column.checked_sub(1).or((columns == width).then_some(columns - 1));
+        let beside = [before, Some(column).filter(|column| *column < columns)];
+        let above = [row.checked_sub(1), Some(row).filter(|row| *row < rows)];
+        let layers = [level.checked_sub(1), Some(level).filter(|layer| *layer < layers)];
+        let cells = above
+            .into_iter()
+            .flatten()
+            .flat_map(|row| beside.into_iter().flatten().map(move |column| (row, column)));
+        let is_wet = |layer: usize, (row, column): (usize, usize)| {
+            !self.land.is_dry[self.land.index(layer, row + 1, column + 1)]
+        };
+        let mut found = Vec::new();
+        for cell in cells {
+            let wet = layers.into_iter().flatten().filter(|layer| is_wet(*layer, cell));
+            match levels {
+                None => found.extend(
+                    wet.map(|layer| ([layer, cell.0, cell.1], 1.0 / self.thickness(layer, node))),
+                ),
+                Some(count) if wet.count() > 0 => {
+                    found.push(([level.min(count - 1), cell.0, cell.1], 1.0));
+                }
+                Some(_) => {}
+            }
+        }
+        found
+    }
+
+    /// The extent of a layer in z at a node of the grid.
+    fn thickness(&self, layer: usize, node: usize) -> f64 {
+        match &self.grid.levels {
+            Some(_) => (self.grid.z(layer + 1, node) - self.grid.z(layer, node)).abs(),
+            None => 1.0,
+        }
+    }
+
     pub fn w(&self, built: &Built) -> Weights {
         let [layers, rows, columns] = self.grid.cells();
         let levels = self.levels_of_w;

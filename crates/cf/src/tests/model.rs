@@ -164,6 +164,52 @@ fn faces_of_nemo_are_numbered_by_its_convention() {
 }
 
 #[test]
+fn variables_in_cells_are_means_at_corners() {
+    // In the middle of cells, linear in x, y and z.
+    let at =
+        |z: f64, j: usize, i: usize| 3.0 * (10.0 * i as f64 - 5.0) + 2.0 * (j as f64 - 0.5) - z;
+    let group = of_nemo(false)
+        .with("T", "t 2 zt 2 y 4 x 5", &[], |n| {
+            n[0] as f64 + at(5.0 * n[1] as f64 + 2.5, n[2], n[3])
+        })
+        .with("K", "t 2 zw 3 y 4 x 5", &[("units", "cm2 s-1")], |n| {
+            100.0 + at(5.0 * n[1] as f64, n[2], n[3])
+        })
+        .with("h", "y 4 x 5", &[("units", "m")], |n| at(0.0, n[0], n[1]))
+        .with("f", "t 2 z 2 y 3 x 5", &[], |_| 0.0)
+        .with("deep", "t 2 zd 4 y 4 x 5", &[], |_| 0.0);
+    let mut request = MeshRequest {
+        convention: Some(Convention::Nemo),
+        corners: named("xf", "yf", Some("depthw")),
+        ..MeshRequest::default()
+    };
+    request.variables.arrays = vec!["T".into(), "h".into()];
+    request.variables.diffusivity = Some("K".into());
+    let mesh = group.mesh(&request).unwrap();
+    let store = open(group.path()).unwrap();
+    let frame = mesh.read(&*store, 1).unwrap();
+    let [temperature, depth] = [0, 1].map(|k| frame.arrays[k].clone().into_f64());
+    let diffusivity = frame.diffusivity.unwrap().into_f64();
+    // Beyond the middle of the cells at the edge, as there.
+    let inside = |x: f64, low: f64, high: f64| x.clamp(low, high);
+    for (i, [x, y, z]) in mesh.points.iter().copied().enumerate() {
+        let level = 3.0 * inside(x, 5.0, 35.0) + 2.0 * inside(y, 0.5, 2.5);
+        let expected = [1.0 + level + inside(z, -7.5, -2.5), level, 1e-4 * (100.0 + level + z)];
+        let found = [temperature[i], depth[i], diffusivity[i]];
+        let is_near = |d: usize| (found[d] - expected[d]).abs() < 1e-4;
+        assert!((0..3).all(is_near), "{x} {y} {z}: {found:?}, {expected:?}");
+    }
+    assert_eq!(mesh.at_values(&*store), ["K", "T", "deep", "h", "u", "v", "w"]);
+    let refused = |name: &str| {
+        let mut request = request.clone();
+        request.variables.arrays = vec![name.into()];
+        group.mesh(&request).unwrap_err()
+    };
+    assert!(refused("f").contains("`f`: it is not in the middle of the cells"), "{}", refused("f"));
+    assert!(refused("deep").contains("it has 4 levels, and the velocity 2"), "{}", refused("deep"));
+}
+
+#[test]
 fn corners_that_do_not_fit_are_refused() {
     let group = of_nemo(false).with("xt", "xt 7", &METRES, |at| at[0] as f64).with(
         "yt",
@@ -562,6 +608,16 @@ fn a_roms_file_has_its_cells_faces_and_levels() {
         (0..4)
             .for_each(|f| assert!((found[f] - expected[f]).abs() < 1e-7, "{found:?} {expected:?}"));
         assert_eq!(found[4..], [0.0, 0.0]);
+    }
+    let with = |name: &str| {
+        let mut request = MeshRequest::default();
+        request.variables.arrays = vec![name.into()];
+        CfMesh::of(&*store, &request)
+    };
+    assert!(with("temp").is_ok() && with("zeta").is_ok());
+    for name in ["lon_psi", "ubar", "vbar"] {
+        let refused = with(name).unwrap_err().to_string();
+        assert!(refused.contains("it is not in the middle of the cells"), "{refused}");
     }
 }
 

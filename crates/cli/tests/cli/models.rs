@@ -97,6 +97,12 @@ fn random_velocities_on_faces_have_the_tracks_of_steps_in_numpy() {
     assert!(printed.contains("500 cells"), "{printed}");
     let (off, count) = difference(&python, folder.path(), &["nemo", ".", "out/tracks.csv"]);
     assert!(off < 1e-11 && count == 50, "{off} {count}");
+    let with_arrays = case
+        .replace("w = \"grid_W.nc\"", "w = \"grid_W.nc\", t = \"grid_T.nc\"")
+        .replace("[save]", "[save]\nfields = [\"thetao\"]");
+    trace(folder.path(), &with_arrays);
+    let (off, count) = difference(&python, folder.path(), &["temperature", "out/tracks.csv"]);
+    assert!(off < 1e-5 && count == 100, "{off} {count}");
     let refused = |set: &str, parts: &[&str]| {
         let args = ["run", "case.toml", "--out", "other", "--set", set];
         assert_refused(&burntrace(folder.path(), &args), 2, parts);

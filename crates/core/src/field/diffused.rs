@@ -1,15 +1,20 @@
 //! Diffusivities that follow from the field: a profile of depths, or the deformation of the flow.
 
+mod mesh;
+
 use super::{
     arrays::FieldArray,
     globe::scales,
     grid::check_axes,
-    source::{FrameData, FrameSource, GridSource, SourceError},
+    source::{FrameData, FrameSource, GridSource, MeshSource, SourceError},
 };
-use crate::{Error, Floats, Result};
+use crate::{
+    Error, Floats, Result,
+    mesh::{BoundaryCells, Cells},
+};
 use burntrace_kernels::Placement;
 
-/// What the diffusivity of a random walk follows from, at each node of a grid.
+/// What the diffusivity of a random walk follows from, at each node of a grid or a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mixing {
     /// Heights, increasing, and the diffusivity at each; linear in between, constant beyond. For vertical mixing: a walk along z.
@@ -20,7 +25,7 @@ pub enum Mixing {
         diffusivity: Vec<f64>,
     },
     /// `c A |D|` (Smagorinsky 1963, Monthly Weather Review 91:99): `A` is the area of a cell, and `|D|` the square root of
-    /// `(du/dx)^2 + (dv/dy)^2 + (du/dy + dv/dx)^2 / 2`, by central differences of the nodes. For horizontal mixing: a walk along x
+    /// `(du/dx)^2 + (dv/dy)^2 + (du/dy + dv/dx)^2 / 2`, by central differences of the nodes of a grid. For horizontal mixing: a walk along x
     /// and y.
     Smagorinsky(f64),
 }
@@ -56,7 +61,7 @@ impl Mixing {
     }
 }
 
-/// A source of frames on a grid with the diffusivity that follows from them.
+/// A source of frames on a grid or a mesh with the diffusivity that follows from them.
 ///
 /// ```
 /// use burntrace_core::{Diffused, Mixing};
@@ -76,10 +81,12 @@ pub struct Diffused<S> {
     source: S,
     mixing: Mixing,
     radius: Option<f64>,
+    /// The diffusivities by the velocities of a frame; `None` of a wrong number.
+    of_frame: fn(&Self, &Floats) -> Option<Vec<f64>>,
 }
 
 impl<S: GridSource> Diffused<S> {
-    /// Adds the diffusivity to a source, whose grid is on a sphere if a radius is given
+    /// Adds the diffusivity to a source on a grid, which is on a sphere if a radius is given
     /// ([`FieldOptions::radius`](crate::FieldOptions::radius)).
     ///
     /// # Errors
@@ -92,27 +99,24 @@ impl<S: GridSource> Diffused<S> {
             let reason = "its diffusivity follows from velocities at nodes, and these are in cells; convert them";
             return Err(Error::Walk(reason.into()));
         }
-        Ok(Diffused { source, mixing, radius })
+        Ok(Diffused { source, mixing, radius, of_frame: Self::on_grid })
     }
 
-    fn with_diffusivity(&self, data: FrameData) -> FrameData {
+    fn on_grid(&self, velocity: &Floats) -> Option<Vec<f64>> {
         let axes = self.source.axes();
         let [nx, ny, nz] = axes.each_ref().map(Vec::len);
-        // A wrong number is refused by the field.
-        if data.velocity.len() != 3 * nx * ny * nz {
-            return data;
-        }
         let at = |i: usize| [i % nx, i / nx % ny, i / (nx * ny)];
-        let diffusivity: Vec<f64> = match &self.mixing {
+        let nodes = 0..nx * ny * nz;
+        let is_whole = velocity.len() == 3 * nodes.len();
+        is_whole.then(|| match &self.mixing {
             Mixing::Profile { z, diffusivity } => {
                 let level: Vec<f64> = axes[2].iter().map(|x| linear(z, diffusivity, *x)).collect();
-                (0..nx * ny * nz).map(|i| level[at(i)[2]]).collect()
+                nodes.map(|i| level[at(i)[2]]).collect()
             }
             Mixing::Smagorinsky(c) => {
-                (0..nx * ny * nz).map(|i| c * self.deformation(&data.velocity, at(i))).collect()
+                nodes.map(|i| c * self.deformation(velocity, at(i))).collect()
             }
-        };
-        data.with_diffusivity(Floats::F64(diffusivity))
+        })
     }
 
     /// The area of a cell times the deformation at a node. Velocities that are missing count as 0, as at a coast.
@@ -140,6 +144,35 @@ impl<S: GridSource> Diffused<S> {
     }
 }
 
+impl<S: MeshSource> Diffused<S> {
+    /// Adds the diffusivity to a source on a mesh, which is on a sphere if a radius is given. The velocity gradient of a node is the
+    /// mean of those of the triangles and quadrilaterals around it, in its own layer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Walk`] for velocities in cells, heights that do not increase, numbers below 0, and of
+    /// [`Mixing::Smagorinsky`] for cells of other types than triangles, quadrilaterals, wedges and hexahedra.
+    pub fn on_mesh(source: S, mixing: Mixing, radius: Option<f64>) -> Result<Self> {
+        mixing.check()?;
+        mesh::check(&source, &mixing)?;
+        Ok(Diffused { source, mixing, radius, of_frame: Self::over_mesh })
+    }
+
+    fn over_mesh(&self, velocity: &Floats) -> Option<Vec<f64>> {
+        let Diffused { source, mixing, radius, .. } = self;
+        let is_whole = velocity.len() == 3 * source.points().len();
+        is_whole.then(|| match mixing {
+            Mixing::Profile { z, diffusivity } => {
+                source.points().iter().map(|point| linear(z, diffusivity, point[2])).collect()
+            }
+            Mixing::Smagorinsky(c) => {
+                let all = mesh::deformation(source, velocity, *radius);
+                all.into_iter().map(|deformation| c * deformation).collect()
+            }
+        })
+    }
+}
+
 /// A piecewise linear function, constant beyond its ends.
 fn linear(at: &[f64], values: &[f64], x: f64) -> f64 {
     let next = at.partition_point(|a| *a <= x);
@@ -150,7 +183,17 @@ fn linear(at: &[f64], values: &[f64], x: f64) -> f64 {
     values[next - 1] + part * (values[next] - values[next - 1])
 }
 
-impl<S: GridSource> FrameSource for Diffused<S> {
+impl<S: FrameSource> Diffused<S> {
+    fn with_diffusivity(&self, data: FrameData) -> FrameData {
+        match (self.of_frame)(self, &data.velocity) {
+            Some(diffusivity) => data.with_diffusivity(Floats::F64(diffusivity)),
+            // A wrong number of velocities is refused by the field.
+            None => data,
+        }
+    }
+}
+
+impl<S: FrameSource> FrameSource for Diffused<S> {
     fn times(&self) -> &[f64] {
         self.source.times()
     }
@@ -179,6 +222,24 @@ impl<S: GridSource> FrameSource for Diffused<S> {
     fn read_many(&mut self, frames: &[usize]) -> Vec<std::result::Result<FrameData, SourceError>> {
         let all = self.source.read_many(frames);
         all.into_iter().map(|data| Ok(self.with_diffusivity(data?))).collect()
+    }
+}
+
+impl<S: MeshSource> MeshSource for Diffused<S> {
+    fn points(&self) -> &[[f64; 3]] {
+        self.source.points()
+    }
+
+    fn cells(&self) -> &Cells {
+        self.source.cells()
+    }
+
+    fn placement(&self) -> Placement {
+        self.source.placement()
+    }
+
+    fn boundary(&self) -> Option<&BoundaryCells> {
+        self.source.boundary()
     }
 }
 

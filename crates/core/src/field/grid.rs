@@ -202,7 +202,11 @@ impl GridField {
     }
 
     /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
-    fn read(&self, values: Tensor<2>, cells: &[(Tensor<2, Int>, Tensor<2>); 3]) -> Tensor<2> {
+    fn read(
+        &self,
+        (values, _): (Tensor<2>, usize),
+        cells: &[(Tensor<2, Int>, Tensor<2>); 3],
+    ) -> Tensor<2> {
         let strides = self.shape.strides();
         let [n, _] = cells[0].0.dims();
         let base = (0..3).map(|d| cells[d].0.clone().mul_scalar(strides[d] as i32));

@@ -28,7 +28,7 @@ use burntrace_kernels::{FieldShape, FieldTensors, Placement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use weights::CellWeights;
+use weights::{CellWeights, Interpolated};
 
 /// Interpolation of velocities that are given in the cells of a mesh. Velocities at the points are
 /// always interpolated by the shape functions of the cells (VTK's).
@@ -118,12 +118,6 @@ impl MeshField {
         let records = mesh.records(radius, placement, options.precision);
         check_offsets(&mesh, &records)?;
         let stored = stored(&mesh, placement, radius)?;
-        let has_others = !lanes.arrays().is_empty() || lanes.diffusivity_is_apart;
-        if placement == Placement::Faces && has_others {
-            return Err(Error::Arrays(
-                "velocities are on the faces of cells, where no arrays and diffusivities are; omit them".into(),
-            ));
-        }
         let (count, what) = match source.placement() {
             Placement::Nodes | Placement::Faces => (source.points().len(), "points"),
             Placement::Cells => (source.cells().len(), "cells"),
@@ -214,13 +208,17 @@ impl MeshField {
 
     /// Weights for positions `[n, 3]`, computed on the host.
     fn locate_all(&self, position: Tensor<2>) -> CellWeights {
-        let is_on_sphere = self.sampled.radius().is_some();
-        CellWeights::new(&self.mesh, (self.placement, is_on_sphere), position)
+        let of_field = Interpolated {
+            placement: self.placement,
+            is_on_sphere: self.sampled.radius().is_some(),
+            has_others: self.sampled.tensors.groups > 1,
+        };
+        CellWeights::new(&self.mesh, of_field, position)
     }
 
-    /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
-    fn read(&self, values: Tensor<2>, weights: &CellWeights) -> Tensor<2> {
-        weights.read(values)
+    /// Interpolates a group of the values of one frame `[n, 4]`.
+    fn read(&self, (values, group): (Tensor<2>, usize), weights: &CellWeights) -> Tensor<2> {
+        weights.read(values, group)
     }
 }
 

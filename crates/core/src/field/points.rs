@@ -174,7 +174,7 @@ impl PointField {
     }
 
     /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
-    fn read(&self, values: Tensor<2>, nodes: &NodeWeights) -> Tensor<2> {
+    fn read(&self, (values, _): (Tensor<2>, usize), nodes: &NodeWeights) -> Tensor<2> {
         let [n, k] = nodes.weights.dims();
         let velocity = values.select(0, nodes.nodes.clone()).reshape([n, k, 4]);
         let weighed = velocity * nodes.weights.clone().reshape([n, k, 1]);

@@ -81,22 +81,22 @@ macro_rules! sampled_field {
             impl FromOrigin for $field {
                 fn velocity_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2> {
                     let cells = self.locate_all(position.clone());
-                    let read = |frame| self.read(frame, &cells);
+                    let read = |frame| self.read((frame, 0), &cells);
                     let velocity = self.sampled.at_times(times, 0, read);
                     self.sampled.along_axes(&position, velocity).narrow(1, 0, 3)
                 }
 
                 fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                     let cells = self.locate_all(position);
-                    let read = |frame| self.read(frame, &cells);
                     let group = self.sampled.lanes.diffusivity_group();
+                    let read = |frame| self.read((frame, group), &cells);
                     self.sampled.at_times(&[time], group, read).narrow(1, 3, 1)
                 }
 
                 fn values_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                     let cells = self.locate_all(position.clone());
                     let group = |group| {
-                        let read = |frame| self.read(frame, &cells);
+                        let read = |frame| self.read((frame, group), &cells);
                         let values = self.sampled.at_times(&[time], group, read);
                         match group {
                             0 => self.sampled.along_axes(&position, values),

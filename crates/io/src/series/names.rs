@@ -40,13 +40,17 @@ pub struct ComponentFiles {
     /// The files of w.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub w: Option<Box<Files>>,
+    /// The files of other variables, such as temperatures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t: Option<Box<Files>>,
 }
 
 impl ComponentFiles {
     /// The files of each component, with its name.
     fn all(&self) -> impl Iterator<Item = (&'static str, &Files)> {
-        let w = self.w.as_deref().map(|w| ("w", w));
-        [("u", &*self.u), ("v", &*self.v)].into_iter().chain(w)
+        let others = [("w", &self.w), ("t", &self.t)];
+        let others = others.into_iter().filter_map(|(name, of)| Some((name, of.as_deref()?)));
+        [("u", &*self.u), ("v", &*self.v)].into_iter().chain(others)
     }
 
     /// The files of each component, which must be as many.
@@ -96,9 +100,10 @@ impl Files {
         match self {
             Files::One(path) => Files::One(folder.join(path)),
             Files::List(paths) => Files::List(paths.iter().map(|path| folder.join(path)).collect()),
-            Files::Components(ComponentFiles { u, v, w }) => {
+            Files::Components(ComponentFiles { u, v, w, t }) => {
                 let within = |files: Box<Files>| Box::new(files.within(folder));
-                Files::Components(ComponentFiles { u: within(u), v: within(v), w: w.map(within) })
+                let [w, t] = [w, t].map(|files| files.map(within));
+                Files::Components(ComponentFiles { u: within(u), v: within(v), w, t })
             }
         }
     }

@@ -105,11 +105,15 @@ pub(super) fn sample<F: Float>(
         } else if comptime!(mesh.is_simple()) {
             value = simplices::mean::<F>(launch, cell, at, pair);
         } else if comptime!(mesh.is_on_faces()) {
-            let flow = general::flow::<F>(launch, cell, at, pair, mesh);
-            value = flow;
-            if comptime!(launch.features.sphere) {
-                value = in_space::<F>(located.point, flow);
-                value.insert(3usize, flow.extract(2usize));
+            if pair.is_velocity {
+                let flow = general::flow::<F>(launch, cell, at, pair, mesh);
+                value = flow;
+                if comptime!(launch.features.sphere) {
+                    value = in_space::<F>(located.point, flow);
+                    value.insert(3usize, flow.extract(2usize));
+                }
+            } else {
+                value = general::mean::<F>(launch, cell, at, pair);
             }
         } else {
             value = general::mean::<F>(launch, cell, at, pair);

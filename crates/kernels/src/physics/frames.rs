@@ -16,9 +16,11 @@ pub(crate) mod frames {
         pub second: usize,
         pub first_weight: F,
         pub second_weight: F,
+        /// Whether the values are velocities, and not those of another group.
+        pub is_velocity: bool,
     }
 
-    /// The same frames, from another of their values on.
+    /// The same frames, from another of their values on: the first one of a group.
     #[inline(always)]
     pub(crate) fn from_value<F: Float>(pair: &FramePair<F>, value: usize) -> FramePair<F> {
         FramePair::<F> {
@@ -26,6 +28,7 @@ pub(crate) mod frames {
             second: pair.second + value,
             first_weight: pair.first_weight,
             second_weight: pair.second_weight,
+            is_velocity: value == 0usize,
         }
     }
 
@@ -39,6 +42,7 @@ pub(crate) mod frames {
                 second: 0usize,
                 first_weight: F::new(1.0_f32),
                 second_weight: F::new(0.0_f32),
+                is_velocity: true,
             }
         } else {
             unsteady::<F>(launch, j, offset)
@@ -53,6 +57,7 @@ pub(crate) mod frames {
             second: 0usize,
             first_weight: launch.float(FRAME_INTERVALS + 2 * j),
             second_weight: launch.float(rests + j) + offset,
+            is_velocity: true,
         }
     }
 
@@ -83,6 +88,7 @@ pub(crate) mod frames {
             second: next,
             first_weight: inside * select(is_next, second, F::new(1.0_f32) - second),
             second_weight: inside * select(is_next, zero, second),
+            is_velocity: true,
         }
     }
 

@@ -8,13 +8,27 @@ use crate::{
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{MAX_CELL_NODES, Placement};
 
-/// What interpolates at `n` positions: indices of values, and their weights.
+/// What interpolates at `n` positions.
 pub(super) enum CellWeights {
-    /// Indices `[n k]` and weights `[n, k]`.
-    Values(Tensor<1, Int>, Tensor<2>),
-    /// Of values on faces: indices of [`NODES`] nodes for each position, and the parts of their numbers in the velocity
-    /// `[n, numbers, 4]`.
-    Faces(Tensor<1, Int>, Tensor<3>),
+    /// Values at nodes or in cells.
+    Values(Box<ValueWeights>),
+    /// Velocities on faces, and values of other groups at nodes.
+    Faces(Box<FaceWeights>, Option<Box<ValueWeights>>),
+}
+
+/// Indices of values `[n k]` and their weights `[n, k]`.
+pub(super) struct ValueWeights(Tensor<1, Int>, Tensor<2>);
+
+/// Indices of [`NODES`] nodes for each position, and the parts of their numbers in the velocity `[n, numbers, 4]`.
+pub(super) struct FaceWeights(Tensor<1, Int>, Tensor<3>);
+
+/// What of a field is interpolated.
+#[derive(Clone, Copy)]
+pub(super) struct Interpolated {
+    pub placement: Placement,
+    pub is_on_sphere: bool,
+    /// Whether it has other groups of numbers than the velocity.
+    pub has_others: bool,
 }
 
 /// Number of nodes with a part in a velocity if values are on faces.
@@ -55,60 +69,71 @@ impl Row {
 
 impl CellWeights {
     /// Weights for positions `[n, 3]`, measured from the mesh's origin; zero outside the mesh.
-    pub fn new(mesh: &Mesh, of_field: (Placement, bool), position: Tensor<2>) -> Self {
-        let (placement, is_on_sphere) = of_field;
-        if placement == Placement::Faces {
-            return CellWeights::of_faces(mesh, is_on_sphere, position);
-        }
-        let positions = to_host(&position);
+    pub fn new(mesh: &Mesh, of_field: Interpolated, position: Tensor<2>) -> Self {
+        // Neighbouring positions are usually close: a walk from the last cell finds the next.
         let mut last = 0;
-        let rows: Vec<Row> = positions
-            .iter()
-            .map(|position| {
-                // Neighbouring positions are usually close: a walk from the last cell finds the
-                // next.
-                let Some(location) = mesh.walk_from_origin(last, *position) else {
-                    return Row::empty();
-                };
-                last = location.cell;
-                match placement {
-                    Placement::Cells => Row::in_cell(&location),
-                    Placement::Nodes | Placement::Faces => Row::at_nodes(mesh, &location),
-                }
-            })
-            .collect();
-        let width = match placement {
-            Placement::Cells => 1,
-            Placement::Nodes | Placement::Faces => mesh.widest(),
+        let locate = |position: &[f64; 3]| {
+            let location = mesh.walk_from_origin(last, *position);
+            last = location.map_or(last, |location| location.cell);
+            location
         };
-        CellWeights::Values(values(&rows, width, &position), weights(&rows, width, position))
+        let locations: Vec<Option<Location>> = to_host(&position).iter().map(locate).collect();
+        let placement = of_field.placement;
+        if placement != Placement::Faces {
+            let values = ValueWeights::new(mesh, placement, (&locations, position));
+            return CellWeights::Values(values.into());
+        }
+        let faces = FaceWeights::new(mesh, of_field.is_on_sphere, (&locations, &position));
+        let at_nodes = || ValueWeights::new(mesh, Placement::Nodes, (&locations, position));
+        let others = of_field.has_others.then(|| at_nodes().into());
+        CellWeights::Faces(faces.into(), others)
     }
 
-    /// Interpolates the values of one frame: velocity and padding `[n, 4]`.
-    pub fn read(&self, frame: Tensor<2>) -> Tensor<2> {
-        let weighed = match self {
-            CellWeights::Values(values, weights) => {
-                let [n, k] = weights.dims();
-                let rows = frame.select(0, values.clone()).reshape([n, k, LANES]);
-                rows * weights.clone().reshape([n, k, 1])
-            }
-            CellWeights::Faces(values, parts) => {
-                let [n, numbers, _] = parts.dims();
-                frame.select(0, values.clone()).reshape([n, numbers, 1]) * parts.clone()
-            }
+    /// Interpolates a group of the values of one frame `[n, 4]`: the first one has the velocity.
+    pub fn read(&self, frame: Tensor<2>, group: usize) -> Tensor<2> {
+        match self {
+            CellWeights::Faces(_, Some(values)) if group > 0 => values.read(frame),
+            CellWeights::Faces(faces, _) => faces.read(frame),
+            CellWeights::Values(values) => values.read(frame),
+        }
+    }
+}
+
+impl ValueWeights {
+    fn new(
+        mesh: &Mesh,
+        placement: Placement,
+        (locations, position): (&[Option<Location>], Tensor<2>),
+    ) -> Self {
+        let (width, row): (_, fn(&Mesh, &Location) -> Row) = match placement {
+            Placement::Cells => (1, |_, location| Row::in_cell(location)),
+            Placement::Nodes | Placement::Faces => (mesh.widest(), Row::at_nodes),
         };
-        let [n, ..] = weighed.dims();
+        let row = |location: &Option<Location>| {
+            location.as_ref().map_or_else(Row::empty, |location| row(mesh, location))
+        };
+        let rows: Vec<Row> = locations.iter().map(row).collect();
+        ValueWeights(values(&rows, width, &position), weights(&rows, width, position))
+    }
+
+    fn read(&self, frame: Tensor<2>) -> Tensor<2> {
+        let ValueWeights(values, weights) = self;
+        let [n, k] = weights.dims();
+        let rows = frame.select(0, values.clone()).reshape([n, k, LANES]);
+        let weighed = rows * weights.clone().reshape([n, k, 1]);
         weighed.sum_dim(1).reshape([n, LANES])
     }
+}
 
-    /// Of values on faces.
-    fn of_faces(mesh: &Mesh, is_on_sphere: bool, position: Tensor<2>) -> Self {
-        let mut last = 0;
+impl FaceWeights {
+    fn new(
+        mesh: &Mesh,
+        is_on_sphere: bool,
+        (locations, position): (&[Option<Location>], &Tensor<2>),
+    ) -> Self {
         let (mut values, mut numbers) = (Vec::new(), [const { Vec::new() }; 4]);
-        for position in to_host(&position) {
-            let location = mesh.walk_from_origin(last, position);
-            last = location.map_or(last, |location| location.cell);
-            let parts = location.map(|location| parts(mesh, &location, is_on_sphere));
+        for location in locations {
+            let parts = location.as_ref().map(|location| parts(mesh, location, is_on_sphere));
             for k in 0..NODES {
                 let part = parts.map(|parts| parts[k]);
                 values.push(part.map_or(0, |part| part.node as i32));
@@ -131,7 +156,14 @@ impl CellWeights {
         let along = |d: usize| offset.clone().narrow(1, d, 1).reshape([n, 1, 1]);
         let terms = slopes.into_iter().enumerate().map(|(d, slopes)| slopes * along(d));
         let parts = terms.fold(value, |sum, term| sum + term);
-        CellWeights::Faces(indices(values, &position), parts)
+        FaceWeights(indices(values, position), parts)
+    }
+
+    fn read(&self, frame: Tensor<2>) -> Tensor<2> {
+        let FaceWeights(values, parts) = self;
+        let [n, numbers, _] = parts.dims();
+        let weighed = frame.select(0, values.clone()).reshape([n, numbers, 1]) * parts.clone();
+        weighed.sum_dim(1).reshape([n, LANES])
     }
 }
 

@@ -198,11 +198,13 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> MeshSampler<'_, F, S, C> {
         }
         let cell = cell as usize - 1;
         match self.placement {
-            Placement::Nodes => self.mesh.geometry.mean::<L>(self.values, cell, at, pair),
             Placement::Cells => blend::<F, L>(self.values, cell, pair),
-            Placement::Faces => {
+            Placement::Faces if pair.is_velocity => {
                 let flow = self.mesh.geometry.flow::<L>(self.values, cell, at, pair);
                 L::Four::new(C::of_flow::<L>(place, flow))
+            }
+            Placement::Nodes | Placement::Faces => {
+                self.mesh.geometry.mean::<L>(self.values, cell, at, pair)
             }
         }
     }
@@ -312,12 +314,8 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
         }
         let (cell, geometry) = (cell as usize - 1, &self.mesh.geometry);
         match self.placement {
-            Placement::Nodes => (
-                geometry.mean::<L>(self.values, cell, at, pair),
-                geometry.slopes::<L>(self.values, cell, at, pair),
-            ),
             Placement::Cells => (blend::<F, L>(self.values, cell, pair), [zero; 3]),
-            Placement::Faces => {
+            Placement::Faces if pair.is_velocity => {
                 let flow = geometry.flow::<L>(self.values, cell, at, pair);
                 let by_axes = geometry.flow_slopes::<L>(self.values, cell, at, pair);
                 let mut slopes = [[F::zero(); 4]; 3];
@@ -328,6 +326,10 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
                 C::add_slopes::<L>(place, flow, &mut slopes);
                 (L::Four::new(C::of_flow::<L>(place, flow)), slopes.map(L::Four::new))
             }
+            Placement::Nodes | Placement::Faces => (
+                geometry.mean::<L>(self.values, cell, at, pair),
+                geometry.slopes::<L>(self.values, cell, at, pair),
+            ),
         }
     }
 
