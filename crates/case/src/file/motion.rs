@@ -244,10 +244,10 @@ impl Default for InitialVelocity {
 pub struct Walk {
     /// Diffusivity, in length squared per time, 0 or more; default: `field.diffusivity`.
     pub diffusivity: Option<Diffusivity>,
-    /// Diffusivities at heights, for a walk along z in a field on a grid.
+    /// Diffusivities at heights, for a walk along z in a field on a grid or a mesh.
     pub profile: Option<Profile>,
     /// The coefficient of a diffusivity that follows from the deformation of the flow, such as 0.1, for a walk along x and y in a
-    /// field on a grid.
+    /// field on a grid or a mesh.
     pub smagorinsky: Option<f64>,
     /// Factors along x, y and z of a diffusivity that varies; default: 1 for `field.diffusivity`, [0, 0, 1] for a profile, [1, 1, 0]
     /// for a deformation.

@@ -260,6 +260,14 @@ impl Mesh {
         self.cells.kinds.iter().map(|kind| kind.nodes()).max().unwrap_or(0)
     }
 
+    /// The smallest extent of a cell on each axis.
+    pub(crate) fn smallest_cell(&self) -> [f64; 3] {
+        let boxes = self.boxes.iter().filter(|of| !of.is_empty());
+        boxes.fold([f64::INFINITY; 3], |smallest, Bounds { low, high }| {
+            [0, 1, 2].map(|d| smallest[d].min(high[d] - low[d]))
+        })
+    }
+
     /// Number of irregular points, cells and faces.
     pub fn counts(&self) -> MeshCounts {
         self.counts
