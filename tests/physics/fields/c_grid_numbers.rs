@@ -3,8 +3,8 @@
 use super::arrays::Laden;
 use crate::{common::*, lattice::Lattice, meshes::MeshFrames, oracle::Point};
 use burntrace::{
-    BoundaryCondition, CellVelocity, Diffused, EARTH_RADIUS, Engine, FieldOptions, MeshField,
-    MeshSource, Mixing, Placement, RandomWalk, SaveAt, Seeds, Tracer,
+    BoundaryCondition, CellVelocity, Diffused, EARTH_RADIUS, Engine, Field, FieldOptions,
+    GridField, MeshField, MeshSource, Mixing, Placement, RandomWalk, SaveAt, Seeds, Tracer,
 };
 
 const TIMES: [f64; 2] = [0.0, 1e4];
@@ -111,31 +111,51 @@ fn a_walk_by_a_profile_is_that_of_operations_on_tensors() {
 #[test]
 fn columns_of_cells_with_faces_remain_well_mixed() {
     const BINS: usize = 20;
-    let layers = even_axis(0.0, 1.0, 64);
-    // Above a deep cell without mixing, the layers are thin beside the domain.
-    for (lowest, least) in [(None, 0.002), (Some(-49.0), 0.0)] {
-        let z: Vec<f64> = lowest.into_iter().chain(layers.iter().copied()).collect();
-        let of = |z: &f64| least + 0.08 * z.max(0.0) * (1.0 - z);
-        let profile = Mixing::Profile { z: z.clone(), diffusivity: z.iter().map(of).collect() };
-        let lattice = Lattice::of_axes(&[even_axis(0.0, 1.0, 1), even_axis(0.0, 1.0, 1), z]);
-        let source = Diffused::on_mesh(frames(&lattice, [0.0; 3]), profile, None).unwrap();
-        // Kernels of a graphics card take long to compile.
-        let machines = some_machines().into_iter().filter(|of| of.is_cpu() || lowest.is_none());
-        for machine in machines {
-            let n = if machine.name == "flex" { 20_000 } else { 4000 };
-            let field = load(&machine, &mut source.clone(), None);
-            let seeds = Seeds::uniform([0.0; 3], [1.0; 3], n, 21).unwrap();
-            let tracer = Tracer::new(&field)
-                .all_faces(BoundaryCondition::Reflect)
-                .random_walk(RandomWalk::of_field([0.0, 0.0, 1.0], 8))
-                .span(steps(0.0, 5.0, 400));
-            let mut bins = [0_usize; BINS];
-            for p in trace(&tracer, &seeds).last() {
-                bins[((p[2] * BINS as f64) as usize).min(BINS - 1)] += 1;
-            }
-            let expected = (n / BINS) as f64;
-            let max = bins.iter().map(|b| (*b as f64 - expected).abs()).fold(0.0, f64::max);
-            assert_below(&format!("{machine}: {bins:?}"), max, 5.0 * expected.sqrt());
+    let z = even_axis(0.0, 1.0, 64);
+    let diffusivity = z.iter().map(|z| 0.002 + 0.08 * z * (1.0 - z)).collect();
+    let profile = Mixing::Profile { z: z.clone(), diffusivity };
+    let lattice = Lattice::of_axes(&[even_axis(0.0, 1.0, 1), even_axis(0.0, 1.0, 1), z]);
+    let source = Diffused::on_mesh(frames(&lattice, [0.0; 3]), profile, None).unwrap();
+    for machine in some_machines() {
+        let n = if machine.name == "flex" { 20_000 } else { 4000 };
+        let field = load(&machine, &mut source.clone(), None);
+        let seeds = Seeds::uniform([0.0; 3], [1.0; 3], n, 21).unwrap();
+        let tracer = Tracer::new(&field)
+            .all_faces(BoundaryCondition::Reflect)
+            .random_walk(RandomWalk::of_field([0.0, 0.0, 1.0], 8))
+            .span(steps(0.0, 5.0, 400));
+        let mut bins = [0_usize; BINS];
+        for p in trace(&tracer, &seeds).last() {
+            bins[((p[2] * BINS as f64) as usize).min(BINS - 1)] += 1;
         }
+        let expected = (n / BINS) as f64;
+        let max = bins.iter().map(|b| (*b as f64 - expected).abs()).fold(0.0, f64::max);
+        assert_below(&format!("{machine}: {bins:?}"), max, 5.0 * expected.sqrt());
+    }
+}
+
+#[test]
+fn a_walk_in_layers_that_are_thin_beside_the_domain_is_that_on_the_grid_of_the_nodes() {
+    let layers = even_axis(0.0, 1.0, 64);
+    let z: Vec<f64> = std::iter::once(-49.0).chain(layers).collect();
+    let axes = [even_axis(0.0, 1.0, 1), even_axis(0.0, 1.0, 1), z.clone()];
+    let diffusivity = z.iter().map(|z| 0.002 + 0.08 * z.max(0.0) * (1.0 - z)).collect();
+    let profile = Mixing::Profile { z, diffusivity };
+    let on_faces = frames(&Lattice::of_axes(&axes), [0.0; 3]);
+    let mut on_faces = Diffused::on_mesh(on_faces, profile.clone(), None).unwrap();
+    let at_nodes = Frames::new(axes, Placement::Nodes, &TIMES, |_, _| [0.0; 3]);
+    let mut at_nodes = Diffused::new(at_nodes, profile, None).unwrap();
+    let seeds = Seeds::list(Dice(9).points([0.1, 0.1, 0.1], [0.9; 3], 40)).unwrap();
+    for machine in exact_machines() {
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        let grid = GridField::load(&mut at_nodes, &machine.device, &options).unwrap();
+        let mesh = load(&machine, &mut on_faces, None);
+        let walk = RandomWalk::of_field([0.0, 0.0, 1.0], 8);
+        let of = |field: &dyn Field| {
+            let tracer = Tracer::new(field).random_walk(walk.clone()).span(steps(0.0, 0.5, 40));
+            trace(&tracer.all_faces(BoundaryCondition::Reflect), &seeds)
+        };
+        let apart = distance(of(&mesh).last(), of(&grid).last());
+        assert_below(&machine.to_string(), apart, 1e-7);
     }
 }
