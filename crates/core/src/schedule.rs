@@ -17,7 +17,7 @@ use span::{SLACK, resolution};
 /// Maximum number of saves of a run.
 const MAX_SAVES: f64 = 10_000_000.0;
 
-/// Maximum number of events whose times are computed in one pass over all steps.
+/// Maximum number of particles whose ends are counted at a time.
 pub(crate) const EVENTS: usize = 1 << 22;
 
 /// Times at which positions are saved.

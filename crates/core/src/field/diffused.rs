@@ -81,6 +81,8 @@ pub struct Diffused<S> {
     source: S,
     mixing: Mixing,
     radius: Option<f64>,
+    /// See [`mesh::normals`].
+    normals: Vec<[[f64; 2]; 2]>,
     /// The diffusivities by the velocities of a frame; `None` of a wrong number.
     of_frame: fn(&Self, &Floats) -> Option<Vec<f64>>,
 }
@@ -99,7 +101,7 @@ impl<S: GridSource> Diffused<S> {
             let reason = "its diffusivity follows from velocities at nodes, and these are in cells; convert them";
             return Err(Error::Walk(reason.into()));
         }
-        Ok(Diffused { source, mixing, radius, of_frame: Self::on_grid })
+        Ok(Diffused { source, mixing, radius, normals: Vec::new(), of_frame: Self::on_grid })
     }
 
     fn on_grid(&self, velocity: &Floats) -> Option<Vec<f64>> {
@@ -145,8 +147,8 @@ impl<S: GridSource> Diffused<S> {
 }
 
 impl<S: MeshSource> Diffused<S> {
-    /// Adds the diffusivity to a source on a mesh, which is on a sphere if a radius is given. The velocity gradient of a node is the
-    /// mean of those of the triangles and quadrilaterals around it, in its own layer.
+    /// Adds the diffusivity to a source on a mesh, which is on a sphere if a radius is given. By the deformation, the diffusivity of
+    /// a node is the mean of those of the triangles and quadrilaterals around it, in its own layer.
     ///
     /// # Errors
     ///
@@ -155,18 +157,22 @@ impl<S: MeshSource> Diffused<S> {
     pub fn on_mesh(source: S, mixing: Mixing, radius: Option<f64>) -> Result<Self> {
         mixing.check()?;
         mesh::check(&source, &mixing)?;
-        Ok(Diffused { source, mixing, radius, of_frame: Self::over_mesh })
+        let normals = match mixing {
+            Mixing::Smagorinsky(_) => mesh::normals(&source, radius),
+            Mixing::Profile { .. } => Vec::new(),
+        };
+        Ok(Diffused { source, mixing, radius, normals, of_frame: Self::over_mesh })
     }
 
     fn over_mesh(&self, velocity: &Floats) -> Option<Vec<f64>> {
-        let Diffused { source, mixing, radius, .. } = self;
+        let Diffused { source, mixing, radius, normals, .. } = self;
         let is_whole = velocity.len() == 3 * source.points().len();
         is_whole.then(|| match mixing {
             Mixing::Profile { z, diffusivity } => {
                 source.points().iter().map(|point| linear(z, diffusivity, point[2])).collect()
             }
             Mixing::Smagorinsky(c) => {
-                let all = mesh::deformation(source, velocity, *radius);
+                let all = mesh::deformation(source, velocity, (*radius, normals));
                 all.into_iter().map(|deformation| c * deformation).collect()
             }
         })

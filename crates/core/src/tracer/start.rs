@@ -113,8 +113,9 @@ pub(super) fn rows(
 
 /// The gradients of the flow map before the first step, if they are wanted.
 fn tangents(tracer: &Tracer, count: usize) -> Option<Floats> {
-    let identities = || (0..count).flat_map(|_| IDENTITY);
-    tracer.save.flow_map_gradient.then(|| Floats::from_f64(tracer.field.precision(), identities()))
+    let identities =
+        || Floats::filled(tracer.field.precision(), (count, TANGENTS), |_, at| IDENTITY[at]);
+    tracer.save.flow_map_gradient.then(identities)
 }
 
 /// Particles on the tracer's device. Seeds given as a tensor stay in their graph.

@@ -38,15 +38,25 @@ pub(super) fn check(source: &impl MeshSource, mixing: &Mixing) -> Result<()> {
     }
 }
 
-/// `A |D|` at each point of a mesh: the mean of the polygons around it. Velocities that are missing count as 0.
+/// The horizontal directions of velocities on faces, of each point; nothing of velocities at nodes.
+pub(super) fn normals(source: &impl MeshSource, radius: Option<f64>) -> Vec<[[f64; 2]; 2]> {
+    match source.placement() {
+        Placement::Faces => {
+            FacePlaces::new(source.points(), source.cells(), radius.is_some()).normals
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// `A |D|` at each point of a mesh with these [`normals`]: the mean of the polygons around it. Velocities that are missing count as 0.
 pub(super) fn deformation(
     source: &impl MeshSource,
     velocity: &Floats,
-    radius: Option<f64>,
+    (radius, normals): (Option<f64>, &[[[f64; 2]; 2]]),
 ) -> Vec<f64> {
     let (points, cells) = (source.points(), source.cells());
     let at_points = match source.placement() {
-        Placement::Faces => of_faces((points, cells), velocity, radius.is_some()),
+        Placement::Faces => of_faces(cells, velocity, normals),
         _ => (0..points.len()).map(|i| known(velocity.vector(i))).collect(),
     };
     let mut means = Means::new(points.len());
@@ -102,13 +112,8 @@ fn of_polygon(
 }
 
 /// Horizontal velocities at the points of a mesh with velocities on faces: the means of the cells around.
-fn of_faces(
-    (points, cells): (&[[f64; 3]], &Cells),
-    velocity: &Floats,
-    is_on_sphere: bool,
-) -> Vec<[f64; 2]> {
-    let FacePlaces { normals, .. } = FacePlaces::new(points, cells, is_on_sphere);
-    let mut means = Means::new(points.len());
+fn of_faces(cells: &Cells, velocity: &Floats, normals: &[[[f64; 2]; 2]]) -> Vec<[f64; 2]> {
+    let mut means = Means::new(normals.len());
     for cell in 0..cells.len() {
         let nodes = cells.nodes(cell);
         let [first, along_r, along_s] = [0, 1, 3].map(|k| nodes[k] as usize);
