@@ -7,9 +7,11 @@ pub mod errors;
 pub mod file;
 pub mod folder;
 pub mod format;
+mod in_memory;
 pub mod job;
 mod library;
 pub mod ranks;
 pub mod run;
 
+pub use in_memory::{DeviceField, GradientBy, Leaves, TrackedRun};
 pub use library::{Completed, Error};

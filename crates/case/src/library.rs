@@ -100,6 +100,15 @@ impl Case {
         file::from_text(text, &[]).map_err(Error::Invalid)
     }
 
+    /// Reads a case from its sections, as [`Case::from_toml`]. Errors have no lines.
+    ///
+    /// # Errors
+    ///
+    /// If the case is invalid: the text has the key, and what to write instead.
+    pub fn from_table(table: toml::Table) -> Result<Case, Error> {
+        file::from_table(table).map_err(Error::Invalid)
+    }
+
     /// The case as TOML.
     ///
     /// # Errors
@@ -141,10 +150,24 @@ impl Case {
         out: impl AsRef<Path>,
         console: &dyn Console,
     ) -> Result<Completed, Error> {
+        self.run_over(out, false, console)
+    }
+
+    /// As [`Case::run_with`]; `overwrite` replaces an earlier run in the folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`Case::run_with`].
+    pub fn run_over(
+        self,
+        out: impl AsRef<Path>,
+        overwrite: bool,
+        console: &dyn Console,
+    ) -> Result<Completed, Error> {
         let here = std::env::current_dir().map_err(anyhow::Error::from)?;
         let mut case = self.within(&here);
         case.run.out = out.as_ref().into();
-        let start = RunStart::New { overwrite: false };
+        let start = RunStart::New { overwrite };
         let (Printed { json, run: summary, .. }, stopped) = run::trace(&case, start, console)?;
         match stopped {
             None => Ok(Completed { folder: case.run.out, summary, json }),

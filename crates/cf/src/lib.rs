@@ -2,7 +2,7 @@
 //!
 //! [`open`] reads the list of variables. [`CfGrid::open`] finds the velocity, its axes and its times, and
 //! [`CfGrid::read`] reads a hyperslab of one time, decoded and in metres and seconds. [`CfMesh`] is the grid of an ocean
-//! model as a mesh. [`zarr`] has what writers of Zarr arrays need.
+//! model as a mesh, and a [`DataSet`] what a program has in memory. [`zarr`] has what writers of Zarr arrays need.
 
 mod axis;
 mod calendar;
@@ -16,6 +16,7 @@ mod grid;
 mod join;
 mod kinds;
 mod layout;
+mod memory;
 mod mesh;
 mod model;
 mod netcdf;
@@ -40,6 +41,7 @@ pub use error::{Error, Result};
 pub use fingerprint::MeshFingerprint;
 pub use grid::{CfFrame, CfGrid, Request};
 pub use join::open_joined;
+pub use memory::{DataSet, Numbers};
 pub use mesh::{COAST, CellShape, CfMesh, MeshPlacement, NONE, SURFACE};
 pub use model::{Convention, Corners, MeshRequest, Staggering};
 pub use netcdf::cache_bytes;

@@ -8,6 +8,7 @@ use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device, Tensor, TensorData, kind::Basic};
 pub use burntrace_kernels::{COMPILATION, instructions, log_compilations};
 use serde::Serialize;
+use std::sync::OnceLock;
 
 /// A device that this program can use.
 #[derive(Clone, Debug, Serialize)]
@@ -225,6 +226,12 @@ pub fn all_named(name: &str) -> Result<Vec<String>> {
 }
 
 fn auto() -> OpenDevice {
+    // Asking all drivers takes some 50 ms.
+    static AUTO: OnceLock<OpenDevice> = OnceLock::new();
+    AUTO.get_or_init(fastest).clone()
+}
+
+fn fastest() -> OpenDevice {
     let cards = KINDS.into_iter().filter(|kind| !matches!(kind, Kind::Flex | Kind::NdArray));
     cards
         .flat_map(|kind| {

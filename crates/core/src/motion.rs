@@ -1,7 +1,7 @@
 //! What moves a particle.
 
-use crate::{Inertia, WalkScheme};
-use burn::tensor::Tensor;
+use crate::{Inertia, Precision, WalkScheme};
+use burn::tensor::{Device, Tensor, TensorData};
 use std::sync::Arc;
 
 /// What moves a particle, beside the velocity of the field. By default, nothing does.
@@ -22,6 +22,27 @@ pub struct Motion {
     pub walk: Option<RandomWalk>,
     /// The inertia of particles, which have velocities of their own.
     pub inertia: Option<Inertia>,
+}
+
+impl Motion {
+    /// The motion whose drift is a leaf tensor of the same numbers on a device that tracks gradients, and the leaf.
+    pub fn with_tracked_drift(self, device: &Device, precision: Precision) -> (Motion, Tensor<1>) {
+        let leaf = self.drift.leaf(device, precision);
+        (Motion { drift: leaf.clone().into(), ..self }, leaf)
+    }
+
+    /// The motion whose diffusivities, or factors of the field's diffusivity, are a leaf tensor of the same numbers on a device that
+    /// tracks gradients, and the leaf. `None` without a walk.
+    pub fn with_tracked_diffusivity(
+        self,
+        device: &Device,
+        precision: Precision,
+    ) -> Option<(Motion, Tensor<1>)> {
+        let walk = self.walk?;
+        let leaf = walk.diffusivity.leaf(device, precision);
+        let walk = RandomWalk { diffusivity: leaf.clone().into(), ..walk };
+        Some((Motion { walk: Some(walk), ..self }, leaf))
+    }
 }
 
 /// A random walk in addition to advection: molecular or turbulent diffusion.
@@ -75,6 +96,19 @@ pub enum PerAxis {
     Numbers([f64; 3]),
     /// A tensor `[3]`.
     Tensor(Arc<Tensor<1>>),
+}
+
+impl PerAxis {
+    /// A leaf tensor of the numbers on a device that tracks gradients.
+    fn leaf(&self, device: &Device, precision: Precision) -> Tensor<1> {
+        match self {
+            PerAxis::Numbers(numbers) => {
+                let data = TensorData::new(numbers.to_vec(), [3]);
+                Tensor::from_data(data, (device, precision.dtype())).require_grad()
+            }
+            PerAxis::Tensor(tensor) => tensor.as_ref().clone().detach().require_grad(),
+        }
+    }
 }
 
 impl From<[f64; 3]> for PerAxis {

@@ -35,7 +35,7 @@ pub use motion::{
 };
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use patch::Patch;
-pub use read::{Misuse, from_text, read};
+pub use read::{Misuse, from_table, from_text, read};
 pub use run::{AtOnce, Run, or_auto};
 pub use save::{Longitude, Reporting, SampledArray, Save, VtkOutput};
 pub use schema::json_schema;

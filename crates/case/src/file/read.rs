@@ -68,6 +68,11 @@ pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
     parse(text, set, None)
 }
 
+/// Reads a case from its sections, as [`from_text`]. Errors have no lines.
+pub fn from_table(table: Table) -> Result<Case, String> {
+    of_sections(table, None, &|error| error.to_string())
+}
+
 /// Reads a case, of whose dates the files are in a folder.
 fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, String> {
     let mut table: Table = toml::from_str(text).map_err(|error| syntax(text, &error))?;
@@ -78,11 +83,20 @@ fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, Stri
         notes.extend(assignment.apply(&mut table)?);
         assignments.push(assignment);
     }
+    let in_words = |error: KeyError| format!("{}{error}", position(text, &assignments, &error));
+    let mut case = of_sections(table, folder, &in_words)?;
+    case.notes = [notes, case.notes].concat();
+    Ok(case)
+}
+
+/// Reads a case from its sections; `in_words` is an error with its place.
+fn of_sections(
+    mut table: Table,
+    folder: Option<&Path>,
+    in_words: &dyn Fn(KeyError) -> String,
+) -> Result<Case, String> {
     table.entry("field").or_insert_with(|| Table::new().into());
-    let read = |date: DateReader| {
-        of_table(table.clone(), date)
-            .map_err(|error| format!("{}{error}", position(text, &assignments, &error)))
-    };
+    let read = |date: DateReader| of_table(table.clone(), date).map_err(in_words);
     // Without the origin of times, which is known from the files of the case.
     let (mut case, has_dates, ends_after_start) = read(&|_| Ok(0.0))?;
     if has_dates || ends_after_start {
@@ -93,7 +107,6 @@ fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, Stri
             case.trace.span.t1 = case.trace.span.t1.map(|length| start + length);
         }
     }
-    case.notes = [notes, case.notes].concat();
     let unit = case.units.time.as_str();
     match (case.has_durations || has_dates) && !is_seconds(unit) {
         true => Err(format!(

@@ -14,7 +14,7 @@ pub struct Seeds {
     /// Positions.
     #[serde(flatten, serialize_with = "kinds::by_kind")]
     pub shape: SeedShape,
-    /// Release time of all seeds; default: the start of the run, or the times in the file.
+    /// Release time of all seeds; default: the start of the run, or the times in the list or the file.
     pub release: Option<f64>,
     /// Further releases of the same seeds.
     pub repeat: Option<Repeat>,
@@ -209,6 +209,8 @@ pub enum SeedShape {
     List {
         /// Positions.
         points: Vec<[f64; 3]>,
+        /// A release time for each of them; default: the same for all.
+        times: Option<Vec<f64>>,
     },
     /// Random positions in the cells of the field's mesh, or on a patch of its boundary.
     Mesh {
@@ -267,7 +269,7 @@ impl SeedShape {
             | Sphere { count, .. }
             | Ball { count, .. }
             | Mesh { count, .. } => *count,
-            List { points } => points.len(),
+            List { points, .. } => points.len(),
             File { .. } | Run { .. } => 0,
         }
     }

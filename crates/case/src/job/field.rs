@@ -47,6 +47,26 @@ pub struct LoadedField {
 }
 
 impl LoadedField {
+    /// A field of one's own, with a name for messages.
+    pub fn own(field: Box<dyn Field>, name: &str) -> Result<LoadedField> {
+        let origin = FieldOrigin::Flow { name: name.into(), sampled: false };
+        let description = FieldDescription { origin, counts: None };
+        let json = description.json()?;
+        let (sizes, frames) = (memory::FieldSizes::default(), memory::HeldFrames::ALL);
+        Ok(LoadedField {
+            field,
+            description,
+            json,
+            read_seconds: 0.0,
+            upload_seconds: 0.0,
+            added: Vec::new(),
+            sampled: Vec::new(),
+            sizes,
+            frames,
+            before: (0, 0.0),
+        })
+    }
+
     /// The date of time 0, if the files of the field have dates.
     pub fn time_origin(&self) -> Option<&TimeOrigin> {
         self.description.series()?.time_origin.as_ref()

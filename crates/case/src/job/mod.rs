@@ -23,6 +23,7 @@ pub use field::{LoadedField, field, mesh, sizes};
 pub use geometry::{geometry, units};
 pub use input::FieldFiles;
 pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
+pub use motion::motion;
 pub use sampled::{has as has_array, interpolation_of};
 pub use seeds::seeds;
 pub use words::in_words as field_in_words;
@@ -200,7 +201,7 @@ pub fn tracer<'a>(
 ) -> Result<Tracer<'a>> {
     let field = &*loaded.field;
     let tracer = Tracer::new(field)
-        .motion(motion::motion(case, seeds)?)
+        .motion(motion(case, seeds)?)
         .solver(case.trace.solver)
         .span(case.trace.span)
         .surroundings(surroundings(case, loaded, console)?)

@@ -189,17 +189,7 @@ impl CaseRun<'_> {
         };
         let run = prepared.and_then(|prepared| prepared.run_observed(&mut sink, watch));
         self.console.end_steps();
-        run.map_err(|error| {
-            use burntrace_core::Error::{Execution, FrameSize, NotFinite, Sink, Source};
-            match (&error, job::file_of(self.loaded.description.origin.files(), &error)) {
-                // A frame that the run read while tracing.
-                (NotFinite { .. } | FrameSize { .. }, Some(file)) => {
-                    anyhow::anyhow!("{}: {error}", file.display())
-                }
-                (Execution(_) | Sink(_) | Source { .. } | NotFinite { .. }, _) => error.into(),
-                _ => Misuse::of(error),
-            }
-        })
+        run.map_err(|error| failed(self.loaded, error))
     }
 
     /// Makes the report of a completed run, if the case asks for one.
@@ -222,6 +212,18 @@ impl CaseRun<'_> {
         let lines = self.console.report(&folder.root);
         printed.text += &lines.context("the run is complete, but its report failed")?;
         Ok(printed)
+    }
+}
+
+/// The error of a run that has started, with the file of a frame that it read while tracing.
+pub fn failed(loaded: &LoadedField, error: burntrace_core::Error) -> anyhow::Error {
+    use burntrace_core::Error::{Execution, FrameSize, NotFinite, Sink, Source};
+    match (&error, job::file_of(loaded.description.origin.files(), &error)) {
+        (NotFinite { .. } | FrameSize { .. }, Some(file)) => {
+            anyhow::anyhow!("{}: {error}", file.display())
+        }
+        (Execution(_) | Sink(_) | Source { .. } | NotFinite { .. }, _) => error.into(),
+        _ => Misuse::of(error),
     }
 }
 

@@ -17,7 +17,7 @@ mod summary;
 mod trace;
 mod watch;
 
-pub(crate) use case_run::{CaseRun, device_bytes, interrupted};
+pub(crate) use case_run::{CaseRun, device_bytes, failed, interrupted};
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use residence::{ResidenceTimes, sorted as sorted_residence};
 pub(crate) use summary::{SharedWork, Traced};

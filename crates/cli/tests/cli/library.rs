@@ -30,7 +30,7 @@ fn example_cases_give_the_same_bits_from_rust() {
 #[test]
 fn cases_are_values() {
     let source = FieldSource::Flow { flow: "shear".into(), sample: None };
-    let shape = SeedShape::List { points: vec![[0.0, 0.5, 0.0]] };
+    let shape = SeedShape::List { points: vec![[0.0, 0.5, 0.0]], times: None };
     let seeds = Seeds { shape, release: None, repeat: None, outside: Default::default() };
     let mut case = Case {
         seeds: vec![seeds],

@@ -134,6 +134,18 @@ impl dyn Field + '_ {
         self.internals(Sealed).mesh
     }
 
+    /// Velocities `[frames, values, 3]` of a field on a grid, a mesh or points, as
+    /// [`GridField::values`](crate::GridField::values); `None` for others.
+    pub fn values(&self) -> Option<Result<Tensor<3>>> {
+        self.internals(Sealed).from_origin.map(FromOrigin::source_values)
+    }
+
+    /// The field with other velocities, as [`GridField::with_values`](crate::GridField::with_values); `None` for fields that have no
+    /// [values](Self::values).
+    pub fn with_values(&self, values: Tensor<3>) -> Option<Result<Box<dyn Field>>> {
+        self.internals(Sealed).from_origin.map(|field| field.with_source_values(values))
+    }
+
     pub(crate) fn origin_view(&self) -> Option<&dyn FromOrigin> {
         self.internals(Sealed).from_origin
     }
@@ -174,6 +186,12 @@ pub trait FromOrigin {
 
     /// Mask of the positions `[n, 3]` in the field `[n, 1]`.
     fn contains_from_origin(&self, position: &Tensor<2>) -> Tensor<2, Bool>;
+
+    /// Velocities `[frames, values, 3]` in the order of the source.
+    fn source_values(&self) -> Result<Tensor<3>>;
+
+    /// The field with other velocities `[frames, values, 3]`.
+    fn with_source_values(&self, values: Tensor<3>) -> Result<Box<dyn Field>>;
 }
 
 /// The point from which a run in a field measures positions.

@@ -109,6 +109,17 @@ macro_rules! sampled_field {
                 fn contains_from_origin(&self, position: &Tensor<2>) -> Tensor<2, Bool> {
                     self.contains(position)
                 }
+
+                fn source_values(&self) -> $crate::Result<Tensor<3>> {
+                    self.values()
+                }
+
+                fn with_source_values(
+                    &self,
+                    values: Tensor<3>,
+                ) -> $crate::Result<Box<dyn $crate::Field>> {
+                    Ok(Box::new(self.with_values(values)?))
+                }
             }
         };
     };

@@ -12,7 +12,7 @@ pub use boxes::GridPlacement;
 pub(crate) use sobol::Sobol;
 
 use crate::{Error, Precision, Result, field::evaluate};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 
 /// Initial positions and release times of particles.
 ///
@@ -84,6 +84,19 @@ impl Seeds {
         let position = evaluate::on_host(&positions)?;
         check_positions(&position)?;
         Ok(Seeds { position, tensor: Some(positions), ..Seeds::none() })
+    }
+
+    /// The same seeds with their positions as a leaf tensor `[n, 3]` on a device that tracks gradients, and the leaf.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_tensor`](Seeds::from_tensor).
+    pub fn tracked(self, device: &Device, precision: Precision) -> Result<(Self, Tensor<2>)> {
+        let numbers = self.position.as_flattened().to_vec();
+        let data = TensorData::new(numbers, [self.len(), 3]);
+        let leaf = Tensor::<2>::from_data(data, (device, precision.dtype())).require_grad();
+        let position = Seeds::from_tensor(leaf.clone())?;
+        Ok((Seeds { release: self.release, columns: self.columns, ..position }, leaf))
     }
 
     /// Sets a release time for each seed.

@@ -31,7 +31,10 @@ mod times;
 mod values;
 mod velocity;
 
-pub use burntrace_cf::{COAST, Calendar, Clock, Convention, Corners, SURFACE, Staggering};
+pub use burntrace_cf::{
+    Attribute, COAST, Calendar, Clock, Convention, Corners, DataSet, Dimension, Numbers, SURFACE,
+    ScalarType, Span, Staggering, Values, Variable,
+};
 pub use burntrace_vtk::Kind;
 pub use cf::{SeriesTimes, times};
 pub use entries::{ArrayEntry, AxisInfo};

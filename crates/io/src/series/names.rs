@@ -188,9 +188,9 @@ fn expand(name: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Whether a path is a file or the folder of a Zarr group.
+/// Whether a path is a file, the folder of a Zarr group, or that of a data set in memory.
 fn is_data(path: &Path) -> bool {
-    path.is_file() || (path.is_dir() && burntrace_cf::is_cf(path))
+    path.is_file() || burntrace_cf::is_cf(path)
 }
 
 fn is_pattern(name: &str) -> bool {

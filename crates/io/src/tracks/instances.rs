@@ -3,6 +3,7 @@
 use super::array::ArrayWriter;
 use super::arrays::StoreArrays;
 use super::decode::{statuses, triples};
+use super::host_array::{COLUMNS, of_instances, with_vector};
 use super::layout::{self, ArraySpec};
 use crate::{Error, Result};
 use burntrace_core::ParticleInstance;
@@ -15,40 +16,18 @@ const BLOCK: usize = 1 << 12;
 #[derive(Debug)]
 pub(super) struct InstanceWriter([ArrayWriter; COLUMNS.len()]);
 
-/// The columns of the table.
-const COLUMNS: [&ArraySpec; 7] = [
-    &layout::INSTANCE_SLOT,
-    &layout::INSTANCE_GENERATION,
-    &layout::INSTANCE_STATUS,
-    &layout::INSTANCE_RELEASE_TIME,
-    &layout::INSTANCE_END_TIME,
-    &layout::INSTANCE_RELEASE_POSITION,
-    &layout::INSTANCE_END_POSITION,
-];
-
 impl InstanceWriter {
     /// Makes each column with `open`, which must give all columns the same number of rows.
     pub fn new(open: impl Fn(&ArraySpec) -> ArrayWriter) -> InstanceWriter {
         InstanceWriter(COLUMNS.map(open))
     }
 
-    /// Appends instances. Slots, generations and codes fit their types, as they come from tensors.
+    /// Appends instances.
     pub fn append(&mut self, instances: &[ParticleInstance]) -> Result<()> {
-        let ints = |of: fn(&ParticleInstance) -> i32| instances.iter().map(of).collect::<Vec<_>>();
-        let times = |of: fn(&ParticleInstance) -> f64| instances.iter().map(of).collect::<Vec<_>>();
-        let positions = |of: fn(&ParticleInstance) -> [f64; 3]| {
-            instances.iter().flat_map(of).collect::<Vec<_>>()
-        };
-        let codes: Vec<u8> = instances.iter().map(|of| of.status.code() as u8).collect();
-        let [slot, generation, status, release_time, end_time, release_position, end_position] =
-            &mut self.0;
-        slot.append(&ints(|of| of.slot as i32))?;
-        generation.append(&ints(|of| of.generation as i32))?;
-        status.append(&codes)?;
-        release_time.append(&times(|of| of.release_time))?;
-        end_time.append(&times(|of| of.end_time))?;
-        release_position.append(&positions(|of| of.release_position))?;
-        end_position.append(&positions(|of| of.end_position))
+        let columns = self.0.iter_mut().zip(of_instances(instances));
+        columns
+            .into_iter()
+            .try_for_each(|(array, values)| with_vector!(&values, numbers => array.append(numbers)))
     }
 
     /// Number of instances.

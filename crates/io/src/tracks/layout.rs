@@ -129,6 +129,18 @@ impl ArraySpec {
         }
     }
 
+    /// Names of the dimensions.
+    pub fn dimensions(&self) -> Vec<String> {
+        let names: &[&str] = match self.dims {
+            Dims::Saves => &["time"],
+            Dims::SavesParticles => &["time", "particle"],
+            Dims::Particles => &["particle"],
+            Dims::Instances => &["instance"],
+        };
+        let component = self.component_dimension().map(Cow::into_owned);
+        names.iter().map(|name| (*name).into()).chain(component).collect()
+    }
+
     /// The array's shape.
     pub fn shape(&self, counts: Counts) -> Vec<usize> {
         let mut shape = match self.dims {
@@ -212,17 +224,14 @@ impl ArraySpec {
         attributes: Value,
     ) -> Value {
         let vector = (self.width > 1).then_some(self.width);
-        let (chunk, names): (Vec<usize>, &[&str]) = match self.dims {
-            Dims::SavesParticles => {
-                (vec![grid.chunk_rows, grid.chunk_columns], &["time", "particle"])
-            }
-            Dims::Saves => (vec![grid.chunk_rows], &["time"]),
-            Dims::Instances => (vec![grid.chunk_rows], &["instance"]),
-            Dims::Particles => (vec![grid.chunk_columns], &["particle"]),
+        let chunk: Vec<usize> = match self.dims {
+            Dims::SavesParticles => vec![grid.chunk_rows, grid.chunk_columns],
+            Dims::Saves | Dims::Instances => vec![grid.chunk_rows],
+            Dims::Particles => vec![grid.chunk_columns],
         };
         let chunk: Vec<usize> = chunk.into_iter().chain(vector).collect();
-        let component = self.component_dimension();
-        let names: Vec<&str> = names.iter().copied().chain(component.as_deref()).collect();
+        let names = self.dimensions();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (scalar, shape) = (self.scalar(encoding), self.shape(counts));
         let mut metadata = zarr::array(&scalar.to_string(), &shape, &chunk, &names, attributes);
         if self.is_compressed(encoding) {

@@ -4,13 +4,13 @@ use super::array::ArrayWriter;
 use super::cf;
 use super::checksums::{Checksums, Entry};
 use super::folder::{self, is_store};
+use super::host_array::{of_ends, with_vector};
 use super::instances::InstanceWriter;
 use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
 use crate::disk::{refused, remove_folder, sync_folder};
-use crate::number::Number;
 use crate::{Error, Result};
-use burntrace_core::{DurablePosition, Ends, Floats, MeshFace, ParticleInstance};
+use burntrace_core::{DurablePosition, Ends, Floats, ParticleInstance};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -288,35 +288,14 @@ impl StoreWriter {
     /// Writes the arrays that are known only at the end, and returns their checksums.
     fn write_ends(&mut self, ends: &Ends) -> Result<Checksums> {
         let mut sums = Checksums::default();
-        // Codes are below 256 and numbers below 2^31, as they come from tensors.
-        let codes: Vec<u8> = ends.status.iter().map(|status| status.code() as u8).collect();
-        self.write_array(&mut sums, &layout::END_STATUS, &codes)?;
-        self.write_array(&mut sums, &layout::END_TIME, &ends.end_time)?;
-        self.write_array(&mut sums, &layout::RELEASE_TIME, &ends.release_time)?;
-        if self.instances.is_some() {
-            let generations: Vec<i32> = ends.generation.iter().map(|&n| n as i32).collect();
-            self.write_array(&mut sums, &layout::END_GENERATION, &generations)?;
-        }
-        if !ends.mesh_face.is_empty() {
-            let (cells, faces) = cells_and_faces(&ends.mesh_face);
-            self.write_array(&mut sums, &layout::MESH_CELL, &cells)?;
-            self.write_array(&mut sums, &layout::MESH_FACE, &faces)?;
-        }
-        if !ends.obstacle.is_empty() {
-            let index = |obstacle: &Option<usize>| obstacle.map_or(-1, |index| index as i32);
-            let obstacles: Vec<i32> = ends.obstacle.iter().map(index).collect();
-            self.write_array(&mut sums, &layout::OBSTACLE, &obstacles)?;
+        for (spec, values) in of_ends(ends) {
+            self.add_array(
+                &mut sums,
+                spec,
+                |array| with_vector!(&values, numbers => array.append(numbers)),
+            )?;
         }
         Ok(sums)
-    }
-
-    fn write_array<T: Number>(
-        &mut self,
-        sums: &mut Checksums,
-        spec: &ArraySpec,
-        values: &[T],
-    ) -> Result<()> {
-        self.add_array(sums, spec, |array| array.append(values))
     }
 
     /// Writes an array that is known only at the end, and adds its checksums.
@@ -344,15 +323,6 @@ fn append_floats(array: &mut ArrayWriter, floats: &Floats) -> Result<()> {
         Floats::F32(numbers) => array.append(numbers),
         Floats::F64(numbers) => array.append(numbers),
     }
-}
-
-/// Cells and faces through which particles left the mesh; -1 for those that did not.
-fn cells_and_faces(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
-    let pair = |face: &Option<MeshFace>| match face {
-        Some(face) => (face.cell as i64, face.face as i32),
-        None => (-1, -1),
-    };
-    faces.iter().map(pair).unzip()
 }
 
 /// Checks that the store in a folder belongs to this run, and returns its manifest.

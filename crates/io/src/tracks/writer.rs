@@ -226,7 +226,12 @@ fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
 }
 
 /// Reads a block of a save from the device: the tensors that the plan lists.
-fn block(save: Save, plan: &SavePlan, is_last: bool, context: BlockContext<'_>) -> Result<Block> {
+pub(super) fn block(
+    save: Save,
+    plan: &SavePlan,
+    is_last: bool,
+    context: BlockContext<'_>,
+) -> Result<Block> {
     let Save { time, position, rest, status, image, velocity, generation, arrays, .. } = save;
     let is_periodic = plan.periods.iter().any(|period| *period != 0.0);
     let mut transaction = Transaction::default().register(position).register(status);
@@ -276,10 +281,10 @@ fn block(save: Save, plan: &SavePlan, is_last: bool, context: BlockContext<'_>) 
 
 /// Where a block belongs, for messages, and its number of particles.
 #[derive(Clone, Copy)]
-struct BlockContext<'a> {
-    folder: &'a Path,
-    save: usize,
-    rows: usize,
+pub(super) struct BlockContext<'a> {
+    pub folder: &'a Path,
+    pub save: usize,
+    pub rows: usize,
 }
 
 impl BlockContext<'_> {

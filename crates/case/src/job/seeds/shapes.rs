@@ -80,7 +80,10 @@ fn without_field(
         Disc { centre, normal, radius, count } => Seeds::disc(centre, normal, radius, count),
         Sphere { centre, radius, count } => Seeds::sphere(centre, radius, count),
         Ball { centre, radius, count, seed } => Seeds::ball(centre, radius, count, random(seed)),
-        List { ref points } => Seeds::list(points.clone()),
+        List { ref points, ref times } => {
+            let made = Seeds::list(points.clone());
+            times.iter().fold(made, |made, times| made?.with_release(times.clone()))
+        }
         Uniform { .. } | Sobol { .. } | Mesh { .. } | File { .. } | Run { .. } => return Ok(None),
     };
     made.map(Some).map_err(Misuse::of)

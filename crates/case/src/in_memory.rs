@@ -1,0 +1,294 @@
+//! Cases whose tracks stay in memory.
+
+use crate::{
+    Error,
+    console::{self, Console, Silent},
+    file::{Case, Misuse},
+    job::{self, LoadedField},
+    run::{self, IoStats, Session, devices},
+};
+use burn::tensor::Tensor;
+use burntrace_core::{
+    Control, Field, Observer, Progress, SavePlan, Seeds, Summary, TrackSink, Tracks,
+    device::OpenDevice,
+};
+use burntrace_io::tracks::Units;
+use std::{ops::Range, time::Instant};
+
+/// The field of a case on a device, for runs whose tracks stay in memory.
+///
+/// ```
+/// # use burntrace_case::{file::Case, console::Silent};
+/// # use burntrace_core::Tracks;
+/// # fn main() -> Result<(), burntrace_case::Error> {
+/// let case = Case::from_toml("field.flow = 'abc'\nseeds = { kind = 'uniform', count = 10 }\ntrace = { dt = 0.1, steps = 5 }")?;
+/// let field = case.load(&Silent::default())?;
+/// for steps in [5, 10] {
+///     let mut tracks = Tracks::default();
+///     let case = case.clone().with(&format!("trace.steps={steps}"))?;
+///     let summary = field.trace_into(&case, &mut tracks, &Silent::default())?;
+///     assert_eq!(summary.steps, steps);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct DeviceField {
+    loaded: LoadedField,
+    device: OpenDevice,
+    /// What its loading depends on, as text.
+    key: String,
+}
+
+impl Case {
+    /// Loads the field onto the device of the case.
+    ///
+    /// # Errors
+    ///
+    /// If the case, its files or its device are invalid.
+    pub fn load(&self, console: &dyn Console) -> Result<DeviceField, Error> {
+        let device = self.open_device(console)?;
+        let loaded = job::field(self, &device, console)?;
+        Ok(DeviceField { key: key(self)?, loaded, device })
+    }
+
+    /// Opens the device of the case, and starts its threads.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such device, there are several, or the number of threads is another one than before in this process.
+    pub fn open_device(&self, console: &dyn Console) -> Result<OpenDevice, Error> {
+        job::check(self)?;
+        run::start_threads(self.run.threads)?;
+        Ok(console.open_device(&devices::only_name(&self.run.device, "a run in memory")?)?)
+    }
+
+    /// Runs the case, and keeps the tracks in memory. No file is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Case::run`], but for its folder.
+    pub fn trace(&self) -> Result<(Tracks, Summary), Error> {
+        let (mut tracks, console) = (Tracks::default(), Silent::default());
+        let summary = self.load(&console)?.trace_into(self, &mut tracks, &console)?;
+        Ok((tracks, summary))
+    }
+}
+
+/// What the field that a case loads depends on.
+fn key(case: &Case) -> Result<String, Error> {
+    let Case { field, domain, boundary, patch, walk, save, run, .. } = case;
+    let name = devices::only_name(&run.device, "a run in memory")?;
+    let text = format!(
+        "{field:?} {domain:?} {boundary:?} {patch:?} {walk:?} {:?} {:?} {:?} {name}",
+        save.fields, run.precision, run.memory
+    );
+    Ok(text)
+}
+
+impl DeviceField {
+    /// A field of one's own, with a name for messages.
+    ///
+    /// # Errors
+    ///
+    /// If the device of the case is invalid.
+    pub fn own(
+        case: &Case,
+        name: &str,
+        field: Box<dyn Field>,
+        device: OpenDevice,
+    ) -> Result<Self, Error> {
+        Ok(DeviceField { loaded: LoadedField::own(field, name)?, key: key(case)?, device })
+    }
+
+    /// Whether another case would load the same field: it has the same keys of the field, the domain, the boundaries, the walk, the
+    /// sampled arrays, the precision and the device, and holds the same frames.
+    ///
+    /// # Errors
+    ///
+    /// If the case has several devices.
+    pub fn suits(&self, case: &Case) -> Result<bool, Error> {
+        Ok(key(case)? == self.key && self.loaded.suits(case, &self.device))
+    }
+
+    /// The device.
+    pub fn device(&self) -> &OpenDevice {
+        &self.device
+    }
+
+    /// What is known about the field, as in `summary.json`.
+    pub fn description(&self) -> &serde_json::Value {
+        &self.loaded.json
+    }
+
+    /// The units of the tracks of a case.
+    pub fn units(&self, case: &Case) -> Units {
+        job::units(case, self.loaded.description.series())
+    }
+
+    /// Runs a case in the field into a sink. The console shows notes and progress, and may stop the run, whose summary says so.
+    ///
+    /// # Errors
+    ///
+    /// If the case is invalid, or the run fails.
+    pub fn trace_into(
+        &self,
+        case: &Case,
+        sink: &mut dyn TrackSink,
+        console: &dyn Console,
+    ) -> Result<Summary, Error> {
+        self.trace_piece(case, None, sink, console)
+    }
+
+    /// As [`trace_into`](Self::trace_into), for some of the slots only, which have the bits of the whole run.
+    ///
+    /// # Errors
+    ///
+    /// As [`trace_into`](Self::trace_into), and if there are no such slots.
+    pub fn trace_piece(
+        &self,
+        case: &Case,
+        slots: Option<Range<usize>>,
+        sink: &mut dyn TrackSink,
+        console: &dyn Console,
+    ) -> Result<Summary, Error> {
+        Ok(self.trace(case, slots, sink, console)?)
+    }
+
+    fn trace(
+        &self,
+        case: &Case,
+        slots: Option<Range<usize>>,
+        sink: &mut dyn TrackSink,
+        console: &dyn Console,
+    ) -> anyhow::Result<Summary> {
+        job::check(case)?;
+        let DeviceField { loaded, device, .. } = self;
+        let (seeds, about_seeds) = job::seeds(case, job::domain(case, loaded)?, loaded)?;
+        let tracer = job::tracer(case, (loaded, &seeds), &device.name, console)?;
+        let whole = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
+        let prepared = match slots {
+            Some(slots) => whole.piece(slots).map_err(Misuse::of)?,
+            None => whole,
+        };
+        self.warn(case, about_seeds, console)?;
+        let interrupts = console.interrupts(None)?;
+        console.begin_steps(loaded.time_origin());
+        let mut observer = |progress: Progress| {
+            console.progress(progress, &IoStats::default);
+            if interrupts.code().is_some() { Control::Cancel } else { Control::Continue }
+        };
+        let traced = prepared.run_observed(sink, &mut observer as &mut dyn Observer);
+        console.end_steps();
+        traced.map_err(|error| run::failed(loaded, error))
+    }
+
+    /// Shows the warnings of a run.
+    fn warn(&self, case: &Case, more: Vec<String>, console: &dyn Console) -> anyhow::Result<()> {
+        let DeviceField { loaded, device, .. } = self;
+        let session = Session { loaded, device, start: Instant::now(), console };
+        console::warn(console, &[run::warnings(case, &session)?, more].concat());
+        Ok(())
+    }
+
+    /// Runs a case in the field, on a device that tracks gradients: those of the positions by what is asked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`trace_into`](Self::trace_into), if the case has nothing of that kind, and if features of it have no gradients.
+    pub fn trace_tracked(
+        &self,
+        case: &Case,
+        by: &[GradientBy],
+        console: &dyn Console,
+    ) -> Result<TrackedRun, Error> {
+        Ok(self.tracked(case, by, console)?)
+    }
+
+    fn tracked(
+        &self,
+        case: &Case,
+        by: &[GradientBy],
+        console: &dyn Console,
+    ) -> anyhow::Result<TrackedRun> {
+        job::check(case)?;
+        let (device, precision) = (self.device.device.clone().autodiff(), case.run.precision);
+        let own = OpenDevice { device: device.clone(), ..self.device.clone() };
+        let mut loaded = self.loaded.on_device(&own)?;
+        let mut leaves = Leaves::default();
+        if by.contains(&GradientBy::Values) {
+            let none = || {
+                Misuse::error(
+                    "the field is a formula, which has no values: give it a grid (`field.sample`)",
+                )
+            };
+            let values = loaded.field.values().ok_or_else(none)?.map_err(Misuse::of)?;
+            let data = values.into_data();
+            let kept = (&device, precision.dtype());
+            let values = Tensor::<3>::from_data(data, kept).require_grad();
+            let field = loaded.field.with_values(values.clone()).ok_or_else(none)?;
+            loaded.field = field.map_err(Misuse::of)?;
+            leaves.values = Some(values);
+        }
+        let (mut seeds, about_seeds) = job::seeds(case, job::domain(case, &loaded)?, &loaded)?;
+        if by.contains(&GradientBy::Seeds) {
+            let (tracked, leaf) = seeds.tracked(&device, precision).map_err(Misuse::of)?;
+            (seeds, leaves.seeds) = (tracked, Some(leaf));
+        }
+        let mut motion = job::motion(case, &seeds)?;
+        if by.contains(&GradientBy::Drift) {
+            let (tracked, leaf) = motion.with_tracked_drift(&device, precision);
+            (motion, leaves.drift) = (tracked, Some(leaf));
+        }
+        if by.contains(&GradientBy::Diffusivity) {
+            let none = || Misuse::error("the case has no diffusivity: give walk.diffusivity");
+            let (tracked, leaf) =
+                motion.with_tracked_diffusivity(&device, precision).ok_or_else(none)?;
+            (motion, leaves.diffusivity) = (tracked, Some(leaf));
+        }
+        let tracer = job::tracer(case, (&loaded, &seeds), &own.name, console)?.motion(motion);
+        let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
+        self.warn(case, about_seeds, console)?;
+        let plan = prepared.save_plan();
+        let tracks = prepared.run().map_err(|error| run::failed(&loaded, error))?;
+        Ok(TrackedRun { tracks, plan, seeds, leaves })
+    }
+}
+
+/// A quantity by which positions are differentiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GradientBy {
+    /// The positions of the seeds.
+    Seeds,
+    /// The velocities of the field, at all nodes and frames.
+    Values,
+    /// The drift.
+    Drift,
+    /// The diffusivities of a random walk, or the factors of the field's diffusivity.
+    Diffusivity,
+}
+
+/// Leaf tensors of a run with gradients, of those that were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Leaves {
+    /// Positions of the seeds `[n, 3]`.
+    pub seeds: Option<Tensor<2>>,
+    /// Velocities `[frames, values, 3]` in the order of the files, x fastest on a grid.
+    pub values: Option<Tensor<3>>,
+    /// Drift `[3]`.
+    pub drift: Option<Tensor<1>>,
+    /// Diffusivities `[3]`.
+    pub diffusivity: Option<Tensor<1>>,
+}
+
+/// A run on a device that tracks gradients.
+#[derive(Clone, Debug)]
+pub struct TrackedRun {
+    /// The tracks, in the graph of the leaves.
+    pub tracks: Tracks,
+    /// The plan of their saves.
+    pub plan: SavePlan,
+    /// The seeds.
+    pub seeds: Seeds,
+    /// What the positions can be differentiated by.
+    pub leaves: Leaves,
+}
