@@ -1,0 +1,40 @@
+"""burntrace: Lagrangian particle tracing, fast everywhere.
+
+>>> import burntrace as bt
+>>> field = bt.flow("double-gyre")
+>>> tracks = bt.trace(field, [[0.5, 0.5, 0.0]], t1=1.0, dt=0.1, save=2)
+>>> tracks.position.shape
+(6, 1, 3)
+
+Lengths and times are those of the data: metres and seconds where files name their units. Wherever a length of time is asked for, text
+such as ``"10 min"`` or ``"30 d"`` is seconds; a point in time may be a date.
+"""
+
+from ._burntrace import devices
+from ._errors import Error, InvalidCase, RunFailed, RunStopped
+from ._field import Field, flow, function, grid, mesh, open
+from ._gradients import value_and_grad, vjp
+from ._run import Run, run
+from ._trace import trace
+from ._tracks import Tracks, join
+
+__all__ = [
+    "Error",
+    "Field",
+    "InvalidCase",
+    "Run",
+    "RunFailed",
+    "RunStopped",
+    "Tracks",
+    "devices",
+    "flow",
+    "function",
+    "grid",
+    "join",
+    "mesh",
+    "open",
+    "run",
+    "trace",
+    "value_and_grad",
+    "vjp",
+]

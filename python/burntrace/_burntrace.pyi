@@ -1,0 +1,45 @@
+"""The compiled part of the package."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._data import Variable
+
+_Arrays = dict[str, tuple[list[str], np.ndarray, dict[str, Any]]]
+_Block = tuple[int, np.ndarray, np.ndarray | None]
+_Progress = Callable[[float, float, int], Any] | None
+
+class Field:
+    """A field that is loaded when it is first needed."""
+
+    path: str | None
+
+    def __init__(
+        self,
+        variables: tuple[str, list[Variable]] | None = None,
+        function: tuple[Callable[[np.ndarray, float], Any], list[float], list[float], bool] | None = None,
+    ) -> None: ...
+    def describe(self, sections: dict[str, Any]) -> dict[str, Any]: ...
+    def trace(
+        self,
+        sections: dict[str, Any],
+        seeds: list[_Block],
+        piece: tuple[int, int] | None,
+        progress: _Progress,
+    ) -> tuple[_Arrays, list[float], dict[str, Any], list[str], BaseException | None]: ...
+    def pullback(
+        self, sections: dict[str, Any], seeds: list[_Block], by: list[str]
+    ) -> tuple[_Arrays, list[float], dict[str, Any], list[str], Pullback]: ...
+
+class Pullback:
+    """A run whose positions wait for their gradients."""
+
+    def __call__(self, derivatives: np.ndarray) -> dict[str, np.ndarray]: ...
+
+def run(
+    case: str | dict[str, Any], keys: list[str], out: str, overwrite: bool, progress: _Progress
+) -> tuple[dict[str, Any], list[str]]: ...
+def devices() -> list[tuple[str, str]]:
+    """Names and descriptions of the devices that can be opened."""

@@ -1,0 +1,145 @@
+"""Data sets and arrays as variables with dimensions and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._errors import InvalidCase
+
+if TYPE_CHECKING:
+    import xarray
+
+Attribute = Any
+Variable = tuple[str, list[tuple[str, int]], str, list[tuple[str, Attribute]], Any]
+
+
+def variables(dataset: xarray.Dataset) -> list[Variable]:
+    """The variables of a data set of xarray, with times as numbers."""
+    return [_encoded(str(name), of) for name, of in dataset.variables.items()]
+
+
+def _encoded(name: str, variable: Any) -> Variable:
+    attributes = {**variable.attrs}
+    # What xarray took from the attributes to make coordinates.
+    for key in ("coordinates", "bounds", "grid_mapping"):
+        if key in variable.encoding and key not in attributes:
+            attributes[key] = variable.encoding[key]
+    values = variable
+    if variable.dtype.kind == "M":
+        values, units = _seconds(variable.values)
+        attributes.update(units)
+    elif variable.dtype.kind == "m":
+        values = variable.values / np.timedelta64(1, "s")
+        attributes["units"] = "s"
+    elif variable.dtype.kind == "O" and _are_dates(variable):
+        import xarray
+
+        values = xarray.conventions.encode_cf_variable(variable.copy(deep=False))
+        attributes.update(values.attrs)
+    return of_array(name, [str(of) for of in variable.dims], values, attributes)
+
+
+def _are_dates(variable: Any) -> bool:
+    first = variable.values.flat[0] if variable.size else None
+    return hasattr(first, "calendar")
+
+
+def _seconds(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
+    """Dates as seconds from the first of them, and the attributes that say so. Milliseconds stay exact for centuries."""
+    known = dates[~np.isnat(dates)]
+    start = known.min().astype("datetime64[s]") if known.size else np.datetime64(0, "s")
+    seconds = (dates.astype("datetime64[ns]") - start.astype("datetime64[ns]")) / np.timedelta64(1, "s")
+    text = np.datetime_as_string(start, unit="s").replace("T", " ")
+    return seconds, {"units": f"seconds since {text}", "calendar": "proleptic_gregorian"}
+
+
+def of_array(name: str, dimensions: list[str], values: Any, attributes: Mapping[str, Any]) -> Variable:
+    """A variable of an array, or of an object that gives arrays when it is indexed."""
+    dtype = values.dtype.name
+    if dtype == "bool":
+        values, dtype = values.astype("int8"), "int8"
+    elif dtype == "float16":
+        values, dtype = values.astype("float32"), "float32"
+    shape = [int(of) for of in values.shape]
+    return name, list(zip(dimensions, shape)), dtype, [_attribute(key, of) for key, of in attributes.items()], values
+
+
+def _attribute(key: str, value: Any) -> tuple[str, Attribute]:
+    if isinstance(value, str):
+        return key, value
+    array = np.atleast_1d(np.asarray(value))
+    if array.dtype.kind in "iufb" and array.ndim == 1:
+        name = "int8" if array.dtype.kind == "b" else array.dtype.name
+        return key, (name, [float(of) for of in array])
+    return key, " ".join(str(of) for of in array.ravel())
+
+
+def of_grid(
+    components: Mapping[str, Any], x: Any, y: Any, z: Any, time: Any, geographic: bool
+) -> tuple[list[Variable], dict[str, np.ndarray]]:
+    """Arrays on a grid with axes, with the attributes of a file, and the axes, slowest first."""
+    horizontal = (
+        {"x": {"standard_name": "longitude", "units": "degrees_east"}, "y": {"standard_name": "latitude", "units": "degrees_north"}}
+        if geographic
+        else {"x": {"axis": "X"}, "y": {"axis": "Y"}}
+    )
+    attributes: dict[str, dict[str, str]] = {"time": {"axis": "T"}, "z": {"axis": "Z", "positive": "up"}, **horizontal}
+    if geographic:
+        attributes["z"]["units"] = "m"
+        attributes["time"]["units"] = "s"
+    axes: dict[str, np.ndarray] = {}
+    for name, given in (("time", time), ("z", z), ("y", y), ("x", x)):
+        if given is None:
+            continue
+        axis = np.asarray(given)
+        if axis.ndim != 1:
+            raise InvalidCase(f"`{name}` has the shape {axis.shape}; give a list of the coordinates of the nodes along the axis")
+        if axis.dtype.kind == "M":
+            axis, units = _seconds(axis)
+            attributes[name].update(units)
+        axes[name] = axis
+    made = [of_array(name, [name], axis, attributes[name]) for name, axis in axes.items()]
+    shape = tuple(len(axis) for axis in axes.values())
+    speed = {"units": "m s-1"} if geographic else {}
+    for name, given in components.items():
+        if given is None:
+            continue
+        array = _array(given)
+        if tuple(array.shape) != shape:
+            names = ", ".join(axes)
+            raise InvalidCase(f"`{name}` has the shape {tuple(array.shape)}, but the axes ({names}) have the lengths {shape}")
+        made.append(of_array(name, list(axes), array, speed if name in "uvw" else {}))
+    return made, axes
+
+
+def _array(given: Any) -> Any:
+    """What gives arrays of NumPy when it is indexed, without a copy where it can: lazy arrays as they are."""
+    if isinstance(getattr(given, "dtype", None), np.dtype) and not hasattr(given, "devices"):
+        return given
+    # Arrays of torch and jax on the CPU.
+    return np.from_dlpack(given) if hasattr(given, "__dlpack__") else np.asarray(given)
+
+
+def write_vtk(grid: Any, path: str) -> str:
+    """Writes a data set of VTK or pyvista to a file, and returns its name."""
+    try:
+        from vtkmodules.vtkIOXML import vtkXMLDataSetWriter
+    except ImportError:
+        raise InvalidCase("meshes need the package `vtk`; install it, or pyvista, which has it") from None
+    writer = vtkXMLDataSetWriter()
+    extension = {"vtkUnstructuredGrid": "vtu", "vtkPolyData": "vtp", "vtkStructuredGrid": "vts", "vtkImageData": "vti"}
+    kinds = [kind for kind in extension if hasattr(grid, "IsA") and grid.IsA(kind)]
+    if not kinds:
+        raise InvalidCase(f"a grid is a {type(grid).__name__}; give a data set of VTK or pyvista, such as an UnstructuredGrid")
+    path = f"{path}.{extension[kinds[0]]}"
+    writer.SetFileName(path)
+    writer.SetInputData(grid)
+    writer.SetDataModeToAppended()
+    writer.SetEncodeAppendedData(False)
+    writer.SetCompressorTypeToNone()
+    if writer.Write() != 1:
+        raise OSError(f"cannot write {path}")
+    return path

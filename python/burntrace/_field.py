@@ -1,0 +1,277 @@
+"""Velocity fields."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+
+from . import _burntrace, _data
+from ._errors import InvalidCase
+from ._plain import numbers, plain
+
+if TYPE_CHECKING:
+    import xarray
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Field:
+    """A velocity field of a data set of xarray.
+
+    Its variables are found as in a NetCDF file, by their attributes and names: the velocity, its axes, times with dates, land (missing
+    values), grids of ocean models. Numbers are read from the data set frame by frame, when they are needed; those of NumPy arrays are
+    not copied before. Further functions make fields of other things: :func:`open`, :func:`grid`, :func:`mesh`, :func:`flow` and
+    :func:`function`.
+
+    Parameters
+    ----------
+    dataset
+        A data set, as :func:`xarray.open_dataset` gives it.
+    **keys
+        Keys of ``[field]`` in a case file, such as ``velocity=["uo", "vo"]``, ``outside_time="periodic"`` or
+        ``interpolation="mesh"``.
+
+    Raises
+    ------
+    InvalidCase
+        For invalid keys, when the field is first used.
+    """
+
+    def __init__(self, dataset: xarray.Dataset, **keys: Any) -> None:
+        self._set(keys, variables=("data set", _data.variables(dataset)))
+
+    def _set(
+        self,
+        section: Mapping[str, Any],
+        *,
+        domain: Mapping[str, Any] | None = None,
+        variables: tuple[str, list[_data.Variable]] | None = None,
+        function: Any = None,
+        axes: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        self._held = _burntrace.Field(variables=variables, function=function)
+        self._section = plain(section)
+        self._domain = plain(domain or {})
+        #: Of arrays on a grid: its axes, slowest first.
+        self._axes = axes
+        self._recipe = {"domain": domain, "variables": variables, "function": function, "axes": axes}
+
+    @classmethod
+    def _of(cls, section: Mapping[str, Any], **others: Any) -> Field:
+        field = cls.__new__(cls)
+        field._set(section, **others)
+        return field
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"section": self._section, **self._recipe}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**state)
+
+    def _is_news(self, warning: str) -> bool:
+        """Whether a warning says what the caller does not know: arrays of :func:`grid` have no units."""
+        return self._axes is None or "no units, and nothing converted" not in warning
+
+    def _sections(self) -> dict[str, Any]:
+        field = dict(self._section)
+        if self._held.path is not None:
+            field["files"] = self._held.path
+        return {"field": field, **({"domain": dict(self._domain)} if self._domain else {})}
+
+    def _in_components(self, gradients: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Gradients with those of the values of arrays on a grid as arrays of their shape."""
+        if self._axes is None or "values" not in gradients:
+            return gradients
+        shape = [len(axis) for axis in self._axes.values()]
+        values = gradients.pop("values").reshape(*shape, 3)
+        # Axes that decrease are reversed when they are read.
+        decreasing = [i for i, axis in enumerate(self._axes.values()) if len(axis) > 1 and axis[0] > axis[-1]]
+        values = np.flip(values, tuple(decreasing))
+        return {**gradients, **{name: values[..., i] for i, name in enumerate(self._section["velocity"])}}
+
+    def describe(self, **keys: Any) -> dict[str, Any]:
+        """Loads the field, and says what is known about it.
+
+        Parameters
+        ----------
+        **keys
+            Those of :func:`trace` that the loading depends on, such as ``device`` and ``precision``.
+
+        Returns
+        -------
+        dict
+            What ``summary.json`` of a run has as ``field``.
+        """
+        from ._trace import sections
+
+        return self._held.describe(sections(self, keys)[0])
+
+    def __repr__(self) -> str:
+        section = ", ".join(f"{key}={value!r}" for key, value in self._section.items())
+        return f"<burntrace.Field {section}>"
+
+
+def open(files: PathLike | Sequence[PathLike] | Mapping[str, Any], **keys: Any) -> Field:
+    """Opens files as a field: VTK, NetCDF or Zarr.
+
+    Parameters
+    ----------
+    files
+        A path, a pattern such as ``"u_*.vti"``, a list of them, or ``{"u": ..., "v": ...}`` with files of each component.
+    **keys
+        Keys of ``[field]`` in a case file, such as ``velocity=["uo", "vo"]``, ``outside_time="periodic"`` or
+        ``interpolation="mesh"``.
+
+    Returns
+    -------
+    Field
+        The field. Its files are read when it is first used.
+    """
+    return Field._of({"files": files, **keys})
+
+
+def grid(
+    u: Any,
+    v: Any,
+    w: Any = None,
+    *,
+    x: Any,
+    y: Any,
+    z: Any = None,
+    time: Any = None,
+    arrays: Mapping[str, Any] | None = None,
+    geographic: bool = False,
+    **keys: Any,
+) -> Field:
+    """A field of arrays on a grid with axes.
+
+    Parameters
+    ----------
+    u, v, w : array of shape ([times,] [z,] y, x)
+        Components of the velocity, in length per time (m/s if ``geographic``); NaN is land. They are not copied before frames are
+        read.
+    x, y, z : array
+        Coordinates of the nodes along the axes, as the arrays have them. ``z`` may be omitted for arrays of two dimensions.
+    time : array, optional
+        Times of the frames, as numbers or :class:`numpy.datetime64`; omitted for a steady field.
+    arrays : dict of arrays, optional
+        Further arrays of the same shape, which ``fields=`` of :func:`trace` samples along the tracks.
+    geographic
+        Whether x and y are longitudes and latitudes in degrees.
+    **keys
+        Keys of ``[field]`` in a case file.
+
+    Returns
+    -------
+    Field
+        The field.
+    """
+    variables, axes = _data.of_grid({"u": u, "v": v, "w": w, **(arrays or {})}, x, y, z, time, geographic)
+    names = ["u", "v"] + ([] if w is None else ["w"])
+    return Field._of({"velocity": names, **keys}, variables=("arrays", variables), axes=axes)
+
+
+def mesh(grids: Any, *, time: Sequence[float] | None = None, **keys: Any) -> Field:
+    """A field on the cells of a grid of pyvista or VTK, or of several at different times.
+
+    The grids are written to temporary files, which are removed with the field.
+
+    Parameters
+    ----------
+    grids : vtkDataSet, or a sequence of them
+        Data sets of ``vtk`` or ``pyvista`` with a velocity at the points or in the cells.
+    time : sequence of floats
+        Times of several grids.
+    **keys
+        Keys of ``[field]`` in a case file.
+
+    Returns
+    -------
+    Field
+        The field.
+    """
+    several = list(grids) if isinstance(grids, (list, tuple)) else [grids]
+    times = [0.0] if time is None else [float(of) for of in numbers(time, "time", "(grids,)")]
+    if len(several) != len(times):
+        raise InvalidCase(f"`time` has {len(times)} times for {len(several)} grids; give one for each")
+    folder = tempfile.mkdtemp(prefix="burntrace-")
+    files = [_data.write_vtk(of, os.path.join(folder, f"grid_{i}")) for i, of in enumerate(several)]
+    section = {"files": files, "interpolation": "mesh", "times": times, "ignore_file_times": True, **keys}
+    if len(files) == 1:
+        del section["times"], section["ignore_file_times"]
+    field = Field._of(section)
+    weakref.finalize(field, shutil.rmtree, folder, ignore_errors=True)
+    return field
+
+
+def flow(
+    velocity: str | Sequence[str | float],
+    *,
+    low: Sequence[float] | None = None,
+    high: Sequence[float] | None = None,
+    constants: Mapping[str, str | float] | None = None,
+    **keys: Any,
+) -> Field:
+    """A field of formulas, which are compiled: fast, on any device.
+
+    Parameters
+    ----------
+    velocity
+        The name of a built-in flow, such as ``"double-gyre"``, or formulas of x, y, z and t for u, v and w, such as
+        ``["-y", "x"]``.
+    low, high
+        Corners of the domain; needed for formulas.
+    constants
+        Names of numbers and formulas that the formulas use.
+    **keys
+        Keys of ``[field]`` in a case file, such as ``sample``.
+
+    Returns
+    -------
+    Field
+        The field.
+    """
+    given: Any = velocity
+    if not isinstance(velocity, str):
+        given = dict(zip("uvw", velocity), constants=constants)
+    elif constants is not None:
+        raise InvalidCase(f"`constants` belong to formulas, and {velocity!r} is a built-in flow; omit them")
+    return Field._of({"flow": given, **keys}, domain={"low": low, "high": high})
+
+
+def function(
+    velocity: Callable[[np.ndarray, float], Any],
+    *,
+    low: Sequence[float],
+    high: Sequence[float],
+    steady: bool = False,
+) -> Field:
+    """A field that a function of Python computes.
+
+    It is called once for each stage of a step, with all particles: about a thousand times slower than a grid. Prefer :func:`flow` for
+    formulas.
+
+    Parameters
+    ----------
+    velocity
+        A function of positions, an array of shape (n, 3), and a time, that returns velocities of shape (n, 3). The velocity of a
+        particle must depend on its position and the time only. An exception of it ends the run.
+    low, high
+        Corners of the domain, equal along an axis without motion.
+    steady
+        Whether the velocity does not depend on time.
+
+    Returns
+    -------
+    Field
+        The field.
+    """
+    name = getattr(velocity, "__name__", "a function")
+    corners = [float(of) for of in low], [float(of) for of in high]
+    return Field._of({"flow": name}, function=(velocity, *corners, steady))

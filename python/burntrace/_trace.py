@@ -1,0 +1,237 @@
+"""Runs in memory."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._errors import InvalidCase
+from ._field import Field
+from ._plain import numbers, plain
+from ._tracks import Tracks
+
+#: Keys of a call that are keys of a section of the case.
+_SECTIONS = {
+    "trace": ["t0", "t1", "dt", "steps", "scheme", "tolerance", "engine", "drift", "stagnant_speed"],
+    "save": ["velocity", "fluid_velocity", "sizes", "flow_map_gradient", "fields", "longitude"],
+    "run": ["device", "precision", "threads", "memory", "strategy", "batch"],
+    "domain": ["low", "high"],
+}
+#: Keys of a call that are sections of the case, with their names in it.
+_WHOLE = {
+    "walk": "walk",
+    "motion": "motion",
+    "inlet": "inlet",
+    "units": "units",
+    "obstacles": "obstacle",
+    "patches": "patch",
+    "sources": "source",
+}
+_OTHERS = ["boundary", "coast", "mesh_wall", "diffusivity", "save"]
+
+Progress = Callable[[float, float, int], Any]
+Block = tuple[int, np.ndarray, "np.ndarray | None"]
+
+
+def trace(
+    field: Field,
+    seeds: Any = None,
+    *,
+    release: Any = None,
+    piece: tuple[int, int] | None = None,
+    progress: bool | Progress = False,
+    **keys: Any,
+) -> Tracks:
+    """Traces particles, and keeps their tracks in memory.
+
+    Parameters
+    ----------
+    field
+        The field. It is loaded at the first call, and kept on the device for further ones.
+    seeds : array of shape (n, 3) or (n, 2), or dict, or list of dicts
+        Positions, with z = 0 if they have two coordinates; or blocks of ``[seeds]`` of a case file, such as
+        ``{"kind": "uniform", "count": 1000}``.
+    release : float, text, date or array of shape (n,), optional
+        Release times of positions in an array; default: the start of the run.
+    piece : (start, stop), optional
+        Traces some of the particles only, from ``start`` up to ``stop``, with the bits that they have in the whole run, random walks
+        included; :func:`join` joins pieces.
+    progress
+        ``True`` for a bar of ``tqdm``, or a function of the fraction that is done, the time, and the number of particle-steps, which
+        is called after each save. An exception of it, as Ctrl-C, stops the run; it has the tracks so far as its attribute ``tracks``.
+    t0, t1, dt, steps
+        Start and end of the run, the length of a step (negative: backward in time), and their number.
+    scheme, tolerance, engine, drift, stagnant_speed
+        As in ``[trace]`` of a case file, such as ``scheme="rk4"`` and ``tolerance={"relative": 1e-6, "absolute": 1e-9}``.
+    save : int, float, text, list or dict, optional
+        Number of steps between saves (an int), the time between them (a float, or text such as ``"1 h"``), a list of times, or a
+        dictionary with keys of ``[save]``; default: the end only.
+    velocity, fields, flow_map_gradient, fluid_velocity, sizes, longitude
+        What is saved beside positions, as in ``[save]``: ``velocity=True``, ``fields=["temperature"]``.
+    boundary : text or dict, optional
+        Condition at all faces of the domain, or a dictionary with keys of ``[boundary]``, such as ``{"x": "periodic"}``.
+    coast, mesh_wall : text, optional
+        Conditions at the coast of land and at the boundary of a mesh: ``"slide"``, ``"reflect"``, ``"stick"``, ``"exit"``.
+    diffusivity : float or list of 3, optional
+        Constant diffusivity of a random walk, in length squared per time.
+    low, high
+        Corners of the domain; default: those of the field.
+    walk, motion, inlet, obstacles, patches, sources, units : dict or list of dicts, optional
+        Sections of a case file.
+    device, precision, threads, memory, strategy, batch
+        As in ``[run]``: ``device="cpu"`` or ``"vulkan:0"`` (see :func:`devices`), ``precision="f64"``.
+
+    Returns
+    -------
+    Tracks
+        The tracks.
+
+    Raises
+    ------
+    InvalidCase
+        If an argument is invalid; the text says which key of the case it is.
+    RunFailed
+        If a frame cannot be read, or the device fails.
+    """
+    case, blocks = sections(field, {"seeds": seeds, "release": release, **keys})
+    call, close = _progress(progress)
+    try:
+        arrays, periods, summary, texts, exception = field._held.trace(case, blocks, piece, call)
+    finally:
+        close()
+    for text in filter(field._is_news, texts):
+        warnings.warn(text, stacklevel=2)
+    tracks = Tracks(arrays, periods=periods, summary=summary)
+    if exception is not None:
+        exception.tracks = tracks  # type: ignore[attr-defined]
+        raise exception
+    return tracks
+
+
+def sections(field: Field, keys: Mapping[str, Any]) -> tuple[dict[str, Any], list[Block]]:
+    """The case of a call, and the positions of blocks of its seeds."""
+    if not isinstance(field, Field):
+        raise InvalidCase(
+            f"the field is a {type(field).__name__}; give what burntrace.open, Field, grid, mesh, flow or function returns"
+        )
+    keys = {key: value for key, value in keys.items() if value is not None}
+    case = field._sections()
+    for section, names in _SECTIONS.items():
+        given = {name: plain(keys.pop(name)) for name in names if name in keys}
+        if given:
+            case.setdefault(section, {}).update(given)
+    for key, section in _WHOLE.items():
+        if key in keys:
+            case[section] = plain(keys.pop(key))
+    _add_save(case, keys.pop("save", None))
+    _add_boundary(case, keys)
+    _add_diffusivity(case, keys.pop("diffusivity", None))
+    blocks = _add_seeds(case, keys.pop("seeds", None), keys.pop("release", None))
+    if keys:
+        _refuse(next(iter(keys)))
+    return case, blocks
+
+
+def _refuse(key: str) -> None:
+    known = [*(name for names in _SECTIONS.values() for name in names), *_WHOLE, *_OTHERS, "seeds", "release", "piece", "progress"]
+    close = difflib.get_close_matches(key, known, 1)
+    hint = f"did you mean `{close[0]}`? " if close else ""
+    raise InvalidCase(f"`{key}` is not a key of burntrace.trace; {hint}Keys: {', '.join(sorted(known))}")
+
+
+def _add_save(case: dict[str, Any], save: Any) -> None:
+    if save is None:
+        return
+    section = case.setdefault("save", {})
+    if isinstance(save, Mapping):
+        section.update(plain(save))
+    elif isinstance(save, (bool, np.bool_)):
+        raise InvalidCase(f"`save` is {save}; give a number of steps, a time such as \"1 h\", or a list of times")
+    elif isinstance(save, (int, np.integer)):
+        section["every"] = int(save)
+    elif isinstance(save, (list, tuple)) or getattr(save, "ndim", 0) == 1:
+        section["times"] = plain(list(save))
+    else:
+        section["every_time"] = plain(save)
+
+
+def _add_boundary(case: dict[str, Any], keys: dict[str, Any]) -> None:
+    boundary = keys.pop("boundary", None)
+    section: dict[str, Any] = {}
+    if isinstance(boundary, str):
+        section = dict.fromkeys("xyz", boundary)
+    elif boundary is not None:
+        section = dict(plain(boundary))
+    for key, name in (("coast", "coast"), ("mesh_wall", "mesh")):
+        if key in keys:
+            section[name] = keys.pop(key)
+    if section:
+        case["boundary"] = section
+
+
+def _add_diffusivity(case: dict[str, Any], diffusivity: Any) -> None:
+    if diffusivity is None:
+        return
+    if "walk" in case:
+        raise InvalidCase("`diffusivity` and `walk` are given; give `walk={\"diffusivity\": ...}` only")
+    case["walk"] = {"diffusivity": plain(diffusivity)}
+
+
+def _add_seeds(case: dict[str, Any], seeds: Any, release: Any) -> list[Block]:
+    if seeds is None:
+        return []
+    given = [seeds] if isinstance(seeds, Mapping) else seeds
+    if not (isinstance(given, (list, tuple)) and given and all(isinstance(of, Mapping) for of in given)):
+        given = [{"kind": "list", "points": seeds}]
+    if release is not None and len(given) == 1:
+        given = [{**given[0], "times" if np.ndim(release) else "release": release}]
+    elif release is not None:
+        raise InvalidCase("`release` is given for several blocks of seeds; give each block a `release` of its own")
+    blocks: list[Block] = []
+    case["seeds"] = []
+    for index, of in enumerate(given):
+        of = dict(of)
+        if of.get("kind") == "list" and "points" in of:
+            points = _points(of.pop("points"))
+            times = of.pop("times", None)
+            if times is not None and np.asarray(times).dtype.kind in "iuf":
+                times = numbers(times, "release", "(n,)")
+            elif times is not None:
+                raise InvalidCase("release times of each particle are numbers, in the unit of the times of the field")
+            blocks.append((index, points, times))
+            of["points"] = []
+        case["seeds"].append(plain(of))
+    return blocks
+
+
+def _points(points: Any) -> np.ndarray:
+    array = numbers(points, "seeds", "(n, 3)")
+    if array.ndim == 1 and array.size in (2, 3):
+        array = array[None]
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise InvalidCase(f"`seeds` has the shape {array.shape}; give positions of shape (n, 3), or (n, 2) with z = 0")
+    if array.shape[1] == 2:
+        array = np.column_stack([array, np.zeros(len(array))])
+    return np.require(array, requirements=["C", "A"])
+
+
+def _progress(progress: bool | Progress) -> tuple[Progress | None, Callable[[], None]]:
+    if callable(progress):
+        return progress, lambda: None
+    if not progress:
+        return None, lambda: None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise InvalidCase("`progress=True` needs the package `tqdm`; install it, or give a function") from None
+    bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}{postfix}")
+
+    def show(fraction: float, time: float, steps: int) -> None:
+        bar.update(100 * fraction - bar.n)
+        bar.set_postfix_str(f"t = {time:.6g}, {steps:.3g} particle-steps", refresh=False)
+
+    return show, bar.close

@@ -1,0 +1,64 @@
+//! Cases from dictionaries, and their runs in folders.
+
+use crate::{console::PythonConsole, errors};
+use burntrace::case::{Case, SeedShape};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::{prelude::*, types::PyDict};
+use std::path::PathBuf;
+
+/// The number of a block of seeds, its positions `[n, 3]`, and a release time for each of them.
+pub type GivenSeeds<'py> = (usize, PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>);
+
+/// The case of a dictionary.
+pub fn of_dict(sections: &Bound<'_, PyDict>) -> PyResult<Case> {
+    let py = sections.py();
+    let table = pythonize::depythonize(sections)?;
+    Case::from_table(table).map_err(|error| errors::raised(py, error))
+}
+
+/// Puts positions into the blocks of seeds of a case.
+pub fn put_seeds(case: &mut Case, seeds: Vec<GivenSeeds>) -> PyResult<()> {
+    for (block, points, times) in seeds {
+        let points = points.as_slice()?.as_chunks::<3>().0.to_vec();
+        let times = times.map(|times| times.as_slice().map(<[f64]>::to_vec)).transpose()?;
+        if let Some(of) = case.seeds.get_mut(block) {
+            of.shape = SeedShape::List { points, times };
+        }
+    }
+    Ok(())
+}
+
+/// Runs a case file, or a case of a dictionary, in a folder, and returns its summary and its warnings.
+#[pyfunction]
+#[pyo3(signature = (case, keys, out, overwrite, progress))]
+pub fn run<'py>(
+    py: Python<'py>,
+    case: &Bound<'py, PyAny>,
+    keys: Vec<String>,
+    out: PathBuf,
+    overwrite: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
+    let case = match case.cast::<PyDict>() {
+        Ok(sections) => of_dict(sections)?,
+        Err(_) => {
+            let path: PathBuf = case.extract()?;
+            Case::from_path(path).map_err(|error| errors::raised(py, error))?
+        }
+    };
+    let set = keys.iter().try_fold(case, |case, key| case.with(key));
+    let case = set.map_err(|error| errors::raised(py, error))?;
+    let console = PythonConsole::new(progress);
+    let done = py.detach(|| case.run_over(out, overwrite, &console));
+    let done = done.map_err(|error| {
+        let error = errors::raised(py, error);
+        match console.take_exception() {
+            Some(stopping) => {
+                stopping.set_cause(py, Some(error));
+                stopping
+            }
+            None => error,
+        }
+    })?;
+    Ok((pythonize::pythonize(py, &done.json)?, console.take_warnings()))
+}

@@ -1,0 +1,29 @@
+//! The compiled part of the Python package `burntrace`, which the Python files around it call.
+//!
+//! A call of Python is a case: the sections and keys of `docs/guide/case-file.md` as dictionaries. What cannot be written in a file,
+//! data sets, positions and functions in memory, is passed beside it.
+
+mod case;
+mod console;
+mod data;
+mod errors;
+mod field;
+mod function;
+mod gradients;
+mod tracks;
+
+use pyo3::prelude::*;
+
+/// The module `burntrace._burntrace`.
+#[pymodule]
+mod _burntrace {
+    #[pymodule_export]
+    use super::{case::run, devices, field::Field, gradients::Pullback};
+}
+
+/// The devices that can be opened, with their descriptions.
+#[pyfunction]
+fn devices() -> Vec<(String, String)> {
+    let (all, _) = burntrace::device::list();
+    all.into_iter().map(|device| (device.name, device.description)).collect()
+}

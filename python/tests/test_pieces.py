@@ -1,0 +1,71 @@
+"""Runs in pieces, in one process and by Dask."""
+
+import os
+import pickle
+
+import burntrace as bt
+import numpy as np
+import pytest
+
+SEEDS = np.random.default_rng(5).uniform([0.1, 0.1, 0], [1.9, 0.9, 0], (5000, 3)) * [1, 1, 0]
+KEYS = dict(t1=2.0, dt=0.05, save=10, diffusivity=1e-3, boundary="reflect")
+RANGES = [(start, start + 5) for start in range(0, 5000, 5)]
+
+
+def gyre():
+    x, y = np.linspace(0, 2, 33), np.linspace(0, 1, 17)
+    u = -np.sin(np.pi * x) * np.cos(np.pi * y[:, None])
+    v = np.cos(np.pi * x) * np.sin(np.pi * y[:, None])
+    return bt.grid(u, v, x=x, y=y)
+
+
+def assert_equal(one, other):
+    assert one.arrays.keys() == other.arrays.keys()
+    for name, values in one.arrays.items():
+        np.testing.assert_array_equal(values, other.arrays[name], err_msg=name)
+    assert one.counts() == other.counts()
+    assert one.summary["particle_steps"] == other.summary["particle_steps"]
+
+
+def test_pieces_have_the_bits_of_the_whole_run():
+    field, ranges = gyre(), [(0, 1), (1, 2500), (2500, 5000)]
+    pieces = [bt.trace(field, SEEDS, piece=of, **KEYS) for of in ranges]
+    assert_equal(bt.join(pieces), bt.trace(field, SEEDS, **KEYS))
+    with pytest.raises(bt.InvalidCase, match="slots"):
+        bt.trace(field, SEEDS, piece=(4000, 6000), **KEYS)
+    with pytest.raises(bt.InvalidCase, match="no pieces"):
+        bt.join([])
+    other = bt.trace(field, SEEDS, piece=(0, 5), **{**KEYS, "save": 20})
+    with pytest.raises(bt.InvalidCase, match="different saves"):
+        bt.join([pieces[0], other])
+
+
+@pytest.mark.parametrize("make", [gyre, lambda: bt.flow("double-gyre"), lambda: bt.flow(["y", "x"], low=[0, 0, 0], high=[2, 1, 0])])
+def test_fields_can_be_sent_to_other_processes(make):
+    field = make()
+    copy = pickle.loads(pickle.dumps(field))
+    assert_equal(bt.trace(copy, SEEDS[:9], **KEYS), bt.trace(field, SEEDS[:9], **KEYS))
+
+
+def piece(field, of, once):
+    """A piece of the run. The first one takes its process with it."""
+    if of == RANGES[0]:
+        try:
+            os.close(os.open(once, os.O_CREAT | os.O_EXCL))
+            os._exit(1)
+        except FileExistsError:
+            pass
+    return bt.trace(field, SEEDS, piece=of, **KEYS)
+
+
+@pytest.mark.filterwarnings("default")
+def test_dask_takes_a_thousand_pieces_and_loses_a_worker(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            # A task of its own, which another worker can repeat.
+            field = client.submit(gyre)
+            tasks = [client.submit(piece, field, of, str(tmp_path / "once")) for of in RANGES]
+            joined = bt.join(client.gather(tasks))
+    assert (tmp_path / "once").exists()
+    assert_equal(joined, bt.trace(gyre(), SEEDS, **KEYS))
