@@ -8,6 +8,7 @@ import numpy as np
 from ._data import Variable
 
 _Arrays = dict[str, tuple[list[str], np.ndarray, dict[str, Any]]]
+GivenTracks = tuple[_Arrays, list[float], dict[str, Any], list[str]]
 _Block = tuple[int, np.ndarray, np.ndarray | None]
 _Progress = Callable[[float, float, int], Any] | None
 
@@ -28,10 +29,10 @@ class Field:
         seeds: list[_Block],
         piece: tuple[int, int] | None,
         progress: _Progress,
-    ) -> tuple[_Arrays, list[float], dict[str, Any], list[str], BaseException | None]: ...
+    ) -> tuple[GivenTracks, BaseException | None]: ...
     def pullback(
         self, sections: dict[str, Any], seeds: list[_Block], by: list[str]
-    ) -> tuple[_Arrays, list[float], dict[str, Any], list[str], Pullback]: ...
+    ) -> tuple[GivenTracks, Pullback]: ...
 
 class Pullback:
     """A run whose positions wait for their gradients."""

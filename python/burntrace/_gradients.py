@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from ._errors import InvalidCase
 from ._field import Field
 from ._plain import numbers
-from ._trace import sections
+from ._trace import received, sections
 from ._tracks import Tracks
 
 Pull = Callable[[Any], dict[str, np.ndarray]]
@@ -51,10 +50,8 @@ def vjp(
     keys = {"seeds": seeds, "release": release, **keys}
     case, blocks = sections(field, keys)
     names = [wrt] if isinstance(wrt, str) else list(wrt)
-    arrays, periods, summary, texts, pullback = field._held.pullback(case, blocks, names)
-    for text in filter(field._is_news, texts):
-        warnings.warn(text, stacklevel=2)
-    tracks = Tracks(arrays, periods=periods, summary=summary)
+    given, pullback = field._held.pullback(case, blocks, names)
+    tracks = received(field, given)
     shape = tracks.position.shape
 
     def pull(derivatives: Any) -> dict[str, np.ndarray]:

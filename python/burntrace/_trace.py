@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ._errors import InvalidCase
 from ._field import Field
 from ._plain import numbers, plain
 from ._tracks import Tracks
+
+if TYPE_CHECKING:
+    from ._burntrace import GivenTracks
 
 #: Keys of a call that are keys of a section of the case.
 _SECTIONS = {
@@ -42,7 +45,7 @@ def trace(
     seeds: Any = None,
     *,
     release: Any = None,
-    piece: tuple[int, int] | None = None,
+    piece: Sequence[int] | None = None,
     progress: bool | Progress = False,
     **keys: Any,
 ) -> Tracks:
@@ -98,18 +101,25 @@ def trace(
         If a frame cannot be read, or the device fails.
     """
     case, blocks = sections(field, {"seeds": seeds, "release": release, **keys})
+    slots = None if piece is None else _piece(piece)
     call, close = _progress(progress)
     try:
-        arrays, periods, summary, texts, exception = field._held.trace(case, blocks, piece, call)
+        given, exception = field._held.trace(case, blocks, slots, call)
     finally:
         close()
-    for text in filter(field._is_news, texts):
-        warnings.warn(text, stacklevel=2)
-    tracks = Tracks(arrays, periods=periods, summary=summary)
+    tracks = received(field, given)
     if exception is not None:
         exception.tracks = tracks  # type: ignore[attr-defined]
         raise exception
     return tracks
+
+
+def received(field: Field, given: GivenTracks) -> Tracks:
+    """The tracks of a call, whose warnings are those of its caller."""
+    arrays, periods, summary, texts = given
+    for text in filter(field._is_news, texts):
+        warnings.warn(text, stacklevel=3)
+    return Tracks(arrays, periods=periods, summary=summary)
 
 
 def sections(field: Field, keys: Mapping[str, Any]) -> tuple[dict[str, Any], list[Block]]:
@@ -206,6 +216,13 @@ def _add_seeds(case: dict[str, Any], seeds: Any, release: Any) -> list[Block]:
             of["points"] = []
         case["seeds"].append(plain(of))
     return blocks
+
+
+def _piece(piece: Sequence[int]) -> tuple[int, int]:
+    start, stop = (int(of) for of in piece)
+    if not 0 <= start < stop:
+        raise InvalidCase(f"`piece` is {piece}; give the first particle, and the one after the last, which is larger")
+    return start, stop
 
 
 def _points(points: Any) -> np.ndarray:

@@ -17,6 +17,12 @@ use burntrace::{
 use pyo3::{prelude::*, types::PyDict};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The arrays of tracks, the periods of the domain, the summary of their run, and its warnings.
+type GivenTracks<'py> = (Bound<'py, PyDict>, [f64; 3], Bound<'py, PyAny>, Vec<String>);
+
+/// A function of positions and a time, the corners of its domain, and whether it does not depend on the time.
+type GivenFunction = (Py<PyAny>, [f64; 3], [f64; 3], bool);
+
 /// A field that is loaded when it is first needed, and kept for further calls.
 #[pyclass(frozen, module = "burntrace._burntrace")]
 pub struct Field {
@@ -33,7 +39,7 @@ impl Field {
     fn new(
         py: Python<'_>,
         variables: Option<(String, Vec<GivenVariable>)>,
-        function: Option<(Py<PyAny>, [f64; 3], [f64; 3], bool)>,
+        function: Option<GivenFunction>,
     ) -> PyResult<Self> {
         let data = variables.map(|(name, variables)| data_set(&name, variables));
         let function = function.map(|(velocity, low, high, is_steady)| {
@@ -62,10 +68,8 @@ impl Field {
         Ok(pythonize::pythonize(py, field.description())?)
     }
 
-    /// Traces a case in the field. Returns the arrays of the tracks, the periods, a summary, warnings, and the exception that
-    /// stopped the run, if one did.
+    /// Traces a case in the field. Returns the tracks, and the exception that stopped the run, if one did.
     #[pyo3(signature = (sections, seeds, piece, progress))]
-    #[allow(clippy::type_complexity)]
     fn trace<'py>(
         &self,
         py: Python<'py>,
@@ -73,12 +77,12 @@ impl Field {
         seeds: Vec<GivenSeeds>,
         piece: Option<(usize, usize)>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Bound<'py, PyDict>, [f64; 3], Bound<'py, PyAny>, Vec<String>, Option<PyErr>)>
-    {
+    ) -> PyResult<(GivenTracks<'py>, Option<PyErr>)> {
         let mut case = of_dict(sections)?;
         put_seeds(&mut case, seeds)?;
         let console = Arc::new(PythonConsole::new(progress));
         let traced = py.detach(|| {
+            case.check()?;
             let field = self.load(&case, &console)?;
             let mut tracks = ArrayTracks::new(field.units(&case));
             let slots = piece.map(|(start, end)| start..end);
@@ -91,27 +95,17 @@ impl Field {
             (Err(_), true) => return Err(exception.unwrap_or_else(|| errors::invalid(py, ""))),
             (Err(error), false) => return Err(errors::raised(py, error)),
         };
-        let periods = tracks.periods();
-        let arrays = tracks::arrays(py, tracks)?;
-        Ok((
-            arrays,
-            periods,
-            pythonize::pythonize(py, &summary)?,
-            console.take_warnings(),
-            exception,
-        ))
+        Ok((given(py, tracks, &summary, &console)?, exception))
     }
 
-    /// Traces a case on a device that tracks gradients by some quantities. Returns the arrays of the tracks, the periods, a
-    /// summary, warnings, and what computes the gradients.
-    #[allow(clippy::type_complexity)]
+    /// Traces a case on a device that tracks gradients by some quantities. Returns the tracks, and what computes the gradients.
     fn pullback<'py>(
         &self,
         py: Python<'py>,
         sections: &Bound<'py, PyDict>,
         seeds: Vec<GivenSeeds>,
         by: Vec<String>,
-    ) -> PyResult<(Bound<'py, PyDict>, [f64; 3], Bound<'py, PyAny>, Vec<String>, Pullback)> {
+    ) -> PyResult<(GivenTracks<'py>, Pullback)> {
         if self.function.is_some() {
             let text = "a function of Python has no gradients; give formulas (burntrace.flow) or values on a grid (burntrace.grid)";
             return Err(errors::invalid(py, text));
@@ -121,6 +115,7 @@ impl Field {
         let by = by_names(py, &by)?;
         let console = Arc::new(PythonConsole::default());
         let traced = py.detach(|| {
+            case.check()?;
             let field = self.load(&case, &console)?;
             let run = field.trace_tracked(&case, &by, &*console)?;
             let tracks = ArrayTracks::of((&run.tracks, &run.seeds), &run.plan, field.units(&case));
@@ -128,11 +123,20 @@ impl Field {
             Ok((tracks, run))
         });
         let (tracks, run) = traced.map_err(|error| errors::raised(py, error))?;
-        let periods = tracks.periods();
-        let summary = pythonize::pythonize(py, &run.tracks.summary())?;
-        let arrays = tracks::arrays(py, tracks)?;
-        Ok((arrays, periods, summary, console.take_warnings(), Pullback(Mutex::new(Some(run)))))
+        let given = given(py, tracks, &run.tracks.summary(), &console)?;
+        Ok((given, Pullback(Mutex::new(Some(run)))))
     }
+}
+
+/// The tracks of a run as Python receives them.
+fn given<'py>(
+    py: Python<'py>,
+    tracks: ArrayTracks,
+    summary: &impl serde::Serialize,
+    console: &PythonConsole,
+) -> PyResult<GivenTracks<'py>> {
+    let (periods, summary) = (tracks.periods(), pythonize::pythonize(py, summary)?);
+    Ok((tracks::arrays(py, tracks)?, periods, summary, console.take_warnings()))
 }
 
 impl Field {

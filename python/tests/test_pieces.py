@@ -33,6 +33,8 @@ def test_pieces_have_the_bits_of_the_whole_run():
     assert_equal(bt.join(pieces), bt.trace(field, SEEDS, **KEYS))
     with pytest.raises(bt.InvalidCase, match="slots"):
         bt.trace(field, SEEDS, piece=(4000, 6000), **KEYS)
+    with pytest.raises(bt.InvalidCase, match="`piece` is"):
+        bt.trace(field, SEEDS, piece=(5, 5), **KEYS)
     with pytest.raises(bt.InvalidCase, match="no pieces"):
         bt.join([])
     other = bt.trace(field, SEEDS, piece=(0, 5), **{**KEYS, "save": 20})
@@ -45,6 +47,23 @@ def test_fields_can_be_sent_to_other_processes(make):
     field = make()
     copy = pickle.loads(pickle.dumps(field))
     assert_equal(bt.trace(copy, SEEDS[:9], **KEYS), bt.trace(field, SEEDS[:9], **KEYS))
+
+
+@pytest.mark.filterwarnings("default")
+def test_pieces_of_jobs_are_opened_as_one(tmp_path):
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("zarr")
+    pytest.importorskip("dask")
+    field = gyre()
+    for task in range(3):
+        piece = (SEEDS[:90].shape[0] * task // 3, 90 * (task + 1) // 3)
+        bt.trace(field, SEEDS[:90], piece=piece, **KEYS).to_xarray().to_zarr(tmp_path / f"piece_{task:03}.zarr")
+    keys = dict(combine="nested", concat_dim="particle", data_vars="minimal", coords="minimal", compat="override")
+    joined = xr.open_mfdataset(str(tmp_path / "piece_*.zarr"), engine="zarr", **keys)
+    whole = bt.trace(field, SEEDS[:90], **KEYS).to_xarray()
+    assert set(joined.variables) == set(whole.variables)
+    for name in whole.variables:
+        np.testing.assert_array_equal(joined[name].values, whole[name].values, err_msg=name)
 
 
 def piece(field, of, once):

@@ -242,6 +242,18 @@ def test_threads_trace_at_the_same_time():
         np.testing.assert_array_equal(results[i], bt.trace(field, seeds, t1=0.1 * (i + 1), dt=0.01).position)
 
 
+def test_fields_are_described():
+    x = y = np.linspace(0.0, 1.0, 3)
+    description = bt.grid(np.zeros((3, 3)), np.zeros((3, 3)), x=x, y=y).describe(device="cpu")
+    assert description["nodes"] == [3, 3, 1] and description["interpolation"] == "grid"
+
+
+def test_a_bar_shows_the_progress(capsys):
+    pytest.importorskip("tqdm")
+    bt.trace(rotation(), [[0.1, 0.1, 0.0]], t1=1.0, dt=0.1, save=2, progress=True)
+    assert "t = 1, 10 particle-steps" in capsys.readouterr().err
+
+
 def test_devices_have_names():
     assert "flex" in dict(bt.devices())
     assert bt.trace(rotation(), [[0.1, 0.1, 0.0]], t1=1.0, dt=0.1, device="ndarray").counts() == {"active": 1}

@@ -57,9 +57,17 @@ impl Case {
     ///
     /// If there is no such device, there are several, or the number of threads is another one than before in this process.
     pub fn open_device(&self, console: &dyn Console) -> Result<OpenDevice, Error> {
-        job::check(self)?;
         run::start_threads(self.run.threads)?;
         Ok(console.open_device(&devices::only_name(&self.run.device, "a run in memory")?)?)
+    }
+
+    /// Checks what can be checked without the field, as a run does before it loads it.
+    ///
+    /// # Errors
+    ///
+    /// If sections exclude each other, or need another one.
+    pub fn check(&self) -> Result<(), Error> {
+        Ok(job::check(self)?)
     }
 
     /// Runs the case, and keeps the tracks in memory. No file is written.
@@ -68,6 +76,7 @@ impl Case {
     ///
     /// As [`Case::run`], but for its folder.
     pub fn trace(&self) -> Result<(Tracks, Summary), Error> {
+        self.check()?;
         let (mut tracks, console) = (Tracks::default(), Silent::default());
         let summary = self.load(&console)?.trace_into(self, &mut tracks, &console)?;
         Ok((tracks, summary))
