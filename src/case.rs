@@ -33,8 +33,9 @@ pub use burntrace_case::{
     file::{
         AxisName, Boundary, Burst, Case, Condition, Definition, DeviceNames, Diffusivity, Domain,
         Field, FieldSource, GivenFlow, Inlet, InletShape, Interpolation, Longitude, Obstacle,
-        ObstacleShape, OwnFormula, Patch, PatchDensity, Profile, Repeat, Reporting, Run, Sample,
-        SampledArray, Save, SeedShape, Seeds, Source, SourceRate, Trace, Units, VtkOutput, Walk,
+        ObstacleShape, OwnField, OwnFormula, Patch, PatchDensity, Profile, Repeat, Reporting, Run,
+        Sample, SampledArray, Save, SeedShape, Seeds, Source, SourceRate, Trace, Units, VtkOutput,
+        Walk,
     },
     run::IoStats,
 };

@@ -12,7 +12,7 @@ such as ``"10 min"`` or ``"30 d"`` is seconds; a point in time may be a date.
 
 from ._burntrace import devices
 from ._errors import Error, InvalidCase, RunFailed, RunStopped
-from ._field import Field, flow, function, grid, mesh, open
+from ._field import Field, cells, flow, function, grid, mesh, open, points
 from ._gradients import value_and_grad, vjp
 from ._run import Run, run
 from ._trace import trace
@@ -26,6 +26,7 @@ __all__ = [
     "RunFailed",
     "RunStopped",
     "Tracks",
+    "cells",
     "devices",
     "flow",
     "function",
@@ -33,6 +34,7 @@ __all__ = [
     "join",
     "mesh",
     "open",
+    "points",
     "run",
     "trace",
     "value_and_grad",

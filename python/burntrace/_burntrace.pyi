@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._data import Variable
+from ._data import Frames, Variable
 
 _Arrays = dict[str, tuple[list[str], np.ndarray, dict[str, Any]]]
 GivenTracks = tuple[_Arrays, list[float], dict[str, Any], list[str]]
@@ -20,6 +20,7 @@ class Field:
     def __init__(
         self,
         variables: tuple[str, list[Variable]] | None = None,
+        frames: Frames | None = None,
         function: tuple[Callable[[np.ndarray, float], Any], list[float], list[float], bool] | None = None,
     ) -> None: ...
     def describe(self, sections: dict[str, Any]) -> dict[str, Any]: ...

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._errors import InvalidCase
+from ._plain import in_space, numbers
 
 if TYPE_CHECKING:
     import xarray
 
 Attribute = Any
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
+Frames = tuple[
+    list[float],
+    np.ndarray,
+    tuple[Any, bool],
+    list[tuple[str, int, Any]],
+    "tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None",
+]
 Variable = tuple[str, list[tuple[str, int]], str, list[tuple[str, Attribute]], Any]
 
 
@@ -113,6 +122,74 @@ def of_grid(
             raise InvalidCase(f"`{name}` has the shape {tuple(array.shape)}, but the axes ({names}) have the lengths {shape}")
         made.append(of_array(name, list(axes), array, speed if name in "uvw" else {}))
     return made, axes
+
+
+def frames(
+    positions: Any, velocity: Any, time: Any, arrays: Mapping[str, Any] | None, cells: Cells | None = None
+) -> Frames:
+    """Frames on points or cells, as the compiled part takes them."""
+    points = in_space(numbers(positions, "positions", "(n, 3)"), "positions")
+    times = [0.0] if time is None else [float(of) for of in numbers(time, "time", "(times,)")]
+    count = len(cells[2]) if cells is not None else len(points)
+    counts = {len(points), count}
+
+    def checked(name: str, given: Any, rank: int) -> Any:
+        array = _array(given)
+        if time is None:
+            array = array[None]
+        shape = tuple(array.shape)
+        if len(shape) == rank - 1:
+            array, shape = array[..., None], (*shape, 1)
+        if len(shape) != rank or shape[0] != len(times) or shape[1] not in counts:
+            places = " or ".join(str(of) for of in sorted(counts))
+            frames = "" if time is None else f"{len(times)} times, "
+            raise InvalidCase(f"`{name}` has the shape {np.shape(given)}; give {frames}{places} values, and components")
+        return array
+
+    array = checked("velocity", velocity, 3)
+    if array.shape[2] == 2:
+        array = np.concatenate([array, np.zeros_like(array[..., :1])], axis=2)
+    if array.shape[2] != 3:
+        raise InvalidCase(f"`velocity` has {array.shape[2]} components; give 3, or 2 with w = 0")
+    in_cells = cells is not None and array.shape[1] != len(points)
+    others = []
+    for name, given in (arrays or {}).items():
+        other = checked(name, given, 3)
+        if other.shape[1] != array.shape[1]:
+            raise InvalidCase(f"`{name}` has {other.shape[1]} values, and `velocity` {array.shape[1]}; give as many")
+        others.append((name, int(other.shape[2]), other))
+    is_single = all(np.dtype(of.dtype).itemsize <= 4 for of in (array, *(of for _, _, of in others)))
+    return times, points, (array, is_single), others, None if cells is None else (*cells, in_cells)
+
+
+#: Types of VTK by the number of points of a cell.
+_TYPES = {3: 5, 4: 10, 5: 14, 6: 13, 8: 12}
+
+
+def cells(connectivity: Any, types: Any, offsets: Any, coordinates: int) -> Cells:
+    """Points, starts and types of cells."""
+    of_cells = np.asarray(connectivity)
+    if of_cells.dtype.kind not in "iu" or of_cells.ndim not in (1, 2) or of_cells.size == 0:
+        raise InvalidCase("`connectivity` is not an array of numbers of points; give one of shape (cells, points of a cell)")
+    if of_cells.min() < 0 or of_cells.max() >= 2**32:
+        raise InvalidCase(f"`connectivity` has the number {of_cells.min()}; points are numbered from 0")
+    if of_cells.ndim == 2:
+        count, width = of_cells.shape
+        starts = np.arange(0, of_cells.size + 1, width)
+        if types is None and width not in _TYPES:
+            raise InvalidCase(f"cells of {width} points need `types`, numbers of VTK")
+        if types is None:
+            types = 9 if (width, coordinates) == (4, 2) else _TYPES[width]
+    else:
+        if offsets is None or types is None:
+            raise InvalidCase("a flat `connectivity` needs `offsets`, from 0 to its length, and `types`")
+        starts = np.asarray(offsets)
+        count = len(starts) - 1
+    kinds = np.broadcast_to(np.asarray(types), (count,)) if np.ndim(types) == 0 else np.asarray(types)
+    if len(kinds) != count or starts[0] != 0 or starts[-1] != of_cells.size or (np.diff(starts) < 0).any():
+        raise InvalidCase(f"`offsets` or `types` do not fit `connectivity`: {count} cells, {len(kinds)} types")
+    flat = np.require(of_cells.ravel(), np.uint32, ["C", "A"])
+    return flat, np.require(starts, np.uint32, ["C", "A"]), np.require(kinds, np.uint8, ["C", "A"])
 
 
 def _array(given: Any) -> Any:

@@ -52,15 +52,16 @@ class Field:
         *,
         domain: Mapping[str, Any] | None = None,
         variables: tuple[str, list[_data.Variable]] | None = None,
+        frames: _data.Frames | None = None,
         function: Any = None,
         axes: Mapping[str, np.ndarray] | None = None,
     ) -> None:
-        self._held = _burntrace.Field(variables=variables, function=function)
+        self._held = _burntrace.Field(variables=variables, frames=frames, function=function)
         self._section = plain(section)
         self._domain = plain(domain or {})
         #: Of arrays on a grid: its axes, slowest first.
         self._axes = axes
-        self._recipe = {"domain": domain, "variables": variables, "function": function, "axes": axes}
+        self._recipe = {"domain": domain, "variables": variables, "frames": frames, "function": function, "axes": axes}
 
     @classmethod
     def _of(cls, section: Mapping[str, Any], **others: Any) -> Field:
@@ -177,6 +178,84 @@ def grid(
     return Field._of({"velocity": names, **keys}, variables=("arrays", variables), axes=axes)
 
 
+def points(
+    positions: Any,
+    velocity: Any,
+    *,
+    time: Any = None,
+    arrays: Mapping[str, Any] | None = None,
+    interpolation: str = "nearest",
+    **keys: Any,
+) -> Field:
+    """A field of arrays at scattered points.
+
+    Parameters
+    ----------
+    positions : array of shape (n, 3) or (n, 2)
+        Positions of the points, with z = 0 if they have two coordinates.
+    velocity : array of shape ([times,] n, 3) or ([times,] n, 2)
+        Velocities, in length per time. They are not copied before frames are read.
+    time : array of numbers, optional
+        Times of the frames; omitted for a steady field.
+    arrays : dict of arrays of shape ([times,] n[, components]), optional
+        Further arrays, which ``fields=`` of :func:`trace` samples along the tracks.
+    interpolation
+        ``"nearest"``, or ``"inverse-distance"`` with the keys ``neighbours`` and ``power``.
+    **keys
+        Keys of ``[field]`` in a case file.
+
+    Returns
+    -------
+    Field
+        The field.
+    """
+    frames = _data.frames(positions, velocity, time, arrays)
+    return Field._of({"files": "arrays", "interpolation": interpolation, **keys}, frames=frames)
+
+
+def cells(
+    positions: Any,
+    connectivity: Any,
+    velocity: Any,
+    *,
+    types: Any = None,
+    offsets: Any = None,
+    time: Any = None,
+    arrays: Mapping[str, Any] | None = None,
+    **keys: Any,
+) -> Field:
+    """A field of arrays on the cells of a mesh.
+
+    Parameters
+    ----------
+    positions : array of shape (n, 3) or (n, 2)
+        Positions of the points, with z = 0 if they have two coordinates.
+    connectivity : array of shape (cells, k), or flat
+        Points of each cell, in the order of VTK: ``k`` is 3 (triangles), 4 (tetrahedra in three dimensions, quadrilaterals in two), 5
+        (pyramids), 6 (wedges) or 8 (hexahedra); or those of all cells, with ``types`` and ``offsets``.
+    velocity : array of shape ([times,] values, 3) or ([times,] values, 2)
+        Velocities at the points, or in the cells, in length per time. They are not copied before frames are read.
+    types : int or array, optional
+        Types of the cells in VTK, such as 10 for tetrahedra.
+    offsets : array of shape (cells + 1,), optional
+        Start of each cell in a flat ``connectivity``, and its length.
+    time : array of numbers, optional
+        Times of the frames; omitted for a steady field.
+    arrays : dict of arrays of shape ([times,] values[, components]), optional
+        Further arrays, which ``fields=`` of :func:`trace` samples along the tracks.
+    **keys
+        Keys of ``[field]`` in a case file, such as ``cell_velocity="average"``.
+
+    Returns
+    -------
+    Field
+        The field.
+    """
+    of_cells = _data.cells(connectivity, types, offsets, np.shape(positions)[-1])
+    frames = _data.frames(positions, velocity, time, arrays, of_cells)
+    return Field._of({"files": "arrays", "interpolation": "mesh", **keys}, frames=frames)
+
+
 def mesh(grids: Any, *, time: Sequence[float] | None = None, **keys: Any) -> Field:
     """A field on the cells of a grid of pyvista or VTK, or of several at different times.
 
@@ -274,4 +353,4 @@ def function(
     """
     name = getattr(velocity, "__name__", "a function")
     corners = [float(of) for of in low], [float(of) for of in high]
-    return Field._of({"flow": name}, function=(velocity, *corners, steady))
+    return Field._of({"files": name}, function=(velocity, *corners, steady))

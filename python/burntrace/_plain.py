@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ._errors import InvalidCase
+
 
 def plain(value: Any) -> Any:
     """A value as numbers, text, lists and dictionaries; entries that are None are left out."""
@@ -40,6 +42,15 @@ def numbers(value: Any, what: str, shape: str) -> np.ndarray:
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        from ._errors import InvalidCase
-
         raise InvalidCase(f"`{what}` is not an array of numbers ({error}); give one of shape {shape}") from None
+
+
+def in_space(array: np.ndarray, what: str) -> np.ndarray:
+    """Positions of shape (n, 3), of an array that may have two coordinates or one position."""
+    if array.ndim == 1 and array.size in (2, 3):
+        array = array[None]
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise InvalidCase(f"`{what}` has the shape {array.shape}; give positions of shape (n, 3), or (n, 2) with z = 0")
+    if array.shape[1] == 2:
+        array = np.column_stack([array, np.zeros(len(array))])
+    return np.require(array, requirements=["C", "A"])

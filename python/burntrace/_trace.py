@@ -11,7 +11,7 @@ import numpy as np
 
 from ._errors import InvalidCase
 from ._field import Field
-from ._plain import numbers, plain
+from ._plain import in_space, numbers, plain
 from ._tracks import Tracks
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _add_seeds(case: dict[str, Any], seeds: Any, release: Any) -> list[Block]:
     for index, of in enumerate(given):
         of = dict(of)
         if of.get("kind") == "list" and "points" in of:
-            points = _points(of.pop("points"))
+            points = in_space(numbers(of.pop("points"), "seeds", "(n, 3)"), "seeds")
             times = of.pop("times", None)
             if times is not None and np.asarray(times).dtype.kind in "iuf":
                 times = numbers(times, "release", "(n,)")
@@ -223,17 +223,6 @@ def _piece(piece: Sequence[int]) -> tuple[int, int]:
     if not 0 <= start < stop:
         raise InvalidCase(f"`piece` is {piece}; give the first particle, and the one after the last, which is larger")
     return start, stop
-
-
-def _points(points: Any) -> np.ndarray:
-    array = numbers(points, "seeds", "(n, 3)")
-    if array.ndim == 1 and array.size in (2, 3):
-        array = array[None]
-    if array.ndim != 2 or array.shape[1] not in (2, 3):
-        raise InvalidCase(f"`seeds` has the shape {array.shape}; give positions of shape (n, 3), or (n, 2) with z = 0")
-    if array.shape[1] == 2:
-        array = np.column_stack([array, np.zeros(len(array))])
-    return np.require(array, requirements=["C", "A"])
 
 
 def _progress(progress: bool | Progress) -> tuple[Progress | None, Callable[[], None]]:

@@ -1,7 +1,7 @@
 //! Cases from dictionaries, and their runs in folders.
 
 use crate::{console::PythonConsole, errors};
-use burntrace::case::{Case, SeedShape};
+use burntrace::case::{Case, OwnField, SeedShape};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{prelude::*, types::PyDict};
 use std::path::PathBuf;
@@ -9,11 +9,15 @@ use std::path::PathBuf;
 /// The number of a block of seeds, its positions `[n, 3]`, and a release time for each of them.
 pub type GivenSeeds<'py> = (usize, PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>);
 
-/// The case of a dictionary.
-pub fn of_dict(sections: &Bound<'_, PyDict>) -> PyResult<Case> {
+/// The case of a dictionary, with a field that it does not have itself.
+pub fn of_dict(sections: &Bound<'_, PyDict>, own: Option<OwnField>) -> PyResult<Case> {
     let py = sections.py();
     let table = pythonize::depythonize(sections)?;
-    Case::from_table(table).map_err(|error| errors::raised(py, error))
+    let case = match own {
+        Some(own) => Case::with_own_field(table, own),
+        None => Case::from_table(table),
+    };
+    case.map_err(|error| errors::raised(py, error))
 }
 
 /// Puts positions into the blocks of seeds of a case.
@@ -40,7 +44,7 @@ pub fn run<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
     let case = match case.cast::<PyDict>() {
-        Ok(sections) => of_dict(sections)?,
+        Ok(sections) => of_dict(sections, None)?,
         Err(_) => {
             let path: PathBuf = case.extract()?;
             Case::from_path(path).map_err(|error| errors::raised(py, error))?

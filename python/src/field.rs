@@ -5,13 +5,14 @@ use crate::{
     console::PythonConsole,
     data::{GivenVariable, data_set},
     errors,
+    frames::{Frames, GivenFrames, Source},
     function::Function,
     gradients::{Pullback, by_names},
     tracks,
 };
 use burntrace::{
     Domain,
-    case::{Case, DeviceField, Error},
+    case::{Case, DeviceField, Error, OwnField},
     io::{series::DataSet, tracks::ArrayTracks},
 };
 use pyo3::{prelude::*, types::PyDict};
@@ -27,27 +28,31 @@ type GivenFunction = (Py<PyAny>, [f64; 3], [f64; 3], bool);
 #[pyclass(frozen, module = "burntrace._burntrace")]
 pub struct Field {
     data: Option<DataSet>,
-    function: Option<Function>,
+    frames: Option<OwnField>,
+    function: Option<Arc<Function>>,
     loaded: Mutex<Option<Arc<DeviceField>>>,
 }
 
 #[pymethods]
 impl Field {
-    /// A field of files or formulas, of variables in memory, or of a function with its domain.
+    /// A field of files or formulas, of variables in memory, of frames on points or cells, or of a function with its domain.
     #[new]
-    #[pyo3(signature = (variables=None, function=None))]
+    #[pyo3(signature = (variables=None, frames=None, function=None))]
     fn new(
         py: Python<'_>,
         variables: Option<(String, Vec<GivenVariable>)>,
+        frames: Option<GivenFrames<'_>>,
         function: Option<GivenFunction>,
     ) -> PyResult<Self> {
         let data = variables.map(|(name, variables)| data_set(&name, variables));
+        let frames = frames.map(|given| Frames::new(py, given)).transpose()?.map(own);
         let function = function.map(|(velocity, low, high, is_steady)| {
             let domain = Domain::new(low, high);
             let domain = domain.map_err(|error| errors::invalid(py, error.to_string()))?;
-            Ok::<_, PyErr>(Function { velocity, domain, is_steady })
+            Ok::<_, PyErr>(Arc::new(Function { velocity, domain, is_steady }))
         });
-        Ok(Field { data, function: function.transpose()?, loaded: Mutex::default() })
+        let (function, loaded) = (function.transpose()?, Mutex::default());
+        Ok(Field { data, frames, function, loaded })
     }
 
     /// The name that stands for the variables in memory where files are named.
@@ -62,7 +67,8 @@ impl Field {
         py: Python<'py>,
         sections: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (case, console) = (of_dict(sections)?, Arc::new(PythonConsole::default()));
+        let console = Arc::new(PythonConsole::default());
+        let case = of_dict(sections, self.own(&console))?;
         let field = py.detach(|| self.load(&case, &console));
         let field = field.map_err(|error| errors::raised(py, error))?;
         Ok(pythonize::pythonize(py, field.description())?)
@@ -78,9 +84,9 @@ impl Field {
         piece: Option<(usize, usize)>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(GivenTracks<'py>, Option<PyErr>)> {
-        let mut case = of_dict(sections)?;
-        put_seeds(&mut case, seeds)?;
         let console = Arc::new(PythonConsole::new(progress));
+        let mut case = of_dict(sections, self.own(&console))?;
+        put_seeds(&mut case, seeds)?;
         let traced = py.detach(|| {
             case.check()?;
             let field = self.load(&case, &console)?;
@@ -110,10 +116,10 @@ impl Field {
             let text = "a function of Python has no gradients; give formulas (burntrace.flow) or values on a grid (burntrace.grid)";
             return Err(errors::invalid(py, text));
         }
-        let mut case = of_dict(sections)?;
+        let console = Arc::new(PythonConsole::default());
+        let mut case = of_dict(sections, self.own(&console))?;
         put_seeds(&mut case, seeds)?;
         let by = by_names(py, &by)?;
-        let console = Arc::new(PythonConsole::default());
         let traced = py.detach(|| {
             case.check()?;
             let field = self.load(&case, &console)?;
@@ -139,26 +145,35 @@ fn given<'py>(
     Ok((tracks::arrays(py, tracks)?, periods, summary, console.take_warnings()))
 }
 
+/// Frames as a field of a case.
+fn own(frames: Frames) -> OwnField {
+    let frames = Arc::new(frames);
+    match frames.has_cells() {
+        true => OwnField::Mesh(Arc::new(move |names| Box::new(Source::of(&frames, names)))),
+        false => OwnField::Points(Arc::new(move |names| Box::new(Source::of(&frames, names)))),
+    }
+}
+
 impl Field {
+    /// The field of a case that is neither of files nor of formulas. An exception of a function stops the run of a console.
+    fn own(&self, console: &Arc<PythonConsole>) -> Option<OwnField> {
+        let Some(function) = self.function.clone() else { return self.frames.clone() };
+        let console = console.clone();
+        Some(OwnField::Velocity(Arc::new(move |device, precision| {
+            function.field(device, precision, console.clone())
+        })))
+    }
+
     /// The field on the device of a case, as it is held, or loaded now.
-    fn load(&self, case: &Case, console: &Arc<PythonConsole>) -> Result<Arc<DeviceField>, Error> {
+    fn load(&self, case: &Case, console: &PythonConsole) -> Result<Arc<DeviceField>, Error> {
         let mut held = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(field) = &*held
-            && self.function.is_none()
             && field.suits(case)?
         {
             return Ok(field.clone());
         }
         // Two fields need not be in memory.
         *held = None;
-        let field = match &self.function {
-            None => case.load(&**console)?,
-            Some(function) => {
-                let device = case.open_device(&**console)?;
-                let own = function.field(&device.device, case.run.precision, console.clone());
-                DeviceField::own(case, "a function", own, device)?
-            }
-        };
-        Ok(held.insert(Arc::new(field)).clone())
+        Ok(held.insert(Arc::new(case.load(console)?)).clone())
     }
 }

@@ -8,6 +8,7 @@ mod console;
 mod data;
 mod errors;
 mod field;
+mod frames;
 mod function;
 mod gradients;
 mod tracks;

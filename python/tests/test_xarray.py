@@ -126,28 +126,6 @@ def test_tables():
     assert last.status == "active" and abs(last.x - 0.7) < 1e-6
 
 
-def test_meshes_of_vtk():
-    pytest.importorskip("vtk")
-    from vtkmodules.util.numpy_support import numpy_to_vtk
-    from vtkmodules.vtkCommonCore import vtkPoints
-    from vtkmodules.vtkCommonDataModel import VTK_TETRA, vtkUnstructuredGrid
-
-    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]], float)
-    grid = vtkUnstructuredGrid()
-    of_grid = vtkPoints()
-    of_grid.SetData(numpy_to_vtk(points, deep=1))
-    grid.SetPoints(of_grid)
-    for cell in ([0, 1, 2, 3], [1, 2, 3, 4]):
-        grid.InsertNextCell(VTK_TETRA, 4, cell)
-    velocity = numpy_to_vtk(np.tile([0.1, 0.2, 0.0], (5, 1)), deep=1)
-    velocity.SetName("velocity")
-    grid.GetPointData().AddArray(velocity)
-    tracks = bt.trace(bt.mesh(grid), [[0.2, 0.2, 0.2]], t1=1.0, dt=0.1)
-    np.testing.assert_allclose(tracks.position[-1, 0], [0.3, 0.4, 0.2], atol=1e-6)
-    still = bt.mesh([grid, grid], time=[0.0, 5.0])
-    assert bt.trace(still, [[0.2, 0.2, 0.2]], dt=0.1, mesh_wall="slide").time[-1] == 5.0
-
-
 def test_warnings_are_those_of_python():
     field = bt.flow(["1", "0"], low=[0, 0, 0], high=[1, 1, 0])
     with pytest.warns(UserWarning, match="not released"):

@@ -9,8 +9,7 @@ use crate::{
 };
 use burn::tensor::Tensor;
 use burntrace_core::{
-    Control, Field, Observer, Progress, SavePlan, Seeds, Summary, TrackSink, Tracks,
-    device::OpenDevice,
+    Control, Observer, Progress, SavePlan, Seeds, Summary, TrackSink, Tracks, device::OpenDevice,
 };
 use burntrace_io::tracks::Units;
 use std::{ops::Range, time::Instant};
@@ -95,20 +94,6 @@ fn key(case: &Case) -> Result<String, Error> {
 }
 
 impl DeviceField {
-    /// A field of one's own, with a name for messages.
-    ///
-    /// # Errors
-    ///
-    /// If the device of the case is invalid.
-    pub fn own(
-        case: &Case,
-        name: &str,
-        field: Box<dyn Field>,
-        device: OpenDevice,
-    ) -> Result<Self, Error> {
-        Ok(DeviceField { loaded: LoadedField::own(field, name)?, key: key(case)?, device })
-    }
-
     /// Whether another case would load the same field: it has the same keys of the field, the domain, the boundaries, the walk, the
     /// sampled arrays, the precision and the device, and holds the same frames.
     ///

@@ -3,7 +3,7 @@
 use crate::{
     console::{Console, Silent},
     errors,
-    file::{self, Boundary, Case, Domain, Field, Misuse, Run, Save, Trace, Units},
+    file::{self, Boundary, Case, Domain, Field, Misuse, OwnField, Run, Save, Trace, Units},
     run::{self, Printed, RunStart, Stopped},
 };
 use burntrace_core::Summary;
@@ -106,7 +106,17 @@ impl Case {
     ///
     /// If the case is invalid: the text has the key, and what to write instead.
     pub fn from_table(table: toml::Table) -> Result<Case, Error> {
-        file::from_table(table).map_err(Error::Invalid)
+        file::from_table(table, None).map_err(Error::Invalid)
+    }
+
+    /// Reads a case from its sections, with a field of the program's own instead of that of the sections: `field` has its other keys,
+    /// and any `files`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Case::from_table`].
+    pub fn with_own_field(table: toml::Table, field: OwnField) -> Result<Case, Error> {
+        file::from_table(table, Some(field)).map_err(Error::Invalid)
     }
 
     /// The case as TOML.

@@ -285,6 +285,7 @@ fn field(field: &Field) -> String {
             }
             None => format!("{flow}, a formula"),
         },
+        FieldSource::Own(own) => own.to_string(),
         FieldSource::Files { files } => {
             let files = match files {
                 Files::One(path) => path.display().to_string(),

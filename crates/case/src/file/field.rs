@@ -1,7 +1,7 @@
 //! The velocity field: from files or from a formula.
 
 use super::keys::{Keys, Section, keys_of_part};
-use super::{KeyError, flow::GivenFlow, kinds, schema, value::Reader};
+use super::{KeyError, flow::GivenFlow, kinds, own::OwnField, schema, value::Reader};
 use burntrace_core::{
     CellVelocity, NotFinite, OutsideField, OutsideTime, Slip, TimeInterpolation, names,
 };
@@ -110,6 +110,9 @@ pub enum FieldSource {
         /// A grid over the domain on which the flow is evaluated; default: evaluate it at each position.
         sample: Option<Sample>,
     },
+    /// A field that a program makes; it cannot be written to a file.
+    #[serde(skip)]
+    Own(OwnField),
 }
 
 /// How a flow is sampled onto a grid.

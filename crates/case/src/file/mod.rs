@@ -11,6 +11,7 @@ mod inflow;
 mod kinds;
 mod motion;
 mod obstacle;
+mod own;
 mod patch;
 mod read;
 mod run;
@@ -34,6 +35,7 @@ pub use motion::{
     PerParticle, Profile, Released, RosinRammler, SizeTable, Trace, Turbulence, Walk,
 };
 pub use obstacle::{Obstacle, ObstacleShape};
+pub use own::{MakeField, OwnField};
 pub use patch::Patch;
 pub use read::{Misuse, from_table, from_text, read};
 pub use run::{AtOnce, Run, or_auto};

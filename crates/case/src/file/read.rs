@@ -1,7 +1,7 @@
 //! Reading a case: the file, the keys set on the command line, and the position of errors.
 
 use super::{
-    Case, Field, FieldSource, KeyError,
+    Case, Field, FieldSource, KeyError, OwnField,
     error::Step,
     set::Assignment,
     times::{DateReader, Times, is_seconds},
@@ -68,9 +68,10 @@ pub fn from_text(text: &str, set: &[String]) -> Result<Case, String> {
     parse(text, set, None)
 }
 
-/// Reads a case from its sections, as [`from_text`]. Errors have no lines.
-pub fn from_table(table: Table) -> Result<Case, String> {
-    of_sections(table, None, &|error| error.to_string())
+/// Reads a case from its sections, as [`from_text`], with a field of the program's own instead of that of the sections. Errors have
+/// no lines.
+pub fn from_table(table: Table, own: Option<OwnField>) -> Result<Case, String> {
+    of_sections(table, own, None, &|error| error.to_string())
 }
 
 /// Reads a case, of whose dates the files are in a folder.
@@ -84,7 +85,7 @@ fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, Stri
         assignments.push(assignment);
     }
     let in_words = |error: KeyError| format!("{}{error}", position(text, &assignments, &error));
-    let mut case = of_sections(table, folder, &in_words)?;
+    let mut case = of_sections(table, None, folder, &in_words)?;
     case.notes = [notes, case.notes].concat();
     Ok(case)
 }
@@ -92,11 +93,19 @@ fn parse(text: &str, set: &[String], folder: Option<&Path>) -> Result<Case, Stri
 /// Reads a case from its sections; `in_words` is an error with its place.
 fn of_sections(
     mut table: Table,
+    own: Option<OwnField>,
     folder: Option<&Path>,
     in_words: &dyn Fn(KeyError) -> String,
 ) -> Result<Case, String> {
     table.entry("field").or_insert_with(|| Table::new().into());
-    let read = |date: DateReader| of_table(table.clone(), date).map_err(in_words);
+    let read = |date: DateReader| {
+        let (mut case, has_dates, ends_after_start) =
+            of_table(table.clone(), date).map_err(in_words)?;
+        if let Some(own) = &own {
+            case.field.source = FieldSource::Own(own.clone());
+        }
+        Ok::<_, String>((case, has_dates, ends_after_start))
+    };
     // Without the origin of times, which is known from the files of the case.
     let (mut case, has_dates, ends_after_start) = read(&|_| Ok(0.0))?;
     if has_dates || ends_after_start {
@@ -153,7 +162,7 @@ fn fields(case: &mut Table) -> Vec<(String, &mut Table)> {
 /// The times of the field of a case.
 enum TimesOfField {
     Files(series::SeriesTimes),
-    /// A formula, with its first and last frame, if it is sampled.
+    /// A formula or a field of a program, with its first and last frame, if it has frames.
     Formula([f64; 2]),
 }
 
@@ -169,6 +178,7 @@ fn times_of_field(case: &Case, folder: Option<&Path>) -> Result<TimesOfField, St
         FieldSource::Flow { sample, .. } => Ok(TimesOfField::Formula(
             sample.as_ref().map_or([0.0; 2], |sample| [sample.start, sample.stop]),
         )),
+        FieldSource::Own(own) => Ok(TimesOfField::Formula(own.ends())),
     }
 }
 
@@ -180,7 +190,9 @@ impl TimesOfField {
                 return origin.time_of(date);
             }
             TimesOfField::Files(_) => "the files of the field have no dates",
-            TimesOfField::Formula(_) => "the field is a formula, without dates",
+            TimesOfField::Formula(_) => {
+                "the field is a formula, or one of a program, without dates"
+            }
         };
         Err(format!("{what}; give a number, or a duration such as \"30 d\""))
     }

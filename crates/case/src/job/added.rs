@@ -155,6 +155,11 @@ impl Further<'_> {
             }
             FieldSource::Flow { flow, sample: Some(sample) } => flow::sampled(&own, flow, sample)?,
             FieldSource::Flow { flow, sample: None } => return formula(flow),
+            FieldSource::Own(_) => {
+                return Err(Misuse::error(
+                    "a field of a program is not added to another one; give files, or a flow",
+                ));
+            }
         };
         let series = origin.series();
         let options = field::options(&own, HELD, series);

@@ -47,26 +47,6 @@ pub struct LoadedField {
 }
 
 impl LoadedField {
-    /// A field of one's own, with a name for messages.
-    pub fn own(field: Box<dyn Field>, name: &str) -> Result<LoadedField> {
-        let origin = FieldOrigin::Flow { name: name.into(), sampled: false };
-        let description = FieldDescription { origin, counts: None };
-        let json = description.json()?;
-        let (sizes, frames) = (memory::FieldSizes::default(), memory::HeldFrames::ALL);
-        Ok(LoadedField {
-            field,
-            description,
-            json,
-            read_seconds: 0.0,
-            upload_seconds: 0.0,
-            added: Vec::new(),
-            sampled: Vec::new(),
-            sizes,
-            frames,
-            before: (0, 0.0),
-        })
-    }
-
     /// The date of time 0, if the files of the field have dates.
     pub fn time_origin(&self) -> Option<&TimeOrigin> {
         self.description.series()?.time_origin.as_ref()
@@ -180,6 +160,10 @@ impl OpenFields {
                 (TracedInput::Frames(input), origin)
             }
             FieldSource::Flow { flow, sample } => flow::open(case, flow, sample.as_ref())?,
+            FieldSource::Own(own) => {
+                let origin = FieldOrigin::Flow { name: own.to_string(), sampled: true };
+                (TracedInput::of_program(case, own)?, origin)
+            }
         };
         geometry::check_longitude(case, origin.series())?;
         let mut clock = SharedClock::default();
@@ -210,8 +194,8 @@ fn mixed(case: &Case, traced: TracedInput, series: Option<&io::SeriesInfo>) -> R
         TracedInput::Frames(input) => {
             Ok(TracedInput::Frames(input.mixed(mixing, geometry::geometry(case, series))?))
         }
-        TracedInput::Formula(..) => Err(Misuse::error(format!(
-            "{} needs a field on a grid, and this one is a formula; give field.sample = {{ nodes = [nx, ny, nz] }}",
+        TracedInput::Formula(..) | TracedInput::Own(_) => Err(Misuse::error(format!(
+            "{} needs a field on a grid, and this one is a formula or a function; give field.sample = {{ nodes = [nx, ny, nz] }}",
             mixing.1
         ))),
     }

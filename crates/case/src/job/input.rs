@@ -2,14 +2,14 @@
 
 use super::{
     description::{CellCounts, FieldCounts, NodeCount},
-    field::named,
+    field::{named, periodic_axes},
     flow,
     geometry::closed_longitudes,
     interpolation,
 };
 use crate::{
     console::Console,
-    file::{Case, Interpolation, Misuse},
+    file::{self, Case, Interpolation, MakeField, Misuse, OwnField},
 };
 use burn::tensor::Device;
 use burntrace_core::{
@@ -185,13 +185,50 @@ pub enum TracedInput {
     Frames(FieldInput),
     /// A formula that is evaluated directly.
     Formula(Flow, Domain),
+    /// A field that a program makes on the device.
+    Own(MakeField),
 }
 
 impl TracedInput {
+    /// The field of a program, whose frames have the arrays that the case samples from the field.
+    pub fn of_program(case: &Case, own: &OwnField) -> anyhow::Result<Self> {
+        let requests = case.save.fields.iter().filter(|request| request.files.is_none());
+        let arrays: Vec<String> = requests.map(|request| request.array.clone()).collect();
+        let input = match (own, &case.field.interpolation) {
+            (OwnField::Grid(make), Interpolation::Grid) => {
+                let axes = periodic_axes(case, None)?;
+                let grid = PeriodicGrid::new(make(&arrays), axes).map_err(Misuse::of)?;
+                FieldInput::Grid(Box::new(grid))
+            }
+            (OwnField::Mesh(make), Interpolation::Mesh { cell_velocity, .. }) => {
+                FieldInput::Mesh(make(&arrays), *cell_velocity)
+            }
+            (
+                OwnField::Points(make),
+                Interpolation::Nearest | Interpolation::InverseDistance { .. },
+            ) => {
+                let source = make(&arrays);
+                let weighting =
+                    interpolation::weighting(&case.field.interpolation, source.positions().len());
+                FieldInput::Points(source, weighting)
+            }
+            (OwnField::Velocity(make), Interpolation::Grid) => {
+                return Ok(TracedInput::Own(make.clone()));
+            }
+            (_, other) => {
+                return Err(Misuse::error(format!(
+                    "the field has {own}, which field.interpolation = {:?} cannot use; give \"grid\", \"mesh\" or \"nearest\"",
+                    file::name_of(other)
+                )));
+            }
+        };
+        Ok(TracedInput::Frames(input))
+    }
+
     pub fn frames(&self) -> Option<&FieldInput> {
         match self {
             TracedInput::Frames(input) => Some(input),
-            TracedInput::Formula(..) => None,
+            TracedInput::Formula(..) | TracedInput::Own(_) => None,
         }
     }
 
@@ -208,7 +245,7 @@ impl TracedInput {
                 console.say("mesh", &format!("{cells} cells, {points} points"));
                 Ok(())
             }
-            TracedInput::Frames(_) => Ok(()),
+            TracedInput::Frames(_) | TracedInput::Own(_) => Ok(()),
             TracedInput::Formula(..) => flow::check_functions(device, case.run.precision),
         }
     }
@@ -228,6 +265,7 @@ impl TracedInput {
                     Analytic::new(flow, &device.device, options.precision).with_domain(domain);
                 Ok((None, Box::new(field)))
             }
+            TracedInput::Own(make) => Ok((None, make(&device.device, options.precision))),
         }
     }
 }

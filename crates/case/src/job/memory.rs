@@ -100,7 +100,7 @@ fn request(case: &Case) -> MemoryRequest {
 }
 
 /// The sizes of the fields of a case.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct FieldSizes {
     /// The traced field; empty if it is a formula.
     pub traced: FieldSize,
@@ -117,11 +117,6 @@ pub struct HeldFrames {
     pub traced: Frames,
     /// Of each field that is sampled and not traced.
     pub sampled: Frames,
-}
-
-impl HeldFrames {
-    /// All frames of all fields.
-    pub const ALL: HeldFrames = HeldFrames { traced: Frames::All, sampled: Frames::All };
 }
 
 /// Frames of a field that is sampled and not traced, if they are streamed. A save needs two of them.

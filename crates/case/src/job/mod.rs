@@ -150,7 +150,7 @@ fn domain_warning(case: &Case, loaded: &LoadedField) -> Result<Option<String>> {
     let is_found = case.field.crop == Some(GivenCrop::Auto);
     if is_found
         || loaded.field.mesh().is_some()
-        || matches!(case.field.source, FieldSource::Flow { .. })
+        || !matches!(case.field.source, FieldSource::Files { .. })
     {
         return Ok(None);
     }

@@ -318,6 +318,11 @@ fn files_of(case: &Case, request: &SampledArray) -> Result<io::Files> {
     match (&request.files, &case.field.source) {
         (Some(files), _) => Ok(files.clone()),
         (None, FieldSource::Files { files }) => Ok(files.clone()),
+        (None, FieldSource::Own(own)) => Err(Misuse::error(format!(
+            "save.fields has `{0}`, but the field, {own}, has no array of this name; add it to the field, or give its \
+             files, as in {{ array = \"{0}\", files = \"...\" }}",
+            request.array
+        ))),
         (None, FieldSource::Flow { .. }) => Err(Misuse::error(format!(
             "save.fields has `{0}`, but the field is a formula without arrays; give its files, as in \
              {{ array = \"{0}\", files = \"...\" }}",
