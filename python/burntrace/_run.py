@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _burntrace
+from . import _burntrace, _process
 from ._plain import plain
 from ._trace import Progress, _progress
 from ._tracks import open_tracks
@@ -77,6 +77,7 @@ def run(
     RunFailed
         If a file cannot be read or written, or the device fails.
     """
+    _process.check()
     given = plain(case) if isinstance(case, Mapping) else os.fspath(case)
     keys = [f"{key}={'' if value is None else json.dumps(plain(value))}" for key, value in (set or {}).items()]
     call, close = _progress(progress)

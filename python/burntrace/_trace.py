@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _process
 from ._errors import InvalidCase
 from ._field import Field
 from ._plain import in_space, numbers, plain
@@ -124,6 +125,7 @@ def received(field: Field, given: GivenTracks) -> Tracks:
 
 def sections(field: Field, keys: Mapping[str, Any]) -> tuple[dict[str, Any], list[Block]]:
     """The case of a call, and the positions of blocks of its seeds."""
+    _process.check()
     if not isinstance(field, Field):
         raise InvalidCase(
             f"the field is a {type(field).__name__}; give what burntrace.open, Field, grid, mesh, flow or function returns"

@@ -1,5 +1,6 @@
 """Runs in pieces, in one process and by Dask."""
 
+import multiprocessing
 import os
 import pickle
 
@@ -64,6 +65,21 @@ def test_pieces_of_jobs_are_opened_as_one(tmp_path):
     assert set(joined.variables) == set(whole.variables)
     for name in whole.variables:
         np.testing.assert_array_equal(joined[name].values, whole[name].values, err_msg=name)
+
+
+def forked(field):
+    return bt.trace(field, SEEDS[:5], **KEYS).counts()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_fork_is_refused_and_another_process_works():
+    field = gyre()
+    expected = forked(field)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        with pytest.raises(bt.RunFailed, match="spawn"):
+            pool.apply_async(forked, [field]).get(timeout=60)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply_async(forked, [field]).get(timeout=60) == expected
 
 
 def piece(field, of, once):
