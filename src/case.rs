@@ -35,7 +35,7 @@ pub use burntrace_case::{
         Field, FieldSource, GivenFlow, Inlet, InletShape, Interpolation, Longitude, Obstacle,
         ObstacleShape, OwnField, OwnFormula, Patch, PatchDensity, Profile, Repeat, Reporting, Run,
         Sample, SampledArray, Save, SeedShape, Seeds, Source, SourceRate, Trace, Units, VtkOutput,
-        Walk,
+        Walk, nearest,
     },
     run::IoStats,
 };

@@ -10,6 +10,8 @@ Lengths and times are those of the data: metres and seconds where files name the
 such as ``"10 min"`` or ``"30 d"`` is seconds; a point in time may be a date.
 """
 
+from importlib.metadata import version as _version
+
 from ._burntrace import devices
 from ._errors import Error, InvalidCase, RunFailed, RunStopped
 from ._field import Field, cells, flow, function, grid, mesh, open, points
@@ -17,6 +19,8 @@ from ._gradients import value_and_grad, vjp
 from ._run import Run, run
 from ._trace import trace
 from ._tracks import Tracks, join
+
+__version__ = _version("burntrace")
 
 __all__ = [
     "Error",

@@ -38,10 +38,13 @@ class Field:
 class Pullback:
     """A run whose positions wait for their gradients."""
 
+    values: int
+
     def __call__(self, derivatives: np.ndarray) -> dict[str, np.ndarray]: ...
 
 def run(
     case: str | dict[str, Any], keys: list[str], out: str, overwrite: bool, progress: _Progress
 ) -> tuple[dict[str, Any], list[str]]: ...
+def nearest(given: str, names: list[str]) -> str | None: ...
 def devices() -> list[tuple[str, str]]:
     """Names and descriptions of the devices that can be opened."""

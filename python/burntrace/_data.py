@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
+import os
+import shutil
+import tempfile
+import weakref
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,9 +71,31 @@ def _seconds(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
     return seconds, {"units": f"seconds since {text}", "calendar": "proleptic_gregorian"}
 
 
+def _times(times: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
+    """Times as numbers, and the attributes of dates."""
+    if times.dtype.kind in "OUS":
+        try:
+            times = np.array([np.datetime64(_utc(of)) for of in times], "datetime64[ns]")
+        except (TypeError, ValueError):
+            raise InvalidCase(f"`time` is of the type {times.dtype}; give numbers, or dates as numpy.datetime64") from None
+    if times.dtype.kind == "m":
+        return times / np.timedelta64(1, "s"), {}
+    return _seconds(times) if times.dtype.kind == "M" else (times, {})
+
+
+def _utc(date: Any) -> Any:
+    """A date without time zone."""
+    if getattr(date, "tzinfo", None) is None:
+        return date
+    return date.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+
+
 def of_array(name: str, dimensions: list[str], values: Any, attributes: Mapping[str, Any]) -> Variable:
     """A variable of an array, or of an object that gives arrays when it is indexed."""
     dtype = values.dtype.name
+    if hasattr(values, "set_auto_maskandscale") and dtype != "float32":
+        # A variable of netCDF4, which scales its numbers when it is read.
+        dtype = "float64"
     if dtype == "bool":
         values, dtype = values.astype("int8"), "int8"
     elif dtype == "float16":
@@ -106,9 +134,11 @@ def of_grid(
         axis = np.asarray(given)
         if axis.ndim != 1:
             raise InvalidCase(f"`{name}` has the shape {axis.shape}; give a list of the coordinates of the nodes along the axis")
-        if axis.dtype.kind == "M":
-            axis, units = _seconds(axis)
+        if name == "time":
+            axis, units = _times(axis)
             attributes[name].update(units)
+        elif axis.dtype.kind not in "iuf":
+            raise InvalidCase(f"`{name}` is of the type {axis.dtype}; give numbers")
         axes[name] = axis
     made = [of_array(name, [name], axis, attributes[name]) for name, axis in axes.items()]
     shape = tuple(len(axis) for axis in axes.values())
@@ -135,6 +165,8 @@ def frames(
 
     def checked(name: str, given: Any, rank: int) -> Any:
         array = _array(given)
+        if time is None or len(array.shape) < rank:
+            array = np.ma.asanyarray(array) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
         if time is None:
             array = array[None]
         shape = tuple(array.shape)
@@ -185,6 +217,8 @@ def cells(connectivity: Any, types: Any, offsets: Any, coordinates: int) -> Cell
             raise InvalidCase("a flat `connectivity` needs `offsets`, from 0 to its length, and `types`")
         starts = np.asarray(offsets)
         count = len(starts) - 1
+    if not np.isin(np.asarray(types), np.arange(256)).all():
+        raise InvalidCase(f"`types` is {types}; give numbers of VTK, such as 10 for tetrahedra")
     kinds = np.broadcast_to(np.asarray(types), (count,)) if np.ndim(types) == 0 else np.asarray(types)
     if len(kinds) != count or starts[0] != 0 or starts[-1] != of_cells.size or (np.diff(starts) < 0).any():
         raise InvalidCase(f"`offsets` or `types` do not fit `connectivity`: {count} cells, {len(kinds)} types")
@@ -200,6 +234,40 @@ def _array(given: Any) -> Any:
     return np.from_dlpack(given) if hasattr(given, "__dlpack__") else np.asarray(given)
 
 
+class Folder:
+    """A temporary folder with files, which are removed with the last field that has it. It can be sent to other processes."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="burntrace-")
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def files(self) -> list[str]:
+        """The files, in the order of their numbers."""
+        names = sorted(os.listdir(self.path), key=lambda name: int(name.split("_")[1].split(".")[0]))
+        return [os.path.join(self.path, name) for name in names]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Folder:
+        return self
+
+    def __getstate__(self) -> dict[str, bytes]:
+        return {os.path.basename(path): Path(path).read_bytes() for path in self.files()}
+
+    def __setstate__(self, state: dict[str, bytes]) -> None:
+        Folder.__init__(self)
+        for name, content in state.items():
+            Path(self.path, name).write_bytes(content)
+
+
+#: Data sets of VTK, and the extensions of their files.
+VTK = {
+    "vtkUnstructuredGrid": "vtu",
+    "vtkPolyData": "vtp",
+    "vtkStructuredGrid": "vts",
+    "vtkImageData": "vti",
+    "vtkRectilinearGrid": "vtr",
+}
+
+
 def write_vtk(grid: Any, path: str) -> str:
     """Writes a data set of VTK or pyvista to a file, and returns its name."""
     try:
@@ -207,11 +275,10 @@ def write_vtk(grid: Any, path: str) -> str:
     except ImportError:
         raise InvalidCase("meshes need the package `vtk`; install it, or pyvista, which has it") from None
     writer = vtkXMLDataSetWriter()
-    extension = {"vtkUnstructuredGrid": "vtu", "vtkPolyData": "vtp", "vtkStructuredGrid": "vts", "vtkImageData": "vti"}
-    kinds = [kind for kind in extension if hasattr(grid, "IsA") and grid.IsA(kind)]
+    kinds = [kind for kind in VTK if hasattr(grid, "IsA") and grid.IsA(kind)]
     if not kinds:
         raise InvalidCase(f"a grid is a {type(grid).__name__}; give a data set of VTK or pyvista, such as an UnstructuredGrid")
-    path = f"{path}.{extension[kinds[0]]}"
+    path = f"{path}.{VTK[kinds[0]]}"
     writer.SetFileName(path)
     writer.SetInputData(grid)
     writer.SetDataModeToAppended()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
@@ -44,6 +41,11 @@ class Field:
     """
 
     def __init__(self, dataset: xarray.Dataset, **keys: Any) -> None:
+        if not (hasattr(dataset, "variables") and hasattr(dataset, "encoding")):
+            raise InvalidCase(
+                f"the data set is a {type(dataset).__name__}; give an xarray.Dataset (`to_dataset()` makes one of an array), or a "
+                "file to burntrace.open"
+            )
         self._set(keys, variables=("data set", _data.variables(dataset)))
 
     def _set(
@@ -55,13 +57,16 @@ class Field:
         frames: _data.Frames | None = None,
         function: Any = None,
         axes: Mapping[str, np.ndarray] | None = None,
+        folder: _data.Folder | None = None,
     ) -> None:
+        if "files" in section and (variables or frames or function):
+            raise InvalidCase("`files` is given beside a field in memory; give burntrace.open the files")
         self._held = _burntrace.Field(variables=variables, frames=frames, function=function)
         self._section = plain(section)
         self._domain = plain(domain or {})
         #: Of arrays on a grid: its axes, slowest first.
         self._axes = axes
-        self._recipe = {"domain": domain, "variables": variables, "frames": frames, "function": function, "axes": axes}
+        self._recipe = {"domain": domain, "variables": variables, "frames": frames, "function": function, "axes": axes, "folder": folder}
 
     @classmethod
     def _of(cls, section: Mapping[str, Any], **others: Any) -> Field:
@@ -76,14 +81,32 @@ class Field:
         self._set(**state)
 
     def _is_news(self, warning: str) -> bool:
-        """Whether a warning says what the caller does not know: arrays of :func:`grid` have no units."""
-        return self._axes is None or "no units, and nothing converted" not in warning
+        """Whether a warning says what the caller does not know: arrays of :func:`grid` have no units, and functions are slow."""
+        is_known = self._axes is not None and "no units, and nothing converted" in warning
+        return not (is_known or self._recipe["function"] is not None and "tensor operations" in warning)
 
     def _sections(self) -> dict[str, Any]:
         field = dict(self._section)
+        folder = self._recipe["folder"]
         if self._held.path is not None:
             field["files"] = self._held.path
+        elif folder is not None:
+            field["files"] = folder.files()
+        elif "files" not in field and "flow" not in field:
+            # In memory.
+            field["files"] = "arrays"
         return {"field": field, **({"domain": dict(self._domain)} if self._domain else {})}
+
+    def _check_values(self, count: int) -> None:
+        """Refuses gradients by values of a grid whose nodes were changed when it was read."""
+        if self._axes is None or not count:
+            return
+        expected = 3 * int(np.prod([len(axis) for axis in self._axes.values()]))
+        if count != expected:
+            raise InvalidCase(
+                f"there are {count // 3} velocities on the grid, and {expected // 3} in the arrays: nodes were added (longitudes around "
+                "the earth, `periodic_axes`) or left out (`crop`, `every`, `frames`), so that there are no gradients by `values`"
+            )
 
     def _in_components(self, gradients: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Gradients with those of the values of arrays on a grid as arrays of their shape."""
@@ -114,8 +137,11 @@ class Field:
         return self._held.describe(sections(self, keys)[0])
 
     def __repr__(self) -> str:
-        section = ", ".join(f"{key}={value!r}" for key, value in self._section.items())
-        return f"<burntrace.Field {section}>"
+        kinds = {"variables": "arrays", "frames": "arrays", "function": "a function", "folder": "a mesh"}
+        kind = next((text for key, text in kinds.items() if self._recipe[key] is not None), "files")
+        kind = "formulas" if "flow" in self._section else kind
+        keys = ", ".join(f"{key}={value!r}" for key, value in self._section.items())
+        return f"<burntrace.Field of {kind}: {keys}>"
 
 
 def open(files: PathLike | Sequence[PathLike] | Mapping[str, Any], **keys: Any) -> Field:
@@ -173,6 +199,11 @@ def grid(
     Field
         The field.
     """
+    twice = {"u", "v", "w", "x", "y", "z", "time"} & set(arrays or {})
+    if twice:
+        raise InvalidCase(f"`arrays` has {sorted(twice)[0]!r}, the name of a component or an axis; give it another one")
+    if "interpolation" not in keys:
+        keys.setdefault("not_finite", "land")
     variables, axes = _data.of_grid({"u": u, "v": v, "w": w, **(arrays or {})}, x, y, z, time, geographic)
     names = ["u", "v"] + ([] if w is None else ["w"])
     return Field._of({"velocity": names, **keys}, variables=("arrays", variables), axes=axes)
@@ -210,7 +241,7 @@ def points(
         The field.
     """
     frames = _data.frames(positions, velocity, time, arrays)
-    return Field._of({"files": "arrays", "interpolation": interpolation, **keys}, frames=frames)
+    return Field._of({"interpolation": interpolation, **keys}, frames=frames)
 
 
 def cells(
@@ -253,7 +284,7 @@ def cells(
     """
     of_cells = _data.cells(connectivity, types, offsets, np.shape(positions)[-1])
     frames = _data.frames(positions, velocity, time, arrays, of_cells)
-    return Field._of({"files": "arrays", "interpolation": "mesh", **keys}, frames=frames)
+    return Field._of({"interpolation": "mesh", **keys}, frames=frames)
 
 
 def mesh(grids: Any, *, time: Sequence[float] | None = None, **keys: Any) -> Field:
@@ -279,18 +310,18 @@ def mesh(grids: Any, *, time: Sequence[float] | None = None, **keys: Any) -> Fie
     times = [0.0] if time is None else [float(of) for of in numbers(time, "time", "(grids,)")]
     if len(several) != len(times):
         raise InvalidCase(f"`time` has {len(times)} times for {len(several)} grids; give one for each")
-    folder = tempfile.mkdtemp(prefix="burntrace-")
-    files = [_data.write_vtk(of, os.path.join(folder, f"grid_{i}")) for i, of in enumerate(several)]
-    section = {"files": files, "interpolation": "mesh", "times": times, "ignore_file_times": True, **keys}
-    if len(files) == 1:
+    folder = _data.Folder()
+    for i, of in enumerate(several):
+        _data.write_vtk(of, os.path.join(folder.path, f"grid_{i}"))
+    is_grid = all(of.IsA("vtkImageData") or of.IsA("vtkRectilinearGrid") for of in several)
+    section = {"interpolation": "grid" if is_grid else "mesh", "times": times, "ignore_file_times": True, **keys}
+    if len(several) == 1:
         del section["times"], section["ignore_file_times"]
-    field = Field._of(section)
-    weakref.finalize(field, shutil.rmtree, folder, ignore_errors=True)
-    return field
+    return Field._of(section, folder=folder)
 
 
 def flow(
-    velocity: str | Sequence[str | float],
+    velocity: str | Sequence[str | float] | Mapping[str, str | float],
     *,
     low: Sequence[float] | None = None,
     high: Sequence[float] | None = None,
@@ -318,7 +349,10 @@ def flow(
     """
     given: Any = velocity
     if not isinstance(velocity, str):
-        given = dict(zip("uvw", velocity), constants=constants)
+        named = velocity if isinstance(velocity, Mapping) else dict(zip("uvw", velocity))
+        if len(named) != len(velocity):
+            raise InvalidCase(f"`velocity` has {len(velocity)} formulas; give those of u, v and w")
+        given = {**named, "constants": constants}
     elif constants is not None:
         raise InvalidCase(f"`constants` belong to formulas, and {velocity!r} is a built-in flow; omit them")
     return Field._of({"flow": given, **keys}, domain={"low": low, "high": high})
@@ -351,6 +385,10 @@ def function(
     Field
         The field.
     """
-    name = getattr(velocity, "__name__", "a function")
-    corners = [float(of) for of in low], [float(of) for of in high]
-    return Field._of({"files": name}, function=(velocity, *corners, steady))
+    corners = []
+    for key, given in (("low", low), ("high", high)):
+        corner = numbers(given, key, "(3,)")
+        if corner.shape != (3,):
+            raise InvalidCase(f"`{key}` is {given}; give x, y and z")
+        corners.append([float(of) for of in corner])
+    return Field._of({}, function=(velocity, *corners, steady))

@@ -51,6 +51,7 @@ def vjp(
     case, blocks = sections(field, keys)
     names = [wrt] if isinstance(wrt, str) else list(wrt)
     given, pullback = field._held.pullback(case, blocks, names)
+    field._check_values(pullback.values)
     tracks = received(field, given)
     shape = tracks.position.shape
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _burntrace, _process
+from ._errors import InvalidCase
 from ._plain import plain
 from ._trace import Progress, _progress
 from ._tracks import open_tracks
@@ -78,6 +79,9 @@ def run(
         If a file cannot be read or written, or the device fails.
     """
     _process.check()
+    for key, value in (set or {}).items():
+        if isinstance(value, Mapping):
+            raise InvalidCase(f"`set` has {{{key!r}: {value!r}}}; give keys with their section, such as {{'trace.dt': 0.1}}")
     given = plain(case) if isinstance(case, Mapping) else os.fspath(case)
     keys = [f"{key}={'' if value is None else json.dumps(plain(value))}" for key, value in (set or {}).items()]
     call, close = _progress(progress)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
+import contextlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _process
+from . import _burntrace, _process
 from ._errors import InvalidCase
 from ._field import Field
 from ._plain import in_space, numbers, plain
@@ -108,10 +108,12 @@ def trace(
         given, exception = field._held.trace(case, blocks, slots, call)
     finally:
         close()
-    tracks = received(field, given)
     if exception is not None:
-        exception.tracks = tracks  # type: ignore[attr-defined]
+        with contextlib.suppress(Exception):
+            exception.tracks = Tracks(*given[:3])  # type: ignore[attr-defined]
         raise exception
+    tracks = received(field, given)
+    tracks.piece = slots
     return tracks
 
 
@@ -120,7 +122,7 @@ def received(field: Field, given: GivenTracks) -> Tracks:
     arrays, periods, summary, texts = given
     for text in filter(field._is_news, texts):
         warnings.warn(text, stacklevel=3)
-    return Tracks(arrays, periods=periods, summary=summary)
+    return Tracks(arrays, periods, summary)
 
 
 def sections(field: Field, keys: Mapping[str, Any]) -> tuple[dict[str, Any], list[Block]]:
@@ -133,12 +135,12 @@ def sections(field: Field, keys: Mapping[str, Any]) -> tuple[dict[str, Any], lis
     keys = {key: value for key, value in keys.items() if value is not None}
     case = field._sections()
     for section, names in _SECTIONS.items():
-        given = {name: plain(keys.pop(name)) for name in names if name in keys}
+        given = {name: plain(keys.pop(name), name) for name in names if name in keys}
         if given:
             case.setdefault(section, {}).update(given)
     for key, section in _WHOLE.items():
         if key in keys:
-            case[section] = plain(keys.pop(key))
+            case[section] = plain(keys.pop(key), key)
     _add_save(case, keys.pop("save", None))
     _add_boundary(case, keys)
     _add_diffusivity(case, keys.pop("diffusivity", None))
@@ -149,26 +151,32 @@ def sections(field: Field, keys: Mapping[str, Any]) -> tuple[dict[str, Any], lis
 
 
 def _refuse(key: str) -> None:
+    if key in ("piece", "progress"):
+        raise InvalidCase(f"`{key}` is for burntrace.trace only; omit it")
     known = [*(name for names in _SECTIONS.values() for name in names), *_WHOLE, *_OTHERS, "seeds", "release", "piece", "progress"]
-    close = difflib.get_close_matches(key, known, 1)
-    hint = f"did you mean `{close[0]}`? " if close else ""
+    close = _burntrace.nearest(key, known)
+    hint = f"did you mean `{close}`? " if close else ""
     raise InvalidCase(f"`{key}` is not a key of burntrace.trace; {hint}Keys: {', '.join(sorted(known))}")
 
 
 def _add_save(case: dict[str, Any], save: Any) -> None:
     if save is None:
         return
+    if getattr(save, "ndim", None) == 0:
+        save = np.asarray(save)[()]
     section = case.setdefault("save", {})
     if isinstance(save, Mapping):
-        section.update(plain(save))
+        for name in set(save) & set(section):
+            raise InvalidCase(f"`{name}` and `save` with its key `{name}` are given; give one of them")
+        section.update(plain(save, "save"))
     elif isinstance(save, (bool, np.bool_)):
         raise InvalidCase(f"`save` is {save}; give a number of steps, a time such as \"1 h\", or a list of times")
-    elif isinstance(save, (int, np.integer)):
+    elif isinstance(save, (int, np.integer)) and not isinstance(save, np.timedelta64):
         section["every"] = int(save)
-    elif isinstance(save, (list, tuple)) or getattr(save, "ndim", 0) == 1:
-        section["times"] = plain(list(save))
+    elif isinstance(save, (list, tuple, range)) or getattr(save, "ndim", 0) == 1:
+        section["times"] = plain(save, "save")
     else:
-        section["every_time"] = plain(save)
+        section["every_time"] = plain(save, "save")
 
 
 def _add_boundary(case: dict[str, Any], keys: dict[str, Any]) -> None:
@@ -176,11 +184,15 @@ def _add_boundary(case: dict[str, Any], keys: dict[str, Any]) -> None:
     section: dict[str, Any] = {}
     if isinstance(boundary, str):
         section = dict.fromkeys("xyz", boundary)
+    elif isinstance(boundary, Mapping):
+        section = plain(boundary, "boundary")
     elif boundary is not None:
-        section = dict(plain(boundary))
+        raise InvalidCase(f"`boundary` is {boundary!r}; give a condition, such as \"reflect\", or {{\"x\": \"periodic\"}}")
     for key, name in (("coast", "coast"), ("mesh_wall", "mesh")):
+        if key in keys and name in section:
+            raise InvalidCase(f"`{key}` and `boundary` with its key `{name}` are given; give one of them")
         if key in keys:
-            section[name] = keys.pop(key)
+            section[name] = plain(keys.pop(key), key)
     if section:
         case["boundary"] = section
 
@@ -190,7 +202,7 @@ def _add_diffusivity(case: dict[str, Any], diffusivity: Any) -> None:
         return
     if "walk" in case:
         raise InvalidCase("`diffusivity` and `walk` are given; give `walk={\"diffusivity\": ...}` only")
-    case["walk"] = {"diffusivity": plain(diffusivity)}
+    case["walk"] = {"diffusivity": plain(diffusivity, "diffusivity")}
 
 
 def _add_seeds(case: dict[str, Any], seeds: Any, release: Any) -> list[Block]:
@@ -210,18 +222,24 @@ def _add_seeds(case: dict[str, Any], seeds: Any, release: Any) -> list[Block]:
         if of.get("kind") == "list" and "points" in of:
             points = in_space(numbers(of.pop("points"), "seeds", "(n, 3)"), "seeds")
             times = of.pop("times", None)
+            if times is not None and np.ndim(times) != 1:
+                raise InvalidCase(f"`release` has the shape {np.shape(times)}; give a time, or one for each of the seeds")
             if times is not None and np.asarray(times).dtype.kind in "iuf":
                 times = numbers(times, "release", "(n,)")
             elif times is not None:
-                raise InvalidCase("release times of each particle are numbers, in the unit of the times of the field")
+                # Dates and durations are read with the case.
+                of["times"], times = plain(times, "release"), None
             blocks.append((index, points, times))
             of["points"] = []
-        case["seeds"].append(plain(of))
+        case["seeds"].append(plain(of, "seeds"))
     return blocks
 
 
 def _piece(piece: Sequence[int]) -> tuple[int, int]:
-    start, stop = (int(of) for of in piece)
+    try:
+        start, stop = (int(of) for of in piece)
+    except (TypeError, ValueError):
+        start = stop = -1
     if not 0 <= start < stop:
         raise InvalidCase(f"`piece` is {piece}; give the first particle, and the one after the last, which is larger")
     return start, stop

@@ -37,16 +37,17 @@ class Tracks:
     periods : tuple of 3 floats
         Widths of the domain along periodic axes; 0 along the others. ``position + image * periods`` is continuous.
     summary : dict
-        Counts and seconds of the run, as in ``summary.json``.
+        Counts, steps and seconds of the run.
     """
 
     def __init__(
         self,
         arrays: Mapping[str, tuple[list[str], np.ndarray, dict[str, Any]]],
-        *,
         periods: Sequence[float],
         summary: Mapping[str, Any],
     ) -> None:
+        #: Of a piece of a run, its first particle and the one after its last.
+        self.piece: tuple[int, int] | None = None
         self.arrays: dict[str, np.ndarray] = {name: values for name, (_, values, _) in arrays.items()}
         self.attributes: dict[str, dict[str, Any]] = {name: of for name, (_, _, of) in arrays.items()}
         self.periods = tuple(periods)
@@ -73,7 +74,11 @@ class Tracks:
 
     def counts(self) -> dict[str, int]:
         """Number of particles by their status at the end of the run."""
-        codes, counts = np.unique(self.arrays.get("end_status", self.status[-1]), return_counts=True)
+        ends = self.arrays.get("end_status")
+        if ends is None:
+            # Of a run that was stopped, those of the last save.
+            ends = self.status[-1:]
+        codes, counts = np.unique(ends, return_counts=True)
         return {self.meanings[int(code)]: int(count) for code, count in zip(codes, counts)}
 
     def to_xarray(self) -> xarray.Dataset:
@@ -140,10 +145,20 @@ class Tracks:
 
         if ax is None:
             _, ax = plt.subplots()
+        from matplotlib.cbook import normalize_kwargs
+        from matplotlib.lines import Line2D
+
         position = self.position
         if any(self.periods):
             position = position + self.arrays["image"] * np.asarray(self.periods)
+        if "generation" in self.arrays:
+            # No line from the end of a particle to the start of the next one in its slot.
+            is_new = np.diff(self.generation, axis=0, prepend=self.generation[:1]) != 0
+            position = np.where(is_new[..., None], np.nan, position)
+        if len(axes) != 2 or any(axis not in (0, 1, 2) for axis in axes):
+            raise InvalidCase(f"`axes` is {axes}; give two of 0, 1 and 2")
         i, j = axes
+        style = normalize_kwargs(style, Line2D)
         if len(position) == 1:
             ax.plot(position[0, :, i], position[0, :, j], **{"marker": ".", "linestyle": "", **style})
         else:
@@ -172,7 +187,7 @@ def join(pieces: Iterable[Tracks]) -> Tracks:
     Returns
     -------
     Tracks
-        Equal to those of the whole run. The seconds of its summary are sums, and counts are those of :meth:`Tracks.counts`.
+        Equal to those of the whole run. Numbers and seconds of its summary are sums; those of one piece are left out.
 
     Raises
     ------
@@ -182,6 +197,12 @@ def join(pieces: Iterable[Tracks]) -> Tracks:
     several = list(pieces)
     if not several:
         raise InvalidCase("there are no pieces; give the tracks of at least one")
+    ranges = [piece.piece for piece in several]
+    if all(of is not None for of in ranges):
+        several.sort(key=lambda piece: piece.piece or (0, 0))
+        for before, after in zip(several, several[1:]):
+            if before.piece and after.piece and before.piece[1] != after.piece[0]:
+                raise InvalidCase(f"the pieces {before.piece} and {after.piece} do not follow each other; give each piece once")
     first = several[0]
     if "instance_slot" in first.arrays:
         raise InvalidCase("slots are re-used in these tracks, so that pieces cannot be joined in memory; run the case with `run`")
@@ -194,10 +215,13 @@ def join(pieces: Iterable[Tracks]) -> Tracks:
         parts = [piece.arrays[name] for piece in several]
         values = parts[0] if axis is None else np.concatenate(parts, axis)
         arrays[name] = (list(dimensions), values, first.attributes[name])
-    summary = dict(first.summary)
+    dropped = ("counts", "batches", "launches", "tries", "patches", "input", "instances_by_segment")
+    summary = {key: of for key, of in first.summary.items() if key not in dropped}
     for key in ("particles", "released", "particle_steps", "trace_seconds", "save_seconds"):
         summary[key] = sum(piece.summary[key] for piece in several)
-    return Tracks(arrays, periods=first.periods, summary=summary)
+    joined = Tracks(arrays, first.periods, summary)
+    joined.piece = (several[0].piece[0], several[-1].piece[1]) if several[0].piece and several[-1].piece else None
+    return joined
 
 
 def open_tracks(folder: str | os.PathLike[str]) -> xarray.Dataset:

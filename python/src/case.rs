@@ -12,7 +12,10 @@ pub type GivenSeeds<'py> = (usize, PyReadonlyArray2<'py, f64>, Option<PyReadonly
 /// The case of a dictionary, with a field that it does not have itself.
 pub fn of_dict(sections: &Bound<'_, PyDict>, own: Option<OwnField>) -> PyResult<Case> {
     let py = sections.py();
-    let table = pythonize::depythonize(sections)?;
+    let table = pythonize::depythonize(sections);
+    let table = table.map_err(|error| {
+        errors::invalid(py, format!("an argument cannot be a value of a case: {error}"))
+    })?;
     let case = match own {
         Some(own) => Case::with_own_field(table, own),
         None => Case::from_table(table),
@@ -26,6 +29,9 @@ pub fn put_seeds(case: &mut Case, seeds: Vec<GivenSeeds>) -> PyResult<()> {
         let points = points.as_slice()?.as_chunks::<3>().0.to_vec();
         let times = times.map(|times| times.as_slice().map(<[f64]>::to_vec)).transpose()?;
         if let Some(of) = case.seeds.get_mut(block) {
+            // Dates were read with the case.
+            let SeedShape::List { times: dates, .. } = &of.shape else { continue };
+            let times = times.or_else(|| dates.clone());
             of.shape = SeedShape::List { points, times };
         }
     }

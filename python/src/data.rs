@@ -1,5 +1,6 @@
 //! Arrays of Python as the variables of a data set.
 
+use crate::errors::{self, Slot};
 use burntrace::io::series::{
     Attribute, DataSet, Dimension, Numbers, ScalarType, Span, Values, Variable,
 };
@@ -25,7 +26,7 @@ pub enum GivenAttribute {
 }
 
 /// A data set of variables.
-pub fn data_set(name: &str, variables: Vec<GivenVariable>) -> DataSet {
+pub fn data_set(name: &str, variables: Vec<GivenVariable>, slot: &Slot) -> DataSet {
     let made = variables.into_iter().map(|(name, dimensions, dtype, attributes, values)| {
         let scalar = scalar(&dtype);
         let dimensions =
@@ -33,7 +34,7 @@ pub fn data_set(name: &str, variables: Vec<GivenVariable>) -> DataSet {
         let attributes = attributes.into_iter().map(|(name, value)| (name, value.into())).collect();
         let variable = Variable { name, dimensions, scalar, attributes };
         let is_single = scalar.is_some_and(ScalarType::fits_f32);
-        let numbers: Box<dyn Numbers> = Box::new(Array { values, is_single });
+        let numbers: Box<dyn Numbers> = Box::new(Array { values, is_single, slot: slot.clone() });
         (variable, numbers)
     });
     DataSet::new(name, made.collect())
@@ -62,11 +63,14 @@ struct Array {
     values: Py<PyAny>,
     /// Whether single precision holds its numbers.
     is_single: bool,
+    slot: Slot,
 }
 
 impl Numbers for Array {
     fn read(&self, slab: &[Span]) -> Result<Values, String> {
-        Python::attach(|py| self.part(py, slab).map_err(|error| error.to_string()))
+        Python::attach(|py| {
+            self.part(py, slab).map_err(|error| errors::keep(&self.slot, py, error))
+        })
     }
 }
 
@@ -84,12 +88,11 @@ impl Array {
     }
 }
 
-/// The numbers of an object that NumPy makes an array of, in the order of C.
+/// The numbers of an object that NumPy makes an array of, in the order of C; missing ones are NaN.
 pub fn numbers<T: numpy::Element + Copy>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     let py = object.py();
     let dtype = numpy::dtype::<T>(py).into_py_any(py)?;
-    // Arrays that other processes sent may not be aligned.
-    let array = py.import("numpy")?.call_method1("require", (object, dtype, ["C", "A"]))?;
+    let array = py.import("burntrace._plain")?.call_method1("contiguous", (object, dtype))?;
     let array = array.cast_into::<PyArrayDyn<T>>()?;
     Ok(array.readonly().as_slice()?.to_vec())
 }

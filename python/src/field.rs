@@ -4,7 +4,7 @@ use crate::{
     case::{GivenSeeds, of_dict, put_seeds},
     console::PythonConsole,
     data::{GivenVariable, data_set},
-    errors,
+    errors::{self, Slot},
     frames::{Frames, GivenFrames, Source},
     function::Function,
     gradients::{Pullback, by_names},
@@ -31,6 +31,7 @@ pub struct Field {
     frames: Option<OwnField>,
     function: Option<Arc<Function>>,
     loaded: Mutex<Option<Arc<DeviceField>>>,
+    slot: Slot,
 }
 
 #[pymethods]
@@ -44,15 +45,16 @@ impl Field {
         frames: Option<GivenFrames<'_>>,
         function: Option<GivenFunction>,
     ) -> PyResult<Self> {
-        let data = variables.map(|(name, variables)| data_set(&name, variables));
-        let frames = frames.map(|given| Frames::new(py, given)).transpose()?.map(own);
+        let slot = Slot::default();
+        let data = variables.map(|(name, variables)| data_set(&name, variables, &slot));
+        let frames = frames.map(|given| Frames::new(py, given, &slot)).transpose()?.map(own);
         let function = function.map(|(velocity, low, high, is_steady)| {
             let domain = Domain::new(low, high);
             let domain = domain.map_err(|error| errors::invalid(py, error.to_string()))?;
             Ok::<_, PyErr>(Arc::new(Function { velocity, domain, is_steady }))
         });
         let (function, loaded) = (function.transpose()?, Mutex::default());
-        Ok(Field { data, frames, function, loaded })
+        Ok(Field { data, frames, function, loaded, slot })
     }
 
     /// The name that stands for the variables in memory where files are named.
@@ -70,7 +72,7 @@ impl Field {
         let console = Arc::new(PythonConsole::default());
         let case = of_dict(sections, self.own(&console))?;
         let field = py.detach(|| self.load(&case, &console));
-        let field = field.map_err(|error| errors::raised(py, error))?;
+        let field = field.map_err(|error| errors::raised_after(py, error, &self.slot))?;
         Ok(pythonize::pythonize(py, field.description())?)
     }
 
@@ -99,7 +101,7 @@ impl Field {
         let (tracks, summary) = match (traced, exception.is_some()) {
             (Ok(traced), _) => traced,
             (Err(_), true) => return Err(exception.unwrap_or_else(|| errors::invalid(py, ""))),
-            (Err(error), false) => return Err(errors::raised(py, error)),
+            (Err(error), false) => return Err(errors::raised_after(py, error, &self.slot)),
         };
         Ok((given(py, tracks, &summary, &console)?, exception))
     }
@@ -128,7 +130,7 @@ impl Field {
             let tracks = tracks.map_err(|error| Error::Failed(error.to_string()))?;
             Ok((tracks, run))
         });
-        let (tracks, run) = traced.map_err(|error| errors::raised(py, error))?;
+        let (tracks, run) = traced.map_err(|error| errors::raised_after(py, error, &self.slot))?;
         let given = given(py, tracks, &run.tracks.summary(), &console)?;
         Ok((given, Pullback(Mutex::new(Some(run)))))
     }

@@ -1,6 +1,9 @@
 //! Frames on points and cells that are arrays of Python.
 
-use crate::{data::numbers, errors};
+use crate::{
+    data::numbers,
+    errors::{self, Slot},
+};
 use burntrace::{
     CellKind, FieldArray, Floats, FrameData, FrameSource, MeshSource, Placement, PointSource,
     SourceError, mesh::Cells,
@@ -32,11 +35,12 @@ pub struct Frames {
     arrays: Vec<(FieldArray, Py<PyAny>)>,
     cells: Cells,
     placement: Placement,
+    slot: Slot,
 }
 
 impl Frames {
     /// Frames that Python passed.
-    pub fn new(py: Python<'_>, given: GivenFrames<'_>) -> PyResult<Self> {
+    pub fn new(py: Python<'_>, given: GivenFrames<'_>, slot: &Slot) -> PyResult<Self> {
         let (times, points, (velocity, is_single), arrays, cells) = given;
         let arrays = arrays.into_iter();
         let arrays = arrays.map(|(name, components, of)| (FieldArray::new(name, components), of));
@@ -53,8 +57,8 @@ impl Frames {
             }
         };
         let points = points.as_slice()?.as_chunks::<3>().0.to_vec();
-        let arrays = arrays.collect();
-        Ok(Frames { times, points, velocity, is_single, arrays, cells, placement })
+        let (arrays, slot) = (arrays.collect(), slot.clone());
+        Ok(Frames { times, points, velocity, is_single, arrays, cells, placement, slot })
     }
 
     /// Whether they are on cells.
@@ -119,7 +123,9 @@ impl FrameSource for Source {
             let velocity = of(&frames.velocity)?;
             Ok(FrameData::new(velocity).with_arrays(arrays.collect::<PyResult<_>>()?))
         });
-        read.map_err(|error: PyErr| error.to_string().into())
+        read.map_err(|error: PyErr| {
+            Python::attach(|py| errors::keep(&frames.slot, py, error)).into()
+        })
     }
 }
 

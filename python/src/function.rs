@@ -56,14 +56,12 @@ fn velocity<T: numpy::Element + burntrace::burn::tensor::Element + Copy>(
     let numbers = position.clone().into_data().try_into_vec::<T>();
     let numbers = numbers.map_err(|error| failed(error.to_string()))?;
     let result = call.bind(py).call1((numbers.into_pyarray(py).reshape([rows, 3])?, time))?;
+    let shape: Vec<usize> = py.import("numpy")?.call_method1("shape", (&result,))?.extract()?;
     let numbers = data::numbers::<T>(&result)?;
-    if numbers.len() != 3 * rows {
-        let shape: String = result.getattr("shape").map_or_else(
-            |_| format!("{} numbers", numbers.len()),
-            |shape| format!("an array of shape {shape}"),
-        );
+    if shape != [rows, 3] {
+        let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         return Err(failed(format!(
-            "the function of the velocity returned {shape} for {rows} positions; return an array of shape ({rows}, 3)"
+            "the function of the velocity returned an array of shape ({shape}) for {rows} positions; return an array of shape ({rows}, 3)"
         )));
     }
     let dtype: DType = T::dtype();

@@ -2,8 +2,9 @@
 
 use crate::errors;
 use burntrace::{
+    Tracks,
     burn::tensor::{Gradients, Tensor, TensorData},
-    case::{GradientBy, TrackedRun},
+    case::{GradientBy, Leaves, TrackedRun},
 };
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArrayDyn};
 use pyo3::{prelude::*, types::PyDict};
@@ -24,6 +25,12 @@ pub fn by_names(py: Python<'_>, names: &[String]) -> PyResult<Vec<GradientBy>> {
             errors::invalid(py, format!("`wrt` has {name:?}; give some of {known}"))
         })
     };
+    if names.is_empty() {
+        return Err(errors::invalid(
+            py,
+            "`wrt` is empty; give what to differentiate with respect to",
+        ));
+    }
     names.iter().map(found).collect()
 }
 
@@ -31,8 +38,44 @@ pub fn by_names(py: Python<'_>, names: &[String]) -> PyResult<Vec<GradientBy>> {
 #[pyclass(frozen, module = "burntrace._burntrace")]
 pub struct Pullback(pub Mutex<Option<TrackedRun>>);
 
+/// Gradients of the sum of positions times numbers.
+fn backward(tracks: &Tracks, leaves: &Leaves, numbers: Vec<f64>) -> Gradients {
+    let positions = tracks.positions();
+    let data = TensorData::new(numbers, positions.dims());
+    let beside = (&positions.device(), positions.dtype());
+    let sum = (positions * Tensor::from_data(data, beside)).sum();
+    // So that there is a graph even where positions depend on no leaf.
+    let none = |sum: Tensor<1>| sum * 0.0;
+    let of_leaves = [
+        leaves.seeds.clone().map(|leaf| none(leaf.sum())),
+        leaves.values.clone().map(|leaf| none(leaf.sum())),
+        leaves.drift.clone().map(|leaf| none(leaf.sum())),
+        leaves.diffusivity.clone().map(|leaf| none(leaf.sum())),
+    ];
+    of_leaves.into_iter().flatten().fold(sum, |sum, other| sum + other).backward()
+}
+
+/// A graph that is not pulled back would stay in memory.
+impl Drop for Pullback {
+    fn drop(&mut self) {
+        let run = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(TrackedRun { tracks, leaves, .. }) = run {
+            let count = tracks.positions().shape().num_elements();
+            backward(&tracks, &leaves, vec![0.0; count]);
+        }
+    }
+}
+
 #[pymethods]
 impl Pullback {
+    /// Number of velocities by which positions are differentiated; 0 if they are not.
+    #[getter]
+    fn values(&self) -> usize {
+        let run = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let values = run.as_ref().and_then(|run| run.leaves.values.as_ref());
+        values.map_or(0, |values| values.shape().num_elements())
+    }
+
     /// The gradients of a function of the positions by its derivatives `[saves, n, 3]` with respect to them.
     fn __call__<'py>(
         &self,
@@ -47,12 +90,7 @@ impl Pullback {
             ));
         };
         let numbers = derivatives.as_slice()?.to_vec();
-        let gradients = py.detach(|| {
-            let positions = tracks.positions();
-            let data = TensorData::new(numbers, positions.dims());
-            let beside = (&positions.device(), positions.dtype());
-            (positions * Tensor::from_data(data, beside)).sum().backward()
-        });
+        let gradients = py.detach(|| backward(&tracks, &leaves, numbers));
         let all = PyDict::new(py);
         put(&all, "seeds", leaves.seeds, &gradients)?;
         put(&all, "values", leaves.values, &gradients)?;

@@ -19,7 +19,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _burntrace {
     #[pymodule_export]
-    use super::{case::run, devices, field::Field, gradients::Pullback};
+    use super::{case::run, devices, field::Field, gradients::Pullback, nearest};
+}
+
+/// The known name that another one stands for, if any is similar.
+#[pyfunction]
+fn nearest(given: &str, names: Vec<String>) -> Option<String> {
+    burntrace::case::nearest(given, names.iter().map(String::as_str)).map(String::from)
 }
 
 /// The devices that can be opened, with their descriptions.

@@ -38,7 +38,11 @@ def test_pieces_have_the_bits_of_the_whole_run():
         bt.trace(field, SEEDS, piece=(5, 5), **KEYS)
     with pytest.raises(bt.InvalidCase, match="no pieces"):
         bt.join([])
-    other = bt.trace(field, SEEDS, piece=(0, 5), **{**KEYS, "save": 20})
+    # In the order of the particles, and each once.
+    assert_equal(bt.join(pieces[::-1]), bt.trace(field, SEEDS, **KEYS))
+    with pytest.raises(bt.InvalidCase, match="do not follow each other"):
+        bt.join([pieces[0], pieces[0]])
+    other = bt.trace(field, SEEDS, piece=(1, 5), **{**KEYS, "save": 20})
     with pytest.raises(bt.InvalidCase, match="different saves"):
         bt.join([pieces[0], other])
 

@@ -134,7 +134,13 @@ def test_walks_and_blocks_of_seeds():
     ("keys", "text"),
     [
         (dict(shceme="rk4"), "did you mean `scheme`"),
-        (dict(scheme="rk5"), "did you mean `rk4`"),
+        (dict(scheme="rk6"), "did you mean `rk4`"),
+        (dict(integrator="rk4"), "did you mean `scheme`"),
+        (dict(n_timesteps=10), "did you mean `steps`"),
+        (dict(dtype="f64"), "did you mean `precision`"),
+        (dict(scheme="RK45"), "did you mean `dormand-prince`"),
+        (dict(precision="float64"), "did you mean `f64`"),
+        (dict(boundary="absorbing"), "did you mean `exit`"),
         (dict(boundary={"x": "bounce"}), "boundary.x"),
         (dict(save=True), "`save` is True"),
         (dict(device="cray"), "cray"),
@@ -252,6 +258,15 @@ def test_a_bar_shows_the_progress(capsys):
     pytest.importorskip("tqdm")
     bt.trace(rotation(), [[0.1, 0.1, 0.0]], t1=1.0, dt=0.1, save=2, progress=True)
     assert "t = 1, 10 particle-steps" in capsys.readouterr().err
+
+
+def test_a_graphics_card_is_found_or_what_is_missing_is_said():
+    try:
+        tracks = bt.trace(rotation(), [[0.1, 0.1, 0.0]], t1=1.0, dt=0.1, device="gpu")
+    except bt.InvalidCase as error:
+        assert "no graphics card" in str(error) and "feature `cuda`" in str(error)
+    else:
+        assert tracks.counts() == {"active": 1}
 
 
 def test_devices_have_names():

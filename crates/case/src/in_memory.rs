@@ -11,7 +11,7 @@ use burn::tensor::Tensor;
 use burntrace_core::{
     Control, Observer, Progress, SavePlan, Seeds, Summary, TrackSink, Tracks, device::OpenDevice,
 };
-use burntrace_io::tracks::Units;
+use burntrace_io::{SeriesInfo, tracks::Units};
 use std::{ops::Range, time::Instant};
 
 /// The field of a case on a device, for runs whose tracks stay in memory.
@@ -157,13 +157,14 @@ impl DeviceField {
     ) -> anyhow::Result<Summary> {
         job::check(case)?;
         let DeviceField { loaded, device, .. } = self;
-        let (seeds, about_seeds) = job::seeds(case, job::domain(case, loaded)?, loaded)?;
+        let (seeds, mut about_seeds) = job::seeds(case, job::domain(case, loaded)?, loaded)?;
         let tracer = job::tracer(case, (loaded, &seeds), &device.name, console)?;
         let whole = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
         let prepared = match slots {
             Some(slots) => whole.piece(slots).map_err(Misuse::of)?,
             None => whole,
         };
+        about_seeds.extend(prepared.slow_steps());
         self.warn(case, about_seeds, console)?;
         let interrupts = console.interrupts(None)?;
         console.begin_steps(loaded.time_origin());
@@ -210,6 +211,14 @@ impl DeviceField {
         let mut loaded = self.loaded.on_device(&own)?;
         let mut leaves = Leaves::default();
         if by.contains(&GradientBy::Values) {
+            let is_renumbered =
+                |series: &SeriesInfo| series.is_cf() && self.loaded.field.mesh().is_some();
+            if self.loaded.description.series().is_some_and(is_renumbered) {
+                return Err(Misuse::error(
+                    "the values of a mesh of NetCDF or Zarr are in another order than in the file, so that there are no gradients by \
+                     them: give the mesh as arrays or as a VTK file",
+                ));
+            }
             let none = || {
                 Misuse::error(
                     "the field is a formula, which has no values: give it a grid (`field.sample`)",

@@ -84,8 +84,12 @@ impl DataSet {
 
 impl Drop for DataSet {
     fn drop(&mut self) {
-        let mut all = DATA_SETS.write().unwrap_or_else(PoisonError::into_inner);
-        all.0.remove(&self.path);
+        let removed = {
+            let mut all = DATA_SETS.write().unwrap_or_else(PoisonError::into_inner);
+            all.0.remove(&self.path)
+        };
+        // What drops the numbers may make or drop other data sets.
+        drop(removed);
     }
 }
 

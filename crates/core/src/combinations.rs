@@ -16,7 +16,7 @@ macro_rules! table {
 
         impl Feature {
             /// The name in messages.
-            fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self {
                     $(Feature::$feature => $name,)*
                 }

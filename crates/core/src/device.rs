@@ -182,19 +182,21 @@ pub fn names() -> Vec<String> {
 ///
 /// `auto` is the first graphics card in the order CUDA, ROCm, Metal, Vulkan, WGPU, or Flex (the
 /// CPU) if there is none; it never selects a software implementation. `cpu` is Flex. A name without
-/// an index has index 0.
+/// an index has index 0. `gpu` is as `auto`, but an error without a graphics card.
 ///
 /// # Errors
 ///
 /// [`Error::Device`] if there is no such device; the message lists the available ones.
 pub fn open(name: &str) -> Result<OpenDevice> {
-    if name == "auto" {
-        return Ok(auto());
-    }
     let fail = |reason: String| {
         let usable: Vec<_> = list().0.into_iter().map(|device| device.name).collect();
         Error::Device { name: name.into(), reason, usable: usable.join(", ") }
     };
+    match name {
+        "auto" => return Ok(card().unwrap_or_else(|| describe(Kind::Flex, 0, Device::flex()))),
+        "gpu" => return card().ok_or_else(|| fail(why_no_card())),
+        _ => {}
+    }
     let (kind, index) = name.split_once(':').unwrap_or((name, "0"));
     let kind = Kind::named(kind).ok_or_else(|| fail("it is not a known kind of device".into()))?;
     let index: usize =
@@ -225,21 +227,30 @@ pub fn all_named(name: &str) -> Result<Vec<String>> {
     Ok(if cards.is_empty() { names_alike(kind, false) } else { cards })
 }
 
-fn auto() -> OpenDevice {
+/// The first graphics card of the fastest kind, if there is one.
+fn card() -> Option<OpenDevice> {
     // Asking all drivers takes some 50 ms.
-    static AUTO: OnceLock<OpenDevice> = OnceLock::new();
-    AUTO.get_or_init(fastest).clone()
-}
-
-fn fastest() -> OpenDevice {
-    let cards = KINDS.into_iter().filter(|kind| !matches!(kind, Kind::Flex | Kind::NdArray));
-    cards
-        .flat_map(|kind| {
+    static CARD: OnceLock<Option<OpenDevice>> = OnceLock::new();
+    let kinds = || KINDS.into_iter().filter(|kind| !matches!(kind, Kind::Flex | Kind::NdArray));
+    let find = || {
+        let devices = |kind: Kind| {
             let devices = kind.devices().unwrap_or_default().into_iter().enumerate();
             devices.map(move |(index, device)| describe(kind, index, device))
-        })
-        .find(|device| !device.is_software)
-        .unwrap_or_else(|| describe(Kind::Flex, 0, Device::flex()))
+        };
+        kinds().flat_map(devices).find(|device| !device.is_software)
+    };
+    CARD.get_or_init(find).clone()
+}
+
+/// What of each kind of graphics cards is missing.
+fn why_no_card() -> String {
+    let of_kind = |of: &Unusable| format!("`{}`: {}", of.name, of.reason);
+    let missing: Vec<String> = list().1.iter().map(of_kind).collect();
+    format!(
+        "there is no graphics card, but perhaps software implementations ({}); build with the feature of the card's vendor, or \
+         install its driver",
+        missing.join("; ")
+    )
 }
 
 /// The name of the device that a process takes which shares the devices of this machine with others, from its number
@@ -250,14 +261,14 @@ fn fastest() -> OpenDevice {
 /// memory for each process that opens its device.
 pub fn shared_by_processes(name: &str, number: usize) -> String {
     let kinds = match name {
-        "auto" => KINDS.to_vec(),
+        "auto" | "gpu" => KINDS.to_vec(),
         _ => Kind::named(name).into_iter().collect(),
     };
     for kind in kinds {
         if matches!(kind, Kind::Flex | Kind::NdArray) {
             break;
         }
-        let names = names_alike(kind, name == "auto");
+        let names = names_alike(kind, matches!(name, "auto" | "gpu"));
         if !names.is_empty() {
             return names[number % names.len()].clone();
         }

@@ -287,9 +287,79 @@ pub fn one_of<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
-/// The most similar known name, if any is similar.
-fn nearest(given: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+/// Names and keys of other programs, and what they are here.
+const ELSEWHERE: [(&str, &str); 44] = [
+    ("absorb", "exit"),
+    ("absorbing", "exit"),
+    ("beach", "stick"),
+    ("beached", "stick"),
+    ("clamping", "clamp"),
+    ("constant", "hold"),
+    ("dopri5", "dormand-prince"),
+    ("double", "f64"),
+    ("float32", "f32"),
+    ("float64", "f64"),
+    ("idw", "inverse-distance"),
+    ("linear", "grid"),
+    ("open", "exit"),
+    ("random", "uniform"),
+    ("rectilinear", "grid"),
+    ("reflective", "reflect"),
+    ("rk2", "midpoint"),
+    ("rk23", "dormand-prince"),
+    ("rk45", "dormand-prince"),
+    ("rk5", "dormand-prince"),
+    ("single", "f32"),
+    ("unstructured", "mesh"),
+    ("atol", "absolute"),
+    ("batch_size", "batch"),
+    ("dtype", "precision"),
+    ("end_time", "t1"),
+    ("extrapolation", "outside_time"),
+    ("filename", "files"),
+    ("filenames", "files"),
+    ("integrator", "scheme"),
+    ("interp_method", "interpolation"),
+    ("method", "scheme"),
+    ("n", "count"),
+    ("n_particles", "count"),
+    ("n_steps", "steps"),
+    ("n_timesteps", "steps"),
+    ("outputdt", "every_time"),
+    ("recording_interval", "every"),
+    ("rtol", "relative"),
+    ("runtime", "t1"),
+    ("solver", "scheme"),
+    ("start_time", "t0"),
+    ("time_step", "dt"),
+    ("timestep", "dt"),
+];
+
+/// The known name that other programs call so, or the most similar one, if any is similar.
+pub fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let lower = given.to_lowercase();
+    let here = ELSEWHERE.iter().filter(|(elsewhere, _)| *elsewhere == lower).map(|(_, here)| *here);
+    let known = here.chain([&*lower]).find_map(|here| names.clone().find(|name| *name == here));
     let near = |name: &&str| strsim::jaro_winkler(given, name);
-    let best = names.max_by(|a, b| near(a).total_cmp(&near(b)))?;
-    (near(&best) > 0.75).then_some(best)
+    let best = || names.clone().max_by(|a, b| near(a).total_cmp(&near(b)));
+    known.or_else(|| best().filter(|best| near(best) > 0.75))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_other_programs_are_known() {
+        let all = ["scheme", "steps", "dt", "rk4", "midpoint", "f32", "f64"];
+        let nearest = |given| nearest(given, all.into_iter());
+        assert_eq!(nearest("integrator"), Some("scheme"));
+        assert_eq!(nearest("n_timesteps"), Some("steps"));
+        assert_eq!(nearest("RK2"), Some("midpoint"));
+        assert_eq!(nearest("RK4"), Some("rk4"));
+        assert_eq!(nearest("float64"), Some("f64"));
+        assert_eq!(nearest("schem"), Some("scheme"));
+        // The word of another program for what is not among the names.
+        assert_eq!(nearest("absorbing"), None);
+    }
 }

@@ -25,7 +25,7 @@ mod value;
 
 pub use condition::Condition;
 pub use devices::DeviceNames;
-pub use error::KeyError;
+pub use error::{KeyError, nearest};
 pub use field::{AxisName, Field, FieldSource, GivenCrop, Interpolation, Sample};
 pub use flow::{Definition, GivenFlow, OwnFormula};
 pub use inflow::{Burst, Inlet, InletShape, Source, SourceRate};

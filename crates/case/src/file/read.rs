@@ -190,9 +190,7 @@ impl TimesOfField {
                 return origin.time_of(date);
             }
             TimesOfField::Files(_) => "the files of the field have no dates",
-            TimesOfField::Formula(_) => {
-                "the field is a formula, or one of a program, without dates"
-            }
+            TimesOfField::Formula(_) => "the field has no dates",
         };
         Err(format!("{what}; give a number, or a duration such as \"30 d\""))
     }

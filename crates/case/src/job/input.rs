@@ -217,7 +217,7 @@ impl TracedInput {
             }
             (_, other) => {
                 return Err(Misuse::error(format!(
-                    "the field has {own}, which field.interpolation = {:?} cannot use; give \"grid\", \"mesh\" or \"nearest\"",
+                    "the field has {own}, which field.interpolation = {:?} is not for; give \"grid\" for a grid, \"mesh\" for a mesh, and \"nearest\" or \"inverse-distance\" for points",
                     file::name_of(other)
                 )));
             }

@@ -88,7 +88,8 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
              they are divided overlap, and velocities near these cells are approximate"
         ));
     }
-    if case.has_durations && series.is_none_or(|series| series.time_origin.is_none()) {
+    let is_in_seconds = |series: &io::SeriesInfo| series.time_origin.is_some() || has_units(series);
+    if case.has_durations && !series.is_some_and(is_in_seconds) {
         warnings.push(
             "durations of the case, such as \"10 min\", are taken as seconds, and the times of the field have no \
              unit: make sure that they are in seconds, too"

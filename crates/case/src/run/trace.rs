@@ -148,6 +148,7 @@ pub fn trace_in(
     let compile = compile(&tracer, prepared.save_plan().particles, device, console)?;
     let mut warnings = warnings(case, session)?;
     warnings.extend(about_seeds);
+    warnings.extend(prepared.slow_steps());
 
     let fingerprint = Fingerprint::of(case, loaded, &seeds)?;
     let (folder, mut checkpoint) = match run_start {

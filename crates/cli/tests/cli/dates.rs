@@ -211,9 +211,7 @@ fn dates_that_are_none_are_refused() {
     refused("trace.t1=2000-01-03", &["change its sign", "t = 0 is 2000-02-01 06:00"]);
     refused(
         "field={ flow = \"abc\" }",
-        &[
-            "line 7: `trace.t0` is \"2000-02-03\"; the field is a formula, without dates; give a number",
-        ],
+        &["line 7: `trace.t0` is \"2000-02-03\"; the field has no dates; give a number"],
     );
     let vtk = super::program::fixture("series/u_2.vti").display().to_string();
     refused(

@@ -156,6 +156,11 @@ impl SeriesInfo {
         }
     }
 
+    /// Whether the files are NetCDF, Zarr, or a data set in memory.
+    pub fn is_cf(&self) -> bool {
+        self.files.first().is_some_and(|file| burntrace_cf::is_cf(file))
+    }
+
     /// Removes the notes on blocks that are not used, if they name faces.
     pub(super) fn remove_notes_on(&mut self, file: &VtkFile, used: &BTreeSet<String>) {
         let used = file.blocks().iter().filter(|block| used.contains(&block.name));
