@@ -181,7 +181,7 @@ def grid(
     Parameters
     ----------
     u, v, w : array of shape ([times,] [z,] y, x)
-        Components of the velocity, in length per time (m/s if ``geographic``); NaN is land. They are not copied before frames are
+        Components of the velocity, in length per time (m/s if ``geographic``); NaN and masked values are land. They are not copied before frames are
         read.
     x, y, z : array
         Coordinates of the nodes along the axes, as the arrays have them. ``z`` may be omitted for arrays of two dimensions.
@@ -265,7 +265,8 @@ def cells(
         Points of each cell, in the order of VTK: ``k`` is 3 (triangles), 4 (tetrahedra in three dimensions, quadrilaterals in two), 5
         (pyramids), 6 (wedges) or 8 (hexahedra); or those of all cells, with ``types`` and ``offsets``.
     velocity : array of shape ([times,] values, 3) or ([times,] values, 2)
-        Velocities at the points, or in the cells, in length per time. They are not copied before frames are read.
+        Velocities at the points, or in the cells (at the points, if there are as many), in length per time. They are not copied before
+        frames are read.
     types : int or array, optional
         Types of the cells in VTK, such as 10 for tetrahedra.
     offsets : array of shape (cells + 1,), optional

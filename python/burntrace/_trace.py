@@ -87,7 +87,8 @@ def trace(
     walk, motion, inlet, obstacles, patches, sources, units : dict or list of dicts, optional
         Sections of a case file.
     device, precision, threads, memory, strategy, batch
-        As in ``[run]``: ``device="cpu"`` or ``"vulkan:0"`` (see :func:`devices`), ``precision="f64"``.
+        As in ``[run]``: ``device="cpu"``, ``"gpu"`` or ``"vulkan:0"`` (see :func:`devices`; default: the first graphics card, or the CPU),
+        ``precision="f64"``. The first call of a process starts its ``threads``.
 
     Returns
     -------
