@@ -288,7 +288,7 @@ pub fn one_of<T: AsRef<str>>(names: &[T]) -> String {
 }
 
 /// Names and keys of other programs, and what they are here.
-const ELSEWHERE: [(&str, &str); 44] = [
+const ELSEWHERE: [(&str, &str); 43] = [
     ("absorb", "exit"),
     ("absorbing", "exit"),
     ("beach", "stick"),
@@ -308,7 +308,6 @@ const ELSEWHERE: [(&str, &str); 44] = [
     ("rk2", "midpoint"),
     ("rk23", "dormand-prince"),
     ("rk45", "dormand-prince"),
-    ("rk5", "dormand-prince"),
     ("single", "f32"),
     ("unstructured", "mesh"),
     ("atol", "absolute"),
