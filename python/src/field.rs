@@ -15,7 +15,7 @@ use burntrace::{
     case::{Case, DeviceField, Error, OwnField},
     io::{series::DataSet, tracks::ArrayTracks},
 };
-use pyo3::{prelude::*, types::PyDict};
+use pyo3::{PyTraverseError, PyVisit, prelude::*, types::PyDict};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The arrays of tracks, the periods of the domain, the summary of their run, and its warnings.
@@ -55,6 +55,11 @@ impl Field {
         });
         let (function, loaded) = (function.transpose()?, Mutex::default());
         Ok(Field { data, frames, function, loaded, slot })
+    }
+
+    /// Shows the garbage collector the function, which may be a method of an object that has the field.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.function.as_ref().map_or(Ok(()), |function| visit.call(&function.velocity))
     }
 
     /// The name that stands for the variables in memory where files are named.
@@ -168,6 +173,10 @@ impl Field {
 
     /// The field on the device of a case, as it is held, or loaded now.
     fn load(&self, case: &Case, console: &PythonConsole) -> Result<Arc<DeviceField>, Error> {
+        if self.function.is_some() {
+            // It holds the function, and has the console of one call.
+            return Ok(Arc::new(case.load(console)?));
+        }
         let mut held = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(field) = &*held
             && field.suits(case)?

@@ -2,8 +2,10 @@
 
 import copy
 import datetime
+import gc
 import pickle
 import threading
+import weakref
 
 import burntrace as bt
 import numpy as np
@@ -133,6 +135,22 @@ def test_exceptions_of_lazy_arrays():
     with pytest.raises(bt.RunFailed, match="disk gone") as raised:
         bt.trace(bt.grid(Lazy(OSError("disk gone")), V, x=X, y=Y), SEEDS, **KEYS)
     assert isinstance(raised.value.__cause__, OSError)
+
+
+def test_objects_with_a_field_of_their_own_method_are_collected():
+    class Model:
+        def __init__(self):
+            self.field = bt.function(self.velocity, low=[-1, -1, -1], high=[1, 1, 1])
+
+        def velocity(self, position, time):
+            return 0 * position
+
+    model = Model()
+    bt.trace(model.field, [[0.0, 0.0, 0.0]], **KEYS)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
 
 
 def test_fields_are_dropped_while_others_are_made():
