@@ -28,7 +28,7 @@
 //! ```
 
 pub use burntrace_case::{
-    Completed, DeviceField, Error, GradientBy, Leaves, TrackedRun,
+    Comparison, Completed, DeviceField, Error, GradientBy, Leaves, StepCheck, TrackedRun,
     console::{Console, Hint, Interrupts, Silent},
     file::{
         AxisName, Boundary, Burst, Case, Condition, Definition, DeviceNames, Diffusivity, Domain,

@@ -104,6 +104,11 @@ impl DeviceField {
         Ok(key(case)? == self.key && self.loaded.suits(case, &self.device))
     }
 
+    /// The field with its description.
+    pub(crate) fn loaded(&self) -> &LoadedField {
+        &self.loaded
+    }
+
     /// The device.
     pub fn device(&self) -> &OpenDevice {
         &self.device

@@ -12,6 +12,8 @@ pub mod job;
 mod library;
 pub mod ranks;
 pub mod run;
+mod step_check;
 
 pub use in_memory::{DeviceField, GradientBy, Leaves, TrackedRun};
 pub use library::{Completed, Error};
+pub use step_check::{Comparison, StepCheck};

@@ -27,6 +27,10 @@ pub enum Error {
 
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
+        let error = match error.downcast::<Error>() {
+            Ok(own) => return own,
+            Err(error) => error,
+        };
         let text = errors::chain(&error);
         match (error.is::<Misuse>(), error.is::<Stopped>()) {
             (true, _) => Error::Invalid(text),

@@ -3,6 +3,7 @@
 mod allocator;
 mod args;
 mod bench;
+mod check;
 mod compare;
 mod compilations;
 mod demo;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         args::Command::Run(run) => run::execute(&run),
         args::Command::Sweep(sweep) => sweep::execute(&sweep),
         args::Command::Plan(plan) => plan::execute(&plan),
+        args::Command::Check(check) => check::execute(&check),
         args::Command::Probe(probe) => probe::execute(&probe),
         args::Command::Density(density) => density::execute(&density),
         args::Command::Ftle(ftle) => ftle::execute(&ftle),

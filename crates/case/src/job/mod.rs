@@ -21,6 +21,7 @@ mod words;
 pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
 pub use geometry::{geometry, units};
+pub use inertia::columns;
 pub use input::FieldFiles;
 pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
 pub use motion::motion;

@@ -77,6 +77,8 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Estimate the memory of a case, and choose batches and frames, without running it
     Plan(PlanArgs),
+    /// Check the steps of a case: halve them, and compare the ends of a sample of its particles
+    Check(CheckArgs),
     /// Interpolate the arrays of files at given positions and times
     Probe(ProbeArgs),
     /// Estimate the particle density (KDE, SPH, histogram) as image data and pictures
@@ -208,6 +210,23 @@ pub struct PlanArgs {
     #[arg(long, value_delimiter = ',')]
     pub device: Vec<String>,
     /// Set a key of the case, such as `run.memory=3GiB`; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+#[derive(Args)]
+pub struct CheckArgs {
+    /// Case file
+    pub case: PathBuf,
+    /// Number of particles, at equal distances in the list of seeds
+    #[arg(long, default_value_t = 1000)]
+    pub particles: usize,
+    /// Device; overrides the case
+    #[arg(long)]
+    pub device: Option<String>,
+    /// Set a key of the case, such as `trace.dt=0.01`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     #[command(flatten)]

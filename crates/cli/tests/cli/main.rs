@@ -6,6 +6,7 @@ mod arrays;
 mod bench;
 #[path = "../../../../tests/support/browser.rs"]
 mod browser;
+mod check;
 mod clock;
 mod command_fuzz;
 mod commands;

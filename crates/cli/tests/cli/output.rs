@@ -58,6 +58,7 @@ fn every_command_is_quiet_or_prints_one_document() {
         &["info", "run"][..],
         &["info", &data],
         &["plan", "case.toml"],
+        &["check", "case.toml", "--particles", "8"],
         &probe,
         &["density", "run", "--nodes", "9", "--save", "0,1", "--gif", "--seconds", "0.2"],
         &["ftle", "run", "--save", "1"],

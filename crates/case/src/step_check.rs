@@ -1,0 +1,276 @@
+//! Whether the steps of a case are right: ends of a sample of its particles with other steps, precision and frames.
+
+use crate::{
+    Error,
+    console::{Console, Silent},
+    file::{Case, FieldSource, Misuse, Save, SeedShape, Seeds},
+    in_memory::DeviceField,
+    job,
+};
+use anyhow::Result;
+use burntrace_core::{Precision, Scheme, Span, Status, sphere};
+use burntrace_io::tracks::{ArrayTracks, HostArray, TrackArray};
+use serde::Serialize;
+
+/// How far the ends of particles are from those of runs with other steps, precision and frames.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepCheck {
+    /// Number of particles that were traced, and of those of the case.
+    pub particles: [usize; 2],
+    /// The scheme of the steps.
+    #[serde(with = "burntrace_core::names::Scheme")]
+    pub scheme: Scheme,
+    /// Median distance from the release to the end, as a length.
+    pub travel: f64,
+    /// The comparisons.
+    pub comparisons: Vec<Comparison>,
+    /// The order that two halvings of the step show; `None` if the differences are those of rounding, or there are none.
+    pub order: Option<f64>,
+    /// The error of the case's own step that follows from them, as a length (median).
+    pub error: Option<f64>,
+    /// What was left out.
+    pub notes: Vec<String>,
+}
+
+/// Distances between the ends of two runs, as lengths.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// What differs: `dt`, `precision` or `frames`.
+    pub key: &'static str,
+    /// Its values in both runs.
+    pub values: [String; 2],
+    /// The median distance.
+    pub median: f64,
+    /// That of the ninetieth of a hundred particles.
+    pub p90: f64,
+    /// The largest one.
+    pub max: f64,
+    /// Number of particles that end otherwise in the other run.
+    pub other_ends: usize,
+}
+
+/// Ends of particles.
+struct Ends {
+    position: Vec<[f64; 3]>,
+    status: Vec<u8>,
+    /// Distances from the release.
+    travel: Vec<f64>,
+    radius: Option<f64>,
+}
+
+impl Case {
+    /// Traces a sample of the case's particles with its steps, half and a quarter of them, in both precisions, and with every second
+    /// frame, and compares their ends. No file is written. A random walk is left out.
+    ///
+    /// # Errors
+    ///
+    /// If the case is invalid, has a tolerance or diameters by column, or a run fails.
+    pub fn check_steps(&self, particles: usize, console: &dyn Console) -> Result<StepCheck, Error> {
+        Ok(check(self, particles, console)?)
+    }
+}
+
+fn check(case: &Case, particles: usize, console: &dyn Console) -> Result<StepCheck> {
+    let (mut case, mut notes) = plain(case)?;
+    case.check()?;
+    let own = case.run.precision;
+    let device = case.open_device(console)?;
+    if device.has_f64 {
+        case.run.precision = Precision::F64;
+    }
+    let field = case.load(console)?;
+    let particles = sample(&mut case, &field, particles)?;
+    let span = job::time_span(&case, field.loaded())?;
+    let with_step = |parts: u32| {
+        let dt = Some(span.dt / f64::from(parts));
+        let span = Span { t0: Some(span.t0), t1: Some(span.t1), dt, steps: None };
+        let mut case = case.clone();
+        case.trace.span = span;
+        case
+    };
+    let runs = [1, 2, 4].map(|parts| ends(&field, &with_step(parts)));
+    let [first, second, third] = runs;
+    let (first, second, third) = (first?, second?, third?);
+    let dt = |parts: f64| format!("{}", crate::format::twelve_digits(span.dt / parts));
+    let halved = first.compare(&second, "dt", [dt(1.0), dt(2.0)]);
+    let quartered = second.compare(&third, "dt", [dt(2.0), dt(4.0)]);
+    let travel = quantile(first.travel.clone(), 0.5);
+    let order = order(&halved, &quartered, travel, case.run.precision);
+    let error = order.map(|order| halved.median / (1.0 - 2_f64.powf(-order)));
+    let mut comparisons = vec![halved, quartered];
+    if device.has_f64 {
+        let single = Case {
+            run: crate::file::Run { precision: Precision::F32, ..case.run.clone() },
+            ..with_step(1)
+        };
+        let single = ends(&single.load(&Silent::default())?, &single)?;
+        comparisons.push(first.compare(&single, "precision", ["f64".into(), "f32".into()]));
+        if own == Precision::F32 {
+            notes.push("steps and frames are compared in f64; the case has f32".into());
+        }
+    } else {
+        notes.push(format!(
+            "`{}` has no f64, so that differences of steps include rounding",
+            device.name
+        ));
+    }
+    comparisons.extend(frames(&with_step(1), &field, &first, &mut notes));
+    let scheme = case.trace.solver.scheme;
+    Ok(StepCheck { particles, scheme, travel, comparisons, order, error, notes })
+}
+
+/// The case without what has nothing to do with its steps, and what was left out.
+fn plain(case: &Case) -> Result<(Case, Vec<String>)> {
+    if case.trace.solver.tolerance.is_some() {
+        return Err(Misuse::error(
+            "the case has [trace.tolerance], by which steps are chosen; compare tolerances with `burntrace sweep`",
+        ));
+    }
+    if let Some(column) = job::columns(case).first() {
+        return Err(Misuse::error(format!(
+            "[motion] has the column `{column}` of the seeds, of which a sample is taken; give a number or a distribution"
+        )));
+    }
+    let mut case = Case { save: Save::default(), ..case.clone() };
+    let mut notes = Vec::new();
+    if case.walk.take().is_some() {
+        case.field.options.diffusivity = None;
+        notes.push(
+            "the random walk is left out: with other steps it has other random numbers".into(),
+        );
+    }
+    if case.motion.as_mut().is_some_and(|motion| motion.turbulence.take().is_some()) {
+        notes.push(
+            "motion.turbulence is left out: with other steps it has other random numbers".into(),
+        );
+    }
+    Ok((case, notes))
+}
+
+/// Replaces the seeds by a sample at equal distances in their list. Returns its size, and their number.
+fn sample(case: &mut Case, field: &DeviceField, particles: usize) -> Result<[usize; 2]> {
+    let loaded = field.loaded();
+    let (seeds, _) = job::seeds(case, job::domain(case, loaded)?, loaded)?;
+    let (all, count) = (seeds.len(), seeds.len().min(particles.max(1)));
+    if all == 0 {
+        return Err(Misuse::error(
+            "the case has no seeds, of which a sample is taken; add [seeds] for the check",
+        ));
+    }
+    let places: Vec<usize> = (0..count).map(|i| (2 * i + 1) * all / (2 * count)).collect();
+    let points = places.iter().map(|place| seeds.positions()[*place]).collect();
+    let times = seeds.release().map(|times| places.iter().map(|place| times[*place]).collect());
+    let outside = case.seeds.first().map(|block| block.outside).unwrap_or_default();
+    let shape = SeedShape::List { points, times };
+    case.seeds = vec![Seeds { shape, release: None, repeat: None, outside }];
+    case.source.clear();
+    Ok([count, all])
+}
+
+/// The ends of a run with every second frame, beside those of one with all.
+fn frames(
+    case: &Case,
+    field: &DeviceField,
+    all: &Ends,
+    notes: &mut Vec<String>,
+) -> Option<Comparison> {
+    let count = field.loaded().description.series()?.times.len();
+    if count < 3 || !matches!(case.field.source, FieldSource::Files { .. }) {
+        return None;
+    }
+    let mut half = case.clone();
+    half.field.options.frames.every *= 2;
+    let run = half.load(&Silent::default()).and_then(|field| Ok(ends(&field, &half)?));
+    match run {
+        Ok(ends) => {
+            let values = [count.to_string(), count.div_ceil(2).to_string()];
+            Some(all.compare(&ends, "frames", values))
+        }
+        Err(error) => {
+            notes.push(format!("frames are not compared: with every second one, {error}"));
+            None
+        }
+    }
+}
+
+/// The ends of the particles of a case.
+fn ends(field: &DeviceField, case: &Case) -> Result<Ends> {
+    let units = field.units(case);
+    let radius = units.radius;
+    let mut tracks = ArrayTracks::new(units);
+    field.trace_into(case, &mut tracks, &Silent::default())?;
+    let periods = tracks.periods();
+    let arrays = tracks.into_arrays();
+    let of = |name: &str| arrays.iter().find(|array| array.name == name);
+    let mut position = rows(of("position"));
+    let turns = rows(of("image"));
+    for (position, turns) in position.iter_mut().zip(turns) {
+        (0..3).for_each(|d| position[d] += turns[d] * periods[d]);
+    }
+    let release = rows(of("release_position"));
+    let travel = release.iter().zip(&position).map(|(from, to)| distance(radius, from, to));
+    let status = match of("end_status").map(|array| &array.values) {
+        Some(HostArray::U8(codes)) => codes.clone(),
+        _ => Vec::new(),
+    };
+    Ok(Ends { travel: travel.collect(), status, radius, position })
+}
+
+/// Vectors of an array.
+fn rows(array: Option<&TrackArray>) -> Vec<[f64; 3]> {
+    let numbers: Vec<f64> = match array.map(|array| &array.values) {
+        Some(HostArray::F32(numbers)) => numbers.iter().map(|x| f64::from(*x)).collect(),
+        Some(HostArray::F64(numbers)) => numbers.clone(),
+        Some(HostArray::I32(numbers)) => numbers.iter().map(|x| f64::from(*x)).collect(),
+        _ => Vec::new(),
+    };
+    numbers.as_chunks::<3>().0.to_vec()
+}
+
+/// A distance as a length: on a sphere, of the chord.
+fn distance(radius: Option<f64>, from: &[f64; 3], to: &[f64; 3]) -> f64 {
+    let place = |position: &[f64; 3]| {
+        radius.map_or(*position, |radius| sphere::in_space(radius, *position))
+    };
+    let (from, to) = (place(from), place(to));
+    (0..3).map(|d| (to[d] - from[d]).powi(2)).sum::<f64>().sqrt()
+}
+
+impl Ends {
+    fn compare(&self, other: &Ends, key: &'static str, values: [String; 2]) -> Comparison {
+        let pairs = self.position.iter().zip(&other.position);
+        let pairs = pairs.zip(self.status.iter().zip(&other.status));
+        let is_released = |status: u8| {
+            ![Status::Waiting, Status::NotLocated].iter().any(|of| of.code() == i32::from(status))
+        };
+        let pairs: Vec<_> = pairs.filter(|(_, (status, _))| is_released(**status)).collect();
+        let alike = pairs.iter().filter(|(_, (own, others))| own == others);
+        let distances: Vec<f64> =
+            alike.map(|((from, to), _)| distance(self.radius, from, to)).collect();
+        let at = |share| quantile(distances.clone(), share);
+        let other_ends = pairs.len() - distances.len();
+        Comparison { key, values, median: at(0.5), p90: at(0.9), max: at(1.0), other_ends }
+    }
+}
+
+/// The number below which a share of numbers is; 0 of none.
+fn quantile(mut numbers: Vec<f64>, share: f64) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let place = (share * (numbers.len() as f64 - 1.0)).round().max(0.0) as usize;
+    numbers.get(place).copied().unwrap_or_default()
+}
+
+/// The order by the differences of two halvings, if they are above those of rounding.
+fn order(
+    halved: &Comparison,
+    quartered: &Comparison,
+    travel: f64,
+    precision: Precision,
+) -> Option<f64> {
+    let rounding = match precision {
+        Precision::F32 => 1e-6,
+        Precision::F64 => 1e-14,
+    };
+    let is_seen = quartered.median > rounding * travel && quartered.median > 0.0;
+    is_seen.then(|| (halved.median / quartered.median).log2())
+}
