@@ -10,13 +10,20 @@ Lengths and times are those of the data: metres and seconds where files name the
 such as ``"10 min"`` or ``"30 d"`` is seconds; a point in time may be a date.
 """
 
+import os as _os
+import sys as _sys
+import tempfile as _tempfile
 from importlib.metadata import version as _version
+
+# Graphics drivers print errors without it on a machine without a desktop.
+if _sys.platform == "linux":
+    _os.environ.setdefault("XDG_RUNTIME_DIR", _tempfile.gettempdir())
 
 from ._burntrace import devices
 from ._errors import Error, InvalidCase, RunFailed, RunStopped
 from ._field import Field, cells, flow, function, grid, mesh, open, points
 from ._gradients import value_and_grad, vjp
-from ._run import Run, run
+from ._run import Run, check, run
 from ._trace import trace
 from ._tracks import Tracks, join
 
@@ -31,6 +38,7 @@ __all__ = [
     "RunStopped",
     "Tracks",
     "cells",
+    "check",
     "devices",
     "flow",
     "function",

@@ -78,12 +78,7 @@ def run(
     RunFailed
         If a file cannot be read or written, or the device fails.
     """
-    _process.check()
-    for key, value in (set or {}).items():
-        if isinstance(value, Mapping):
-            raise InvalidCase(f"`set` has {{{key!r}: {value!r}}}; give keys with their section, such as {{'trace.dt': 0.1}}")
-    given = plain(case) if isinstance(case, Mapping) else os.fspath(case)
-    keys = [f"{key}={'' if value is None else json.dumps(plain(value))}" for key, value in (set or {}).items()]
+    given, keys = _given(case, set)
     call, close = _progress(progress)
     try:
         _, texts = _burntrace.run(given, keys, os.fspath(out), overwrite, call)
@@ -92,3 +87,37 @@ def run(
     for text in texts:
         warnings.warn(text, stacklevel=2)
     return Run(out)
+
+
+def check(
+    case: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    set: Mapping[str, Any] | None = None,
+    particles: int = 1000,
+) -> dict[str, Any]:
+    """Checks the steps of a case, as ``burntrace check`` does: half and a quarter of the step, both precisions, every second frame.
+
+    Parameters
+    ----------
+    case, set
+        As for :func:`run`.
+    particles
+        Number of particles, at equal distances in the list of seeds.
+
+    Returns
+    -------
+    dict
+        ``comparisons`` with the median, 90th percentile and maximum of the distances between ends; ``order`` and ``error`` of the
+        step; ``travel``, the median distance from release to end. Lengths are those of the data.
+    """
+    return _burntrace.check(*_given(case, set), particles)
+
+
+def _given(case: str | os.PathLike[str] | Mapping[str, Any], set: Mapping[str, Any] | None) -> tuple[Any, list[str]]:
+    """A case, and the keys that are set in it."""
+    _process.check()
+    for key, value in (set or {}).items():
+        if isinstance(value, Mapping):
+            raise InvalidCase(f"`set` has {{{key!r}: {value!r}}}; give keys with their section, such as {{'trace.dt': 0.1}}")
+    given = plain(case) if isinstance(case, Mapping) else os.fspath(case)
+    return given, [f"{key}={'' if value is None else json.dumps(plain(value))}" for key, value in (set or {}).items()]

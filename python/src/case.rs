@@ -38,6 +38,34 @@ pub fn put_seeds(case: &mut Case, seeds: Vec<GivenSeeds>) -> PyResult<()> {
     Ok(())
 }
 
+/// A case file, or a case of a dictionary, with some keys set.
+fn given(case: &Bound<'_, PyAny>, keys: &[String]) -> PyResult<Case> {
+    let py = case.py();
+    let case = match case.cast::<PyDict>() {
+        Ok(sections) => of_dict(sections, None)?,
+        Err(_) => {
+            let path: PathBuf = case.extract()?;
+            Case::from_path(path).map_err(|error| errors::raised(py, error))?
+        }
+    };
+    let set = keys.iter().try_fold(case, |case, key| case.with(key));
+    set.map_err(|error| errors::raised(py, error))
+}
+
+/// Compares the ends of a sample of a case's particles with other steps, precision and frames.
+#[pyfunction]
+pub fn check<'py>(
+    py: Python<'py>,
+    case: &Bound<'py, PyAny>,
+    keys: Vec<String>,
+    particles: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let case = given(case, &keys)?;
+    let console = PythonConsole::default();
+    let check = py.detach(|| case.check_steps(particles, &console));
+    Ok(pythonize::pythonize(py, &check.map_err(|error| errors::raised(py, error))?)?)
+}
+
 /// Runs a case file, or a case of a dictionary, in a folder, and returns its summary and its warnings.
 #[pyfunction]
 #[pyo3(signature = (case, keys, out, overwrite, progress))]
@@ -49,15 +77,7 @@ pub fn run<'py>(
     overwrite: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, Vec<String>)> {
-    let case = match case.cast::<PyDict>() {
-        Ok(sections) => of_dict(sections, None)?,
-        Err(_) => {
-            let path: PathBuf = case.extract()?;
-            Case::from_path(path).map_err(|error| errors::raised(py, error))?
-        }
-    };
-    let set = keys.iter().try_fold(case, |case, key| case.with(key));
-    let case = set.map_err(|error| errors::raised(py, error))?;
+    let case = given(case, &keys)?;
     let console = PythonConsole::new(progress);
     let done = py.detach(|| case.run_over(out, overwrite, &console));
     let done = done.map_err(|error| {

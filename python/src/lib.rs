@@ -19,7 +19,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _burntrace {
     #[pymodule_export]
-    use super::{case::run, devices, field::Field, gradients::Pullback, nearest};
+    use super::{
+        case::{check, run},
+        devices,
+        field::Field,
+        gradients::Pullback,
+        nearest,
+    };
 }
 
 /// The known name that another one stands for, if any is similar.

@@ -115,6 +115,15 @@ def test_runs_are_not_overwritten_unless_asked(tmp_path):
         bt.run(case, out=tmp_path / "b", set={"trase.dt": 1})
 
 
+def test_steps_are_checked():
+    case = {"field": {"flow": "double-gyre"}, "seeds": {"kind": "uniform", "count": 50}, "trace": {"dt": 0.1, "t1": 5.0}}
+    check = bt.check(case, particles=20)
+    assert tuple(check["particles"]) == (20, 50) and 3.5 < check["order"] < 4.5
+    assert bt.check(case, set={"trace.dt": 0.2}, particles=20)["error"] > 10 * check["error"]
+    with pytest.raises(bt.InvalidCase, match="no seeds"):
+        bt.check({**case, "seeds": None, "source": {"rate": 1.0, "capacity": 9, "inlet": {"kind": "face", "face": "x-low"}}})
+
+
 def test_tables():
     pandas = pytest.importorskip("pandas")
     field = bt.flow(["1", "0"], low=[0, 0, 0], high=[1, 1, 0])
