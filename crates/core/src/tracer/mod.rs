@@ -45,6 +45,7 @@ mod settling;
 mod setup;
 mod slot_counters;
 mod slots;
+mod slow;
 mod snapshot;
 mod start;
 mod state;

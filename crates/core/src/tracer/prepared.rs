@@ -250,27 +250,6 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Why steps will be slow: the reason for which they are tensor operations, and what would make them fast. `None` for the fused
-    /// engine, and where the tensor engine was asked for. A run says it as a warning of `tracing`, too.
-    ///
-    /// ```
-    /// # use burntrace_core::{Domain, FieldFn, Precision, Seeds, Span, Tracer};
-    /// # use burn::tensor::Device;
-    /// # fn main() -> burntrace_core::Result<()> {
-    /// let rest = |position: burn::tensor::Tensor<2>, _time| position.zeros_like();
-    /// let field = FieldFn::new(Domain::new([0.0; 3], [1.0; 3])?, &Device::flex(), Precision::F32, rest);
-    /// let tracer = Tracer::new(&field).span(Span { t1: Some(1.0), dt: Some(0.1), ..Span::default() });
-    /// let seeds = Seeds::list(vec![[0.5; 3]])?;
-    /// assert!(tracer.prepare(&seeds)?.slow_steps().unwrap().starts_with("a field of one's own"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn slow_steps(&self) -> Option<String> {
-        let is_asked_for = self.tracer.execution.engine == Some(Engine::Tensor);
-        let is_slow = self.stepper.engine == Engine::Tensor && !is_asked_for;
-        is_slow.then(|| self.tracer.why_tensor_steps())
-    }
-
     /// The engine that will take the steps.
     pub fn engine(&self) -> Engine {
         self.stepper.engine

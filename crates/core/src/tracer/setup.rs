@@ -144,23 +144,6 @@ impl Tracer<'_> {
         Ok(engine)
     }
 
-    /// Why the steps of a run are tensor operations, and what would make them fast.
-    pub(super) fn why_tensor_steps(&self) -> String {
-        let (reason, remedy) = match () {
-            () if self.field.sampled().is_none() && self.field.formula_start(0.0).is_none() => {
-                ("a field of one's own", "evaluate it at the nodes of a grid, or give formulas")
-            }
-            () if self.motion.inertia.is_some() => {
-                (Feature::InertiaInTensors.name(), "give a CPU device")
-            }
-            () => (Feature::CardGradients.name(), "give a CPU device"),
-        };
-        format!(
-            "{reason}: steps are tensor operations, much slower than the fused steps of grids, meshes, points and \
-             formulas; {remedy}"
-        )
-    }
-
     /// What was given of a feature, for the error of a run that may not have it.
     fn given(&self, feature: Feature) -> Option<String> {
         let names = || self.surroundings.patches.iter().map(|patch| format!("`{}`", patch.name()));
