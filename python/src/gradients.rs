@@ -43,16 +43,20 @@ fn backward(tracks: &Tracks, leaves: &Leaves, numbers: Vec<f64>) -> Gradients {
     let positions = tracks.positions();
     let data = TensorData::new(numbers, positions.dims());
     let beside = (&positions.device(), positions.dtype());
-    let sum = (positions * Tensor::from_data(data, beside)).sum();
+    let sum = total(positions * Tensor::from_data(data, beside));
     // So that there is a graph even where positions depend on no leaf.
-    let none = |sum: Tensor<1>| sum * 0.0;
     let of_leaves = [
-        leaves.seeds.clone().map(|leaf| none(leaf.sum())),
-        leaves.values.clone().map(|leaf| none(leaf.sum())),
-        leaves.drift.clone().map(|leaf| none(leaf.sum())),
-        leaves.diffusivity.clone().map(|leaf| none(leaf.sum())),
+        leaves.seeds.clone().map(|leaf| total(leaf) * 0.0),
+        leaves.values.clone().map(|leaf| total(leaf) * 0.0),
+        leaves.drift.clone().map(|leaf| total(leaf) * 0.0),
+        leaves.diffusivity.clone().map(|leaf| total(leaf) * 0.0),
     ];
     of_leaves.into_iter().flatten().fold(sum, |sum, other| sum + other).backward()
+}
+
+/// The sum of a tensor, axis by axis: Burn's sum of all at once ends the process on software Vulkan.
+fn total<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
+    (0..D).fold(tensor, |tensor, axis| tensor.sum_dim(axis)).reshape([1])
 }
 
 /// A graph that is not pulled back would stay in memory.

@@ -55,6 +55,14 @@ def test_gradients_by_seeds_and_values():
     check(gradients["v"], lambda of: value(v=of), V)
 
 
+@pytest.mark.skipif("vulkan:0" not in dict(bt.devices()), reason="no Vulkan")
+def test_gradients_on_vulkan_are_those_of_the_cpu():
+    keys = dict(wrt=["seeds", "values"], **{**KEYS, "precision": "f32"})
+    gradients = [bt.value_and_grad(loss, field(), SEEDS, device=device, **keys)[1] for device in ("cpu", "vulkan:0")]
+    for name, values in gradients[0].items():
+        np.testing.assert_allclose(gradients[1][name], values, atol=2e-4 * np.abs(values).max(), err_msg=name)
+
+
 def test_gradients_by_drift_and_diffusivity():
     keys = dict(drift=[0.1, -0.05, 0.0], diffusivity=[0.02, 0.01, 0.0])
     _, gradients = bt.value_and_grad(loss, field(), SEEDS, wrt=["drift", "diffusivity"], **KEYS, **keys)
