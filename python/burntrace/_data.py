@@ -73,6 +73,13 @@ def _seconds(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
 
 def _times(times: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
     """Times as numbers, and the attributes of dates."""
+    if times.dtype.kind == "O" and len(times) and hasattr(times[0], "calendar"):
+        import xarray
+
+        # Dates of cftime, in calendars that numpy does not have.
+        attributes = {"units": f"seconds since {times[0].isoformat(' ')}", "calendar": times[0].calendar}
+        dates = xarray.Variable(("time",), times, encoding=attributes)
+        return xarray.conventions.encode_cf_variable(dates).values, attributes
     if times.dtype.kind in "OUS":
         try:
             times = np.array([np.datetime64(_utc(of)) for of in times], "datetime64[ns]")

@@ -80,6 +80,11 @@ def test_dates():
         tracks = bt.trace(dated(time=time), SEEDS, t1="2024-02-03", dt="1 h")
         assert tracks.attributes["time"]["units"] == "seconds since 2024-02-01T00:00:00"
         np.testing.assert_allclose(tracks.time, 2 * 86400)
+    cftime = pytest.importorskip("cftime")
+    for calendar in ("noleap", "standard"):
+        time = [cftime.datetime(2023, 2, 28 if calendar == "noleap" else 27, calendar=calendar) + datetime.timedelta(days=i) for i in range(4)]
+        tracks = bt.trace(dated(time=time), SEEDS, t1="2 d", dt="1 h")
+        assert tracks.attributes["time"]["calendar"] == calendar and tracks.time[-1] == 2 * 86400
     for text, keys in [("NaT", dict(t1=np.datetime64("NaT"))), ("`release` has the shape", dict(release=[[0.0]]))]:
         with pytest.raises(bt.InvalidCase, match=text):
             bt.trace(dated(), SEEDS, **{**dict(t1="1 d", dt="1 h"), **keys})
