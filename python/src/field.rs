@@ -135,8 +135,13 @@ impl Field {
             let tracks = tracks.map_err(|error| Error::Failed(error.to_string()))?;
             Ok((tracks, run))
         });
-        let (tracks, run) = traced.map_err(|error| errors::raised_after(py, error, &self.slot))?;
-        let given = given(py, tracks, &run.tracks.summary(), &console)?;
+        let stopped = console.take_exception();
+        let (tracks, run) = match (traced, stopped) {
+            (_, Some(exception)) => return Err(exception),
+            (Err(error), None) => return Err(errors::raised_after(py, error, &self.slot)),
+            (Ok(traced), None) => traced,
+        };
+        let given = given(py, tracks, &run.summary, &console)?;
         Ok((given, Pullback(Mutex::new(Some(run)))))
     }
 }

@@ -1,5 +1,9 @@
 """Gradients beside central differences."""
 
+import signal
+import threading
+import time
+
 import burntrace as bt
 import numpy as np
 import pytest
@@ -82,6 +86,15 @@ def test_tracks_are_those_of_a_run_without_gradients():
     assert not pull(np.zeros((3, 6, 3)))["seeds"].any()
     with pytest.raises(bt.InvalidCase, match="trace again"):
         pull(WEIGHTS)
+
+
+def test_ctrl_c_stops_a_run_with_gradients():
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        bt.vjp(bt.flow("double-gyre"), np.tile(SEEDS, (2000, 1)), t1=100.0, dt=1e-3, save=500)
+    assert time.monotonic() - start < 15
 
 
 def test_what_has_no_gradients_is_refused():

@@ -9,7 +9,8 @@ use crate::{
 };
 use burn::tensor::Tensor;
 use burntrace_core::{
-    Control, Observer, Progress, SavePlan, Seeds, Summary, TrackSink, Tracks, device::OpenDevice,
+    Control, Observer, Prepared, Progress, SavePlan, Seeds, Summary, TrackSink, Tracks,
+    device::OpenDevice,
 };
 use burntrace_io::{SeriesInfo, tracks::Units};
 use std::{ops::Range, time::Instant};
@@ -171,15 +172,7 @@ impl DeviceField {
         };
         about_seeds.extend(prepared.slow_steps());
         self.warn(case, about_seeds, console)?;
-        let interrupts = console.interrupts(None)?;
-        console.begin_steps(loaded.time_origin());
-        let mut observer = |progress: Progress| {
-            console.progress(progress, &IoStats::default);
-            if interrupts.code().is_some() { Control::Cancel } else { Control::Continue }
-        };
-        let traced = prepared.run_observed(sink, &mut observer as &mut dyn Observer);
-        console.end_steps();
-        traced.map_err(|error| run::failed(loaded, error))
+        observed(prepared, sink, (loaded, console))
     }
 
     /// Shows the warnings of a run.
@@ -257,9 +250,27 @@ impl DeviceField {
         let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
         self.warn(case, about_seeds, console)?;
         let plan = prepared.save_plan();
-        let tracks = prepared.run().map_err(|error| run::failed(&loaded, error))?;
-        Ok(TrackedRun { tracks, plan, seeds, leaves })
+        let mut tracks = Tracks::default();
+        let summary = observed(prepared, &mut tracks, (&loaded, console))?;
+        Ok(TrackedRun { tracks, summary, plan, seeds, leaves })
     }
+}
+
+/// Runs into a sink. A console shows the progress, and may stop the run.
+fn observed(
+    prepared: Prepared,
+    sink: &mut dyn TrackSink,
+    (loaded, console): (&LoadedField, &dyn Console),
+) -> anyhow::Result<Summary> {
+    let interrupts = console.interrupts(None)?;
+    console.begin_steps(loaded.time_origin());
+    let mut observer = |progress: Progress| {
+        console.progress(progress, &IoStats::default);
+        if interrupts.code().is_some() { Control::Cancel } else { Control::Continue }
+    };
+    let run = prepared.run_observed(sink, &mut observer as &mut dyn Observer);
+    console.end_steps();
+    run.map_err(|error| run::failed(loaded, error))
 }
 
 /// A quantity by which positions are differentiated.
@@ -293,7 +304,9 @@ pub struct Leaves {
 pub struct TrackedRun {
     /// The tracks, in the graph of the leaves.
     pub tracks: Tracks,
-    /// The plan of their saves.
+    /// The summary of the run.
+    pub summary: Summary,
+    /// The plan of the saves.
     pub plan: SavePlan,
     /// The seeds.
     pub seeds: Seeds,
