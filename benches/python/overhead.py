@@ -35,5 +35,28 @@ def main():
     size = sum(values.nbytes for values in tracks.arrays.values()) / 2**20
     print(f"1,000,000 particles x 21 saves: {seconds:.2f} s, arrays {size:.0f} MB, memory + {memory()[0] - peak:.0f} MB at most")
 
+    functions(keys)
+
+
+def functions(keys):
+    """A function of Python beside the same velocities on a grid."""
+    x, y = np.linspace(0, 2, 65), np.linspace(0, 1, 33)
+
+    def velocity(position, time):
+        a, b = np.pi * position[:, 0], np.pi * position[:, 1]
+        return np.column_stack([-np.sin(a) * np.cos(b), np.cos(a) * np.sin(b), 0 * a])
+
+    nodes = np.stack(np.meshgrid(x, y), -1).reshape(-1, 2)
+    u, v, _ = velocity(nodes, 0.0).T.reshape(3, 33, 65)
+    fields = {"grid": (bt.grid(u, v, x=x, y=y), 200), "function": (bt.function(velocity, low=[0, 0, 0], high=[2, 1, 0]), 20)}
+    for count in (100, 100_000):
+        seeds = np.random.default_rng(0).uniform([0, 0], [2, 1], (count, 2))
+        for name, (field, steps) in fields.items():
+            bt.trace(field, seeds, steps=5, **keys)
+            start = time.perf_counter()
+            bt.trace(field, seeds, steps=steps, **keys)
+            speed = count * steps / (time.perf_counter() - start) / 1e6
+            print(f"{count} particles in a {name}: {speed:.2f} M particle-steps/s")
+
 
 main()

@@ -43,23 +43,14 @@ def _encoded(name: str, variable: Any) -> Variable:
         if key in variable.encoding and key not in attributes:
             attributes[key] = variable.encoding[key]
     values = variable
-    if variable.dtype.kind == "M":
-        values, units = _seconds(variable.values)
+    if variable.dtype.kind in "mM" or variable.dtype.kind == "O" and _are_dates(variable):
+        values, units = _times(variable.values)
         attributes.update(units)
-    elif variable.dtype.kind == "m":
-        values = variable.values / np.timedelta64(1, "s")
-        attributes["units"] = "s"
-    elif variable.dtype.kind == "O" and _are_dates(variable):
-        import xarray
-
-        values = xarray.conventions.encode_cf_variable(variable.copy(deep=False))
-        attributes.update(values.attrs)
     return of_array(name, [str(of) for of in variable.dims], values, attributes)
 
 
 def _are_dates(variable: Any) -> bool:
-    first = variable.values.flat[0] if variable.size else None
-    return hasattr(first, "calendar")
+    return variable.size > 0 and hasattr(variable.values.flat[0], "calendar")
 
 
 def _seconds(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
@@ -72,21 +63,22 @@ def _seconds(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
 
 
 def _times(times: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
-    """Times as numbers, and the attributes of dates."""
-    if times.dtype.kind == "O" and len(times) and hasattr(times[0], "calendar"):
+    """Times as numbers, and the attributes of dates and of lengths of time."""
+    first: Any = times.flat[0] if times.size else None
+    if hasattr(first, "calendar"):
         import xarray
 
         # Dates of cftime, in calendars that numpy does not have.
-        attributes = {"units": f"seconds since {times[0].isoformat(' ')}", "calendar": times[0].calendar}
-        dates = xarray.Variable(("time",), times, encoding=attributes)
-        return xarray.conventions.encode_cf_variable(dates).values, attributes
+        attributes = {"units": f"seconds since {first.isoformat(' ')}", "calendar": first.calendar}
+        names = [f"dimension_{i}" for i in range(times.ndim)]
+        return xarray.conventions.encode_cf_variable(xarray.Variable(names, times, encoding=attributes)).values, attributes
     if times.dtype.kind in "OUS":
         try:
             times = np.array([np.datetime64(_utc(of)) for of in times], "datetime64[ns]")
         except (TypeError, ValueError):
             raise InvalidCase(f"`time` is of the type {times.dtype}; give numbers, or dates as numpy.datetime64") from None
     if times.dtype.kind == "m":
-        return times / np.timedelta64(1, "s"), {}
+        return times / np.timedelta64(1, "s"), {"units": "s"}
     return _seconds(times) if times.dtype.kind == "M" else (times, {})
 
 

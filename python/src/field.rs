@@ -184,7 +184,7 @@ impl Field {
         }
         let mut held = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(field) = &*held
-            && field.suits(case)?
+            && field.suits(case)
         {
             return Ok(field.clone());
         }

@@ -27,6 +27,18 @@ def dated(**keys):
     return bt.grid(u, 0 * u, x=X, y=Y, time=keys.pop("time", days), **keys)
 
 
+def test_a_field_is_loaded_again_for_what_it_needs():
+    field = grid(arrays={"k": 0.01 * U, "epsilon": 0.01 * U})
+    motion = {"kind": "inertial", "relaxation_time": 0.1, "beta": 0.0}
+    turbulence = {"k": "k", "epsilon": "epsilon", "seed": 1}
+    calm = bt.trace(field, SEEDS, motion=motion, **KEYS)
+    moved = bt.trace(field, SEEDS, motion={**motion, "turbulence": turbulence}, **KEYS)
+    assert np.abs(moved.position - calm.position).max() > 1e-4
+    sheared = bt.grid(U * Y[:, None], V, x=X, y=Y)
+    ends = [bt.trace(sheared, SEEDS, walk={"smagorinsky": c}, **KEYS).position[-1, 0, 1] for c in (0.0, 0.01)]
+    assert ends[0] == 0.5 and abs(ends[1] - 0.5) > 1e-4
+
+
 def test_missing_values_are_land():
     land = np.zeros((5, 9), bool)
     land[:, 6:] = True

@@ -3,17 +3,17 @@
 use crate::{
     Error,
     console::{self, Console, Silent},
-    file::{Case, Misuse},
+    file::{Case, Misuse, Run, Save},
     job::{self, LoadedField},
-    run::{self, IoStats, Session, devices},
+    run::{self, IoStats, devices},
 };
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
 use burntrace_core::{
     Control, Observer, Prepared, Progress, SavePlan, Seeds, Summary, TrackSink, Tracks,
     device::OpenDevice,
 };
 use burntrace_io::{SeriesInfo, tracks::Units};
-use std::{ops::Range, time::Instant};
+use std::ops::Range;
 
 /// The field of a case on a device, for runs whose tracks stay in memory.
 ///
@@ -35,8 +35,8 @@ use std::{ops::Range, time::Instant};
 pub struct DeviceField {
     loaded: LoadedField,
     device: OpenDevice,
-    /// What its loading depends on, as text.
-    key: String,
+    /// What its loading depends on.
+    keys: Case,
 }
 
 impl Case {
@@ -48,7 +48,25 @@ impl Case {
     pub fn load(&self, console: &dyn Console) -> Result<DeviceField, Error> {
         let device = self.open_device(console)?;
         let loaded = job::field(self, &device, console)?;
-        Ok(DeviceField { key: key(self)?, loaded, device })
+        Ok(DeviceField { keys: self.field_keys(), loaded, device })
+    }
+
+    /// A case with those of its keys that the field on its device depends on. Cases for which they are equal can share a field.
+    pub fn field_keys(&self) -> Case {
+        let Case { field, domain, boundary, patch, motion, units, save, run, .. } = self;
+        Case {
+            domain: domain.clone(),
+            boundary: *boundary,
+            patch: patch.clone(),
+            // It may need arrays of the field.
+            motion: motion.clone(),
+            // The field may have a diffusivity that follows from its velocity.
+            walk: job::mixing(self).and_then(|_| self.walk.clone()),
+            units: units.clone(),
+            save: Save { fields: save.fields.clone(), ..Save::default() },
+            run: Run { device: run.device.clone(), precision: run.precision, ..Run::default() },
+            ..Case::new(field.clone())
+        }
     }
 
     /// Opens the device of the case, and starts its threads.
@@ -72,6 +90,16 @@ impl Case {
 
     /// Runs the case, and keeps the tracks in memory. No file is written.
     ///
+    /// ```
+    /// # use burntrace_case::file::Case;
+    /// # fn main() -> Result<(), burntrace_case::Error> {
+    /// let case = Case::from_toml("field.flow = 'abc'\nseeds = { kind = 'uniform', count = 10 }\ntrace = { dt = 0.1, steps = 5 }")?;
+    /// let (tracks, summary) = case.trace()?;
+    /// assert_eq!((tracks.positions().dims(), summary.released), ([1, 10, 3], 10));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`Case::run`], but for its folder.
@@ -83,26 +111,10 @@ impl Case {
     }
 }
 
-/// What the field that a case loads depends on.
-fn key(case: &Case) -> Result<String, Error> {
-    let Case { field, domain, boundary, patch, walk, save, run, .. } = case;
-    let name = devices::only_name(&run.device, "a run in memory")?;
-    let text = format!(
-        "{field:?} {domain:?} {boundary:?} {patch:?} {walk:?} {:?} {:?} {:?} {name}",
-        save.fields, run.precision, run.memory
-    );
-    Ok(text)
-}
-
 impl DeviceField {
-    /// Whether another case would load the same field: it has the same keys of the field, the domain, the boundaries, the walk, the
-    /// sampled arrays, the precision and the device, and holds the same frames.
-    ///
-    /// # Errors
-    ///
-    /// If the case has several devices.
-    pub fn suits(&self, case: &Case) -> Result<bool, Error> {
-        Ok(key(case)? == self.key && self.loaded.suits(case, &self.device))
+    /// Whether another case would load the same field, and hold the same frames of it.
+    pub fn suits(&self, case: &Case) -> bool {
+        self.keys == case.field_keys() && self.loaded.suits(case, &self.device)
     }
 
     /// The field with its description.
@@ -177,9 +189,8 @@ impl DeviceField {
 
     /// Shows the warnings of a run.
     fn warn(&self, case: &Case, more: Vec<String>, console: &dyn Console) -> anyhow::Result<()> {
-        let DeviceField { loaded, device, .. } = self;
-        let session = Session { loaded, device, start: Instant::now(), console };
-        console::warn(console, &[run::warnings(case, &session)?, more].concat());
+        let warnings = run::warnings(case, &self.loaded, console)?;
+        console::warn(console, &[warnings, more].concat());
         Ok(())
     }
 
@@ -209,26 +220,7 @@ impl DeviceField {
         let mut loaded = self.loaded.on_device(&own)?;
         let mut leaves = Leaves::default();
         if by.contains(&GradientBy::Values) {
-            let is_renumbered =
-                |series: &SeriesInfo| series.is_cf() && self.loaded.field.mesh().is_some();
-            if self.loaded.description.series().is_some_and(is_renumbered) {
-                return Err(Misuse::error(
-                    "the values of a mesh of NetCDF or Zarr are in another order than in the file, so that there are no gradients by \
-                     them: give the mesh as arrays or as a VTK file",
-                ));
-            }
-            let none = || {
-                Misuse::error(
-                    "the field is a formula, which has no values: give it a grid (`field.sample`)",
-                )
-            };
-            let values = loaded.field.values().ok_or_else(none)?.map_err(Misuse::of)?;
-            let data = values.into_data();
-            let kept = (&device, precision.dtype());
-            let values = Tensor::<3>::from_data(data, kept).require_grad();
-            let field = loaded.field.with_values(values.clone()).ok_or_else(none)?;
-            loaded.field = field.map_err(Misuse::of)?;
-            leaves.values = Some(values);
+            leaves.values = Some(track_values(&mut loaded, &device)?);
         }
         let (mut seeds, about_seeds) = job::seeds(case, job::domain(case, &loaded)?, &loaded)?;
         if by.contains(&GradientBy::Seeds) {
@@ -254,6 +246,28 @@ impl DeviceField {
         let summary = observed(prepared, &mut tracks, (&loaded, console))?;
         Ok(TrackedRun { tracks, summary, plan, seeds, leaves })
     }
+}
+
+/// Makes the velocities of a field on a device a leaf that is tracked, and returns it.
+fn track_values(loaded: &mut LoadedField, device: &Device) -> anyhow::Result<Tensor<3>> {
+    let is_renumbered = |series: &SeriesInfo| series.is_cf() && loaded.field.mesh().is_some();
+    if loaded.description.series().is_some_and(is_renumbered) {
+        return Err(Misuse::error(
+            "the values of a mesh of NetCDF or Zarr are in another order than in the file, so that there are no gradients by them: \
+             give the mesh as arrays or as a VTK file",
+        ));
+    }
+    let none = || {
+        Misuse::error(
+            "the field is a formula, which has no values: give it a grid (`field.sample`)",
+        )
+    };
+    let values = loaded.field.values().ok_or_else(none)?.map_err(Misuse::of)?;
+    let kept = (device, values.dtype());
+    let values = Tensor::<3>::from_data(values.into_data(), kept).require_grad();
+    let field = loaded.field.with_values(values.clone()).ok_or_else(none)?;
+    loaded.field = field.map_err(Misuse::of)?;
+    Ok(values)
 }
 
 /// Runs into a sink. A console shows the progress, and may stop the run.

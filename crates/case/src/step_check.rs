@@ -8,8 +8,8 @@ use crate::{
     job,
 };
 use anyhow::Result;
-use burntrace_core::{Precision, Scheme, Span, Status, sphere};
-use burntrace_io::tracks::{ArrayTracks, HostArray, TrackArray};
+use burntrace_analysis::statistics::interpolate;
+use burntrace_core::{Precision, Scheme, Span, Status, Tracks, sphere};
 use serde::Serialize;
 
 /// How far the ends of particles are from those of runs with other steps, precision and frames.
@@ -50,9 +50,10 @@ pub struct Comparison {
 }
 
 /// Ends of particles.
+#[derive(Default)]
 struct Ends {
     position: Vec<[f64; 3]>,
-    status: Vec<u8>,
+    status: Vec<Status>,
     /// Distances from the release.
     travel: Vec<f64>,
     radius: Option<f64>,
@@ -193,38 +194,23 @@ fn frames(
     }
 }
 
-/// The ends of the particles of a case.
+/// The ends of the particles of a case, whose seeds are a list.
 fn ends(field: &DeviceField, case: &Case) -> Result<Ends> {
-    let units = field.units(case);
-    let radius = units.radius;
-    let mut tracks = ArrayTracks::new(units);
+    let radius = field.units(case).radius;
+    let mut tracks = Tracks::default();
     field.trace_into(case, &mut tracks, &Silent::default())?;
-    let periods = tracks.periods();
-    let arrays = tracks.into_arrays();
-    let of = |name: &str| arrays.iter().find(|array| array.name == name);
-    let mut position = rows(of("position"));
-    let turns = rows(of("image"));
-    for (position, turns) in position.iter_mut().zip(turns) {
-        (0..3).for_each(|d| position[d] += turns[d] * periods[d]);
+    let Some(save) = tracks.saves().last() else { return Ok(Ends::default()) };
+    let mut position = save.exact_positions()?;
+    let turns: Vec<f64> = save.image.clone().into_data().iter::<f64>().collect();
+    for (position, turns) in position.iter_mut().zip(turns.as_chunks::<3>().0) {
+        (0..3).for_each(|d| position[d] += turns[d] * tracks.periods()[d]);
     }
-    let release = rows(of("release_position"));
-    let travel = release.iter().zip(&position).map(|(from, to)| distance(radius, from, to));
-    let status = match of("end_status").map(|array| &array.values) {
-        Some(HostArray::U8(codes)) => codes.clone(),
-        _ => Vec::new(),
-    };
-    Ok(Ends { travel: travel.collect(), status, radius, position })
-}
-
-/// Vectors of an array.
-fn rows(array: Option<&TrackArray>) -> Vec<[f64; 3]> {
-    let numbers: Vec<f64> = match array.map(|array| &array.values) {
-        Some(HostArray::F32(numbers)) => numbers.iter().map(|x| f64::from(*x)).collect(),
-        Some(HostArray::F64(numbers)) => numbers.clone(),
-        Some(HostArray::I32(numbers)) => numbers.iter().map(|x| f64::from(*x)).collect(),
-        _ => Vec::new(),
-    };
-    numbers.as_chunks::<3>().0.to_vec()
+    let release = case.seeds.iter().flat_map(|block| match &block.shape {
+        SeedShape::List { points, .. } => &points[..],
+        _ => &[],
+    });
+    let travel = release.zip(&position).map(|(from, to)| distance(radius, from, to));
+    Ok(Ends { travel: travel.collect(), status: tracks.ends().status.clone(), radius, position })
 }
 
 /// A distance as a length: on a sphere, of the chord.
@@ -240,10 +226,8 @@ impl Ends {
     fn compare(&self, other: &Ends, key: &'static str, values: [String; 2]) -> Comparison {
         let pairs = self.position.iter().zip(&other.position);
         let pairs = pairs.zip(self.status.iter().zip(&other.status));
-        let is_released = |status: u8| {
-            ![Status::Waiting, Status::NotLocated].iter().any(|of| of.code() == i32::from(status))
-        };
-        let pairs: Vec<_> = pairs.filter(|(_, (status, _))| is_released(**status)).collect();
+        let is_released = |status: &Status| ![Status::Waiting, Status::NotLocated].contains(status);
+        let pairs: Vec<_> = pairs.filter(|(_, (status, _))| is_released(status)).collect();
         let alike = pairs.iter().filter(|(_, (own, others))| own == others);
         let distances: Vec<f64> =
             alike.map(|((from, to), _)| distance(self.radius, from, to)).collect();
@@ -256,8 +240,10 @@ impl Ends {
 /// The number below which a share of numbers is; 0 of none.
 fn quantile(mut numbers: Vec<f64>, share: f64) -> f64 {
     numbers.sort_by(f64::total_cmp);
-    let place = (share * (numbers.len() as f64 - 1.0)).round().max(0.0) as usize;
-    numbers.get(place).copied().unwrap_or_default()
+    match numbers.len() {
+        0 => 0.0,
+        count => interpolate(&numbers, share * (count as f64 - 1.0)),
+    }
 }
 
 /// The order by the differences of two halvings, if they are above those of rounding.

@@ -19,7 +19,7 @@ mod values;
 
 pub use groups::{Groups, Pairs};
 pub use histogram::Histogram;
-pub use residence::EXACT_TIMES;
+pub use residence::{EXACT_TIMES, interpolate};
 pub use result::{
     ArrayStatistics, Counted, EndStatistics, GroupStatistics, ParticleStatistics, Quantile,
     ResidenceTimes, SaveStatistics, SpeedFrom, TrackStatistics,

@@ -193,8 +193,8 @@ impl TimeDistribution {
     }
 }
 
-/// Linear interpolation at a fractional rank of a sorted, non-empty list.
-fn interpolate(sorted: &[f64], rank: f64) -> f64 {
+/// Linear interpolation at a fractional rank of a sorted, non-empty list, as NumPy's quantiles.
+pub fn interpolate(sorted: &[f64], rank: f64) -> f64 {
     let below = (rank as usize).min(sorted.len() - 1);
     let above = (below + 1).min(sorted.len() - 1);
     sorted[below] + (sorted[above] - sorted[below]) * (rank - below as f64)

@@ -1,7 +1,7 @@
 //! Fields that a program makes.
 
 use burn::tensor::Device;
-use burntrace_core::{Field, GridSource, MeshSource, PointSource, Precision};
+use burntrace_core::{Field, MeshSource, PointSource, Precision};
 use std::{fmt, sync::Arc};
 
 /// Makes a field on a device, in a precision.
@@ -10,13 +10,11 @@ pub type MakeField = Arc<dyn Fn(&Device, Precision) -> Box<dyn Field> + Send + S
 type Make<T> = Arc<dyn Fn(&[String]) -> Box<T> + Send + Sync>;
 
 /// A field that a program makes, instead of files or a flow. Frames are asked for with the names of the arrays that the case
-/// samples, which they have if they can.
+/// samples, which they have if they can. On a grid, files can be a [data set in memory](burntrace_io::series::DataSet).
 ///
 /// Two are equal if one is a clone of the other.
 #[derive(Clone)]
 pub enum OwnField {
-    /// Frames on a grid.
-    Grid(Make<dyn GridSource + Send>),
     /// Frames on a mesh.
     Mesh(Make<dyn MeshSource + Send>),
     /// Frames on scattered points.
@@ -30,7 +28,6 @@ impl OwnField {
     pub fn ends(&self) -> [f64; 2] {
         let ends = |times: &[f64]| [times.first(), times.last()].map(|time| *time.unwrap_or(&0.0));
         match self {
-            OwnField::Grid(make) => ends(make(&[]).times()),
             OwnField::Mesh(make) => ends(make(&[]).times()),
             OwnField::Points(make) => ends(make(&[]).times()),
             OwnField::Velocity(_) => [0.0; 2],
@@ -39,7 +36,6 @@ impl OwnField {
 
     fn address(&self) -> *const () {
         match self {
-            OwnField::Grid(make) => Arc::as_ptr(make).cast(),
             OwnField::Mesh(make) => Arc::as_ptr(make).cast(),
             OwnField::Points(make) => Arc::as_ptr(make).cast(),
             OwnField::Velocity(make) => Arc::as_ptr(make).cast(),
@@ -63,7 +59,6 @@ impl fmt::Debug for OwnField {
 impl fmt::Display for OwnField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            OwnField::Grid(_) => "frames on a grid",
             OwnField::Mesh(_) => "frames on a mesh",
             OwnField::Points(_) => "frames on points",
             OwnField::Velocity(_) => "a function",

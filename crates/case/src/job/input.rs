@@ -2,7 +2,7 @@
 
 use super::{
     description::{CellCounts, FieldCounts, NodeCount},
-    field::{named, periodic_axes},
+    field::named,
     flow,
     geometry::closed_longitudes,
     interpolation,
@@ -195,11 +195,6 @@ impl TracedInput {
         let requests = case.save.fields.iter().filter(|request| request.files.is_none());
         let arrays: Vec<String> = requests.map(|request| request.array.clone()).collect();
         let input = match (own, &case.field.interpolation) {
-            (OwnField::Grid(make), Interpolation::Grid) => {
-                let axes = periodic_axes(case, None)?;
-                let grid = PeriodicGrid::new(make(&arrays), axes).map_err(Misuse::of)?;
-                FieldInput::Grid(Box::new(grid))
-            }
             (OwnField::Mesh(make), Interpolation::Mesh { cell_velocity, .. }) => {
                 FieldInput::Mesh(make(&arrays), *cell_velocity)
             }
@@ -217,7 +212,7 @@ impl TracedInput {
             }
             (_, other) => {
                 return Err(Misuse::error(format!(
-                    "the field has {own}, which field.interpolation = {:?} is not for; give \"grid\" for a grid, \"mesh\" for a mesh, and \"nearest\" or \"inverse-distance\" for points",
+                    "the field has {own}, which field.interpolation = {:?} is not for; give \"mesh\" for a mesh, and \"nearest\" or \"inverse-distance\" for points",
                     file::name_of(other)
                 )));
             }

@@ -24,7 +24,7 @@ pub use geometry::{geometry, units};
 pub use inertia::columns;
 pub use input::FieldFiles;
 pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
-pub use motion::motion;
+pub use motion::{mixing, motion};
 pub use sampled::{has as has_array, interpolation_of};
 pub use seeds::seeds;
 pub use words::in_words as field_in_words;

@@ -63,7 +63,7 @@ fn trace_on(
             CaseRun { case, seeds, loaded, device, load, start, console, shows_progress: false };
         workers.push(Worker { run, prepared, is_fresh: AtomicBool::new(true) });
     }
-    let mut warnings = warnings(case, session)?;
+    let mut warnings = warnings(case, loaded, console)?;
     warnings.extend(about_seeds);
     let fingerprint = Fingerprint::of(case, loaded, &seeds)?;
     share::share(&workers, shared, (fingerprint, warnings), console)

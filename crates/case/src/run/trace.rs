@@ -118,16 +118,16 @@ pub fn load_seconds(loaded: &LoadedField, compile: f64) -> Spent {
 }
 
 /// The warnings of a run; conversions, keys without effect, and a missing `[save]` are said as notes.
-pub fn warnings(case: &Case, session: &Session) -> Result<Vec<String>> {
-    let conversions = job::about_files(session.loaded, true);
-    conversions.iter().for_each(|text| session.console.say("note", text));
-    let warnings = [case.notes.clone(), job::warnings(case, session.loaded)?].concat();
+pub fn warnings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Result<Vec<String>> {
+    let conversions = job::about_files(loaded, true);
+    conversions.iter().for_each(|text| console.say("note", text));
+    let warnings = [case.notes.clone(), job::warnings(case, loaded)?].concat();
     if case.save.at == SaveAt::End {
-        session.console.say("save", ONLY_END);
+        console.say("save", ONLY_END);
     }
     if case.run.piece.is_some() && !case.run.is_shared {
         let text = "run.piece has no effect in a run of one process on one device";
-        session.console.say("piece", text);
+        console.say("piece", text);
     }
     Ok(warnings)
 }
@@ -146,7 +146,7 @@ pub fn trace_in(
     let tracer = job::tracer(case, (loaded, &seeds), &device.name, console)?;
     let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
     let compile = compile(&tracer, prepared.save_plan().particles, device, console)?;
-    let mut warnings = warnings(case, session)?;
+    let mut warnings = warnings(case, loaded, console)?;
     warnings.extend(about_seeds);
     warnings.extend(prepared.slow_steps());
 

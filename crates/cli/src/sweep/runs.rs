@@ -102,31 +102,13 @@ pub fn all(sweep: &Sweep, own: &[usize], quiet: bool) -> Result<Outcome> {
 fn by_field(sweep: &Sweep, runs: &[usize]) -> Vec<Vec<usize>> {
     let mut groups: Vec<(Case, Vec<usize>)> = Vec::new();
     for &run in runs {
-        let own = field_keys(&sweep.runs[run].case);
+        let own = sweep.runs[run].case.field_keys();
         match groups.iter_mut().find(|(keys, _)| *keys == own) {
             Some((_, group)) => group.push(run),
             None => groups.push((own, vec![run])),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
-}
-
-/// A case without the keys that the field on its device does not depend on.
-fn field_keys(case: &Case) -> Case {
-    let mut keys = case.clone();
-    keys.obstacle.clear();
-    keys.source.clear();
-    keys.seeds.clear();
-    (keys.inlet, keys.walk) = (None, None);
-    keys.trace = file::Trace::default();
-    keys.save = file::Save { fields: case.save.fields.clone(), ..file::Save::default() };
-    keys.run = file::Run {
-        device: case.run.device.clone(),
-        precision: case.run.precision,
-        ..file::Run::default()
-    };
-    keys.notes.clear();
-    keys
 }
 
 /// A field on its device.

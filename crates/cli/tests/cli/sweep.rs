@@ -29,6 +29,20 @@ fn table(path: &Path) -> Vec<std::collections::HashMap<String, String>> {
 }
 
 #[test]
+fn diffusivities_that_follow_from_the_velocity_are_those_of_each_run() {
+    let folder = folder_with(&CASE.replace("diffusivity = 1e-2", "smagorinsky = 0.01"));
+    let path = folder.path();
+    let vary = ["--vary", "walk.smagorinsky=0.01,1"];
+    let output = burntrace(path, &[&["sweep", "case.toml", "--out", "sweep"][..], &vary].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for (run, coefficient) in ["0.01", "1"].iter().enumerate() {
+        let (alone, key) = (format!("alone_{run}"), format!("walk.smagorinsky={coefficient}"));
+        succeed(path, &["run", "case.toml", "--out", &alone, "--set", &key]);
+        assert_same(path, [&alone, &format!("sweep/run_{run:04}")]);
+    }
+}
+
+#[test]
 fn runs_of_a_sweep_are_byte_identical_to_the_case_alone() {
     let folder = folder_with(CASE);
     let path = folder.path();

@@ -29,6 +29,7 @@ mod out_of_memory;
 mod particle_store;
 mod patches;
 mod planning;
+mod prepare;
 mod prepared;
 mod reading;
 mod reinjection;

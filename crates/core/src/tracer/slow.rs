@@ -24,6 +24,12 @@ impl Prepared<'_> {
         let is_slow = self.engine() == Engine::Tensor && !is_asked_for;
         is_slow.then(|| why_tensor_steps(self.tracer))
     }
+
+    pub(super) fn say_slow_steps(&self) {
+        if let Some(reason) = self.slow_steps() {
+            tracing::warn!("{reason}");
+        }
+    }
 }
 
 /// Why the steps of a run are tensor operations, and what would make them fast.

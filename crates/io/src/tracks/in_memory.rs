@@ -93,16 +93,12 @@ impl ArrayTracks {
         });
         named.collect()
     }
+}
 
-    /// The numbers of an array of the run, so far.
-    fn array(&mut self, spec: &ArraySpec) -> Option<&mut HostArray> {
-        self.arrays.iter_mut().find(|(known, _)| known == spec).map(|(_, values)| values)
-    }
-
-    fn append(&mut self, spec: &ArraySpec, values: HostArray) {
-        if let Some(array) = self.array(spec) {
-            array.append(values);
-        }
+/// Adds numbers to an array that the run has.
+fn append(arrays: &mut [(ArraySpec, HostArray)], spec: &ArraySpec, values: impl Into<HostArray>) {
+    if let Some((_, array)) = arrays.iter_mut().find(|(known, _)| known == spec) {
+        array.append(values.into());
     }
 }
 
@@ -180,41 +176,41 @@ impl TrackSink for ArrayTracks {
         let Some(plan) = &self.plan else { return Ok(()) };
         let numbers = positions.as_flattened().iter().copied();
         let rounded = Floats::from_f64(plan.positions, numbers);
-        self.append(&layout::RELEASE_POSITION, rounded.into());
+        append(&mut self.arrays, &layout::RELEASE_POSITION, rounded);
         Ok(())
     }
 
     fn save(&mut self, save: Save) -> Sunk {
-        let Some(plan) = self.plan.clone() else { return Ok(()) };
+        let ArrayTracks { units, plan: Some(plan), arrays, saves } = self else { return Ok(()) };
         let (rows, index) = (save.position.dims()[0], save.index);
         let is_last = save.first + rows == plan.particles;
         let context = BlockContext { folder: Path::new("memory"), save: index, rows };
-        let mut block = block(save, &plan, is_last, context)?;
-        if self.units.continuous {
+        let mut block = block(save, plan, is_last, context)?;
+        if units.continuous {
             block.unwrap_longitudes(plan.periods[0]);
         }
-        self.append(&layout::POSITION, block.position.into());
-        self.append(&layout::STATUS, block.status.into());
+        append(arrays, &layout::POSITION, block.position);
+        append(arrays, &layout::STATUS, block.status);
         let ints = [(&layout::IMAGE, block.image), (&layout::GENERATION, block.generation)];
         for (spec, numbers) in ints.into_iter().filter_map(|(spec, of)| Some((spec, of?))) {
-            self.append(spec, numbers.into());
+            append(arrays, spec, numbers);
         }
         if let Some(velocity) = block.velocity {
-            self.append(&layout::VELOCITY, velocity.into());
+            append(arrays, &layout::VELOCITY, velocity);
         }
         for (array, values) in plan.arrays.iter().zip(block.arrays) {
-            self.append(&ArraySpec::sampled(array), values.into());
+            append(arrays, &ArraySpec::sampled(array), values);
         }
         if is_last {
-            self.append(&layout::TIME, vec![block.time].into());
-            self.saves += 1;
+            append(arrays, &layout::TIME, vec![block.time]);
+            *saves += 1;
         }
         Ok(())
     }
 
     fn instances(&mut self, instances: &[ParticleInstance]) -> Sunk {
         let columns = COLUMNS.into_iter().zip(of_instances(instances));
-        columns.for_each(|(spec, values)| self.append(spec, values));
+        columns.for_each(|(spec, values)| append(&mut self.arrays, spec, values));
         Ok(())
     }
 

@@ -1,0 +1,98 @@
+//! Prepares runs.
+
+use super::{
+    Prepared, Tracer,
+    arrays::Sampler,
+    boundary::check_overlap,
+    contact, inertia, inflow, located,
+    slots::Slots,
+    start::{self, Releases},
+};
+use crate::{Control, Progress, Result, Seeds, SeedsOutside, Summary, TrackSink, Tracks};
+
+impl<'a> Tracer<'a> {
+    /// Prepares a run of these seeds: checks the whole configuration, schedules steps and saves,
+    /// locates the seeds, samples the inlets, and chooses the batches. No step is taken.
+    ///
+    /// # Errors
+    ///
+    /// If the span, the saves, the faces, the obstacles, the inlets or the seeds do not fit the
+    /// field, if features exclude each other ([`Error::Combination`](crate::Error::Combination)), or if the run does not fit
+    /// into memory ([`Error::Memory`]).
+    pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
+        self.prepare_for(seeds, false)
+    }
+
+    /// As [`prepare`](Tracer::prepare); `in_segments` if its backward pass can take segments again.
+    pub(super) fn prepare_for<'s>(
+        &'s self,
+        seeds: &'s Seeds,
+        in_segments: bool,
+    ) -> Result<Prepared<'s>> {
+        let schedule = self.schedule()?;
+        let engine = self.choose_engine(self.has_tracked_input(seeds))?;
+        self.check_segments(in_segments)?;
+        contact::check(self)?;
+        check_overlap(self)?;
+        inertia::check_counts(self, self.num_slots(seeds))?;
+        let sampler = Sampler::new(self, &schedule)?;
+        let mut cells = self.locate(seeds)?;
+        let is_tracked = in_segments || self.is_tracked(seeds)?;
+        let slots = self.slots(seeds, &schedule)?;
+        let adjoint = if is_tracked { Some(self.resolved(engine, in_segments)?) } else { None };
+        let batch = self.plan_of(seeds, engine, (adjoint, false))?.batch();
+        let (releases, later) = Releases::new(seeds, &schedule);
+        let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
+        let mut stepper = self.stepper(engine, later, inlets)?;
+        if is_tracked {
+            let tracked = slots.as_ref().map_or(&[] as &[_], |slots| &slots.tracked);
+            stepper.geometry.rows = inflow::with_graphs(stepper.geometry.rows, tracked, self);
+            stepper.batch = (batch < self.num_slots(seeds)).then_some(batch);
+        }
+        start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;
+        if self.surroundings.seeds_outside == SeedsOutside::Error {
+            located::check_inside(self, seeds, &cells, "field (in its holes)")?;
+        }
+        let all = slots.as_ref().map_or(cells.len(), Slots::count);
+        Ok(Prepared {
+            tracer: self,
+            seeds,
+            schedule,
+            cells,
+            piece: 0..all,
+            all,
+            releases,
+            slots,
+            stepper,
+            sampler,
+            batch,
+            adjoint,
+            state: None,
+        })
+    }
+
+    /// Traces seeds and keeps the tracks on the device. Short for
+    /// `self.prepare(seeds)?.run()`.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Tracer::prepare) and [`Prepared::run`].
+    pub fn trace(&self, seeds: &Seeds) -> Result<Tracks> {
+        self.prepare(seeds)?.run()
+    }
+
+    /// Traces seeds into a sink; the observer is called after each segment and may cancel the run.
+    /// Short for `self.prepare(seeds)?.run_observed(sink, observer)`.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Tracer::prepare) and [`Prepared::run_into`].
+    pub fn trace_into(
+        &self,
+        seeds: &Seeds,
+        sink: &mut dyn TrackSink,
+        mut observer: &mut dyn FnMut(Progress) -> Control,
+    ) -> Result<Summary> {
+        self.prepare(seeds)?.run_observed(sink, &mut observer)
+    }
+}
