@@ -18,7 +18,7 @@ impl<'a> Tracer<'a> {
     ///
     /// If the span, the saves, the faces, the obstacles, the inlets or the seeds do not fit the
     /// field, if features exclude each other ([`Error::Combination`](crate::Error::Combination)), or if the run does not fit
-    /// into memory ([`Error::Memory`]).
+    /// into memory ([`Error::Memory`](crate::Error::Memory)).
     pub fn prepare<'s>(&'s self, seeds: &'s Seeds) -> Result<Prepared<'s>> {
         self.prepare_for(seeds, false)
     }
