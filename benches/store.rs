@@ -26,6 +26,7 @@ fn plan((particles, saves): (usize, usize)) -> SavePlan {
         velocity: false,
         periods: [0.0; 3],
         arrays: Vec::new(),
+        gates: Vec::new(),
     }
 }
 

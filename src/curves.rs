@@ -1,6 +1,7 @@
 //! Time series and residence times from the [statistics](crate::analysis::statistics) of a run, for
 //! [pictures](crate::plot).
 
+use burntrace_analysis::gates::{GatePassages, PassageStatistics};
 use burntrace_analysis::statistics::{EndStatistics, SaveStatistics, TrackStatistics};
 use burntrace_io::tracks::Units;
 use burntrace_plot::{Axis, Curves, Histogram};
@@ -132,6 +133,38 @@ fn curve(
     let points = statistics.times.iter().zip(&statistics.all.saves);
     (name.into(), points.map(|(&time, save)| [time, value(save).unwrap_or(f64::NAN)]).collect())
 }
+
+/// Which part of the released particles has passed each gate, over the time since the release. `None` if none has.
+pub fn first_passages(statistics: &PassageStatistics, units: &Units) -> Option<NamedCurves> {
+    let all = statistics.particles as f64;
+    let passed = |gate: &GatePassages| {
+        let times = &gate.first_passage_times;
+        // Enough points for a picture.
+        let step = times.len().div_ceil(POINTS).max(1);
+        let point = |(k, time): (usize, &f64)| [*time, (k + 1) as f64 / all];
+        let all = times.iter().enumerate().map(point);
+        let points: Vec<[f64; 2]> =
+            all.enumerate().filter(|(k, _)| (k + 1) % step == 0).map(|(_, p)| p).collect();
+        (gate.name.clone(), [vec![[0.0, 0.0]], points].concat())
+    };
+    let gates = statistics.gates.iter().filter(|gate| gate.first_passage.is_some());
+    let series: Vec<_> = gates.map(passed).collect();
+    let name = "time since the release";
+    (!series.is_empty()).then(|| NamedCurves {
+        name: "first_passages",
+        caption: "The part of the released particles that has crossed each gate, or entered the region, for the first time.",
+        curves: Curves {
+            axes: [axis(name, units.time.clone()), axis("part of the particles", String::new())],
+            log: [false; 2],
+            series,
+            bands: Vec::new(),
+            title: "first passages".into(),
+        },
+    })
+}
+
+/// Points of a curve of first passages.
+const POINTS: usize = 500;
 
 /// Histogram of residence times. `None` if no particle has ended.
 pub fn residence(statistics: &TrackStatistics, units: &Units) -> Option<Histogram> {

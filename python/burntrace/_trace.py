@@ -32,6 +32,7 @@ _WHOLE = {
     "inlet": "inlet",
     "units": "units",
     "obstacles": "obstacle",
+    "gates": "gate",
     "patches": "patch",
     "sources": "source",
 }
@@ -84,7 +85,7 @@ def trace(
         Constant diffusivity of a random walk, in length squared per time.
     low, high
         Corners of the domain; default: those of the field.
-    walk, motion, inlet, obstacles, patches, sources, units : dict or list of dicts, optional
+    walk, motion, inlet, obstacles, gates, patches, sources, units : dict or list of dicts, optional
         Sections of a case file.
     device, precision, threads, memory, strategy, batch
         As in ``[run]``: ``device="cpu"``, ``"gpu"`` or ``"vulkan:0"`` (see :func:`devices`; default: the first graphics card, or the CPU),

@@ -213,9 +213,12 @@ def join(pieces: Iterable[Tracks]) -> Tracks:
     for name, dimensions in first._dimensions.items():
         axis = dimensions.index("particle") if "particle" in dimensions else None
         parts = [piece.arrays[name] for piece in several]
-        values = parts[0] if axis is None else np.concatenate(parts, axis)
+        if dimensions[0] == "crossing":
+            values = _joined_crossings(name, several)
+        else:
+            values = parts[0] if axis is None else np.concatenate(parts, axis)
         arrays[name] = (list(dimensions), values, first.attributes[name])
-    dropped = ("counts", "batches", "launches", "tries", "patches", "input", "instances_by_segment")
+    dropped = ("counts", "batches", "launches", "tries", "patches", "input", "instances_by_segment", "crossings_by_segment")
     summary = {key: of for key, of in first.summary.items() if key not in dropped}
     for key in ("particles", "released", "particle_steps", "trace_seconds", "save_seconds"):
         summary[key] = sum(piece.summary[key] for piece in several)
@@ -230,3 +233,16 @@ def open_tracks(folder: str | os.PathLike[str]) -> xarray.Dataset:
 
     tracks: xarray.Dataset = xarray.open_zarr(os.path.join(folder, "tracks"), chunks=None)
     return tracks
+
+
+def _joined_crossings(name: str, pieces: list[Tracks]) -> np.ndarray:
+    """A column of crossings of gates, segment of the run after segment, and in each piece after piece."""
+    parts = []
+    first = 0
+    for piece in pieces:
+        values = piece.arrays[name]
+        if name == "crossing_slot":
+            values = values + np.asarray(first, values.dtype)
+        parts.append(np.split(values, np.cumsum(piece.summary["crossings_by_segment"])[:-1]))
+        first += len(piece)
+    return np.concatenate([part[segment] for segment in range(max(map(len, parts))) for part in parts])

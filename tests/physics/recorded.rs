@@ -2,9 +2,10 @@
 
 use super::common::*;
 use burntrace::{
-    BoundaryCondition, CheckpointEvery, Control, DurablePosition, Ends, Face, Field, Inlet,
-    InletShape, Observer, ParticleInstance, Pattern, Progress, RandomWalk, RunState, Save, SaveAt,
-    SavePlan, Scheme, Seeds, SinkError, Source, Summary, Tolerance, Tracer, TrackSink,
+    BoundaryCondition, CheckpointEvery, Control, Crossing, DurablePosition, Ends, Face, Field,
+    Gate, GateShape, Inlet, InletShape, Observer, ParticleInstance, Pattern, Progress, RandomWalk,
+    RunState, Save, SaveAt, SavePlan, Scheme, Seeds, Shape, SinkError, Source, Summary, Tolerance,
+    Tracer, TrackSink,
 };
 
 /// The bits of a save.
@@ -24,6 +25,7 @@ pub struct RecordedSave {
 pub struct RecordingSink {
     pub saves: Vec<RecordedSave>,
     pub instances: Vec<ParticleInstance>,
+    pub crossings: Vec<Crossing>,
     pub ends: Ends,
     particles: usize,
     has_part: bool,
@@ -35,16 +37,18 @@ impl RecordingSink {
         RecordingSink {
             saves: self.saves[..position.saves as usize].to_vec(),
             instances: self.instances[..position.instances as usize].to_vec(),
+            crossings: self.crossings[..position.crossings as usize].to_vec(),
             ends: Ends::default(),
             particles: self.particles,
             has_part: false,
         }
     }
 
-    /// Adds the record of the next piece of the run, without its instances.
+    /// Adds the record of the next piece of the run, without its instances and crossings.
     pub fn join(&mut self, next: &RecordingSink) {
         if self.saves.is_empty() {
-            *self = RecordingSink { instances: Vec::new(), ..next.clone() };
+            let (instances, crossings) = (Vec::new(), Vec::new());
+            *self = RecordingSink { instances, crossings, ..next.clone() };
             return;
         }
         for (all, more) in self.saves.iter_mut().zip(&next.saves) {
@@ -114,11 +118,17 @@ impl TrackSink for RecordingSink {
         Ok(())
     }
 
+    fn crossings(&mut self, crossings: &[Crossing]) -> Result<(), SinkError> {
+        self.crossings.extend(crossings);
+        Ok(())
+    }
+
     fn sync(&mut self) -> Result<DurablePosition, SinkError> {
         assert!(!self.has_part);
         Ok(DurablePosition {
             saves: self.saves.len() as u64,
             instances: self.instances.len() as u64,
+            crossings: self.crossings.len() as u64,
         })
     }
 
@@ -186,6 +196,7 @@ pub fn assert_same(name: &str, one: &(RecordingSink, Summary), other: &(Recordin
     }
     // As text, which treats NaNs as equal.
     assert_eq!(format!("{:?}", a.instances), format!("{:?}", b.instances), "{name}");
+    assert_eq!(a.crossings, b.crossings, "{name}");
     assert_eq!(format!("{:?}", a.ends), format!("{:?}", b.ends), "{name}");
     let counts = |s: &Summary| {
         let sums = (s.released, s.dropped, s.steps, s.particle_steps, s.saves, s.tries);
@@ -218,10 +229,11 @@ fn inlet(pattern: Pattern) -> Inlet {
     Inlet::new(InletShape::Face(Face::XLow), pattern).unwrap()
 }
 
-/// A tracer with re-used slots and a source; other particles end at faces.
+/// A tracer with re-used slots, a source and gates; other particles end at faces.
 pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
     let source = Source::constant(inlet(Pattern::Uniform), 4.3, 17).unwrap();
     let source = source.between(0.4, 6.0).unwrap();
+    let ball = Shape::Sphere { centre: [0.8, 0.4, 0.5], radius: 0.3 };
     Tracer::new(field)
         .all_faces(BoundaryCondition::Reflect)
         .face(Face::XLow, BoundaryCondition::Clamp)
@@ -230,6 +242,8 @@ pub fn busy<'a>(field: &'a dyn Field, steps_: u64) -> Tracer<'a> {
         .outlet(Face::XHigh, inlet(Pattern::Uniform))
         .source(source)
         .span(steps(0.0, 7.7, steps_))
+        .gate(Gate::new("slanted", GateShape::plane([1.0, 0.5, 0.5], [1.0, 0.3, -0.2])))
+        .gate(Gate::new("ball", GateShape::Region(ball)))
         .save(SaveAt::EverySteps(4))
         .save_velocity(true)
 }

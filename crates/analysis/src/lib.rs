@@ -4,6 +4,7 @@
 //! * [`statistics`]: displacement, dispersion, speeds, residence times and exits.
 //! * [`ensemble`]: mean, standard deviation and confidence interval over several runs.
 //! * [`ftle`]: finite-time Lyapunov exponents.
+//! * [`gates`]: who crosses surfaces, and how long particles stay in regions.
 //!
 //! This crate neither opens files nor prints.
 
@@ -11,6 +12,7 @@ pub mod density;
 pub mod ensemble;
 mod error;
 pub mod ftle;
+pub mod gates;
 pub mod statistics;
 
 pub use error::{Error, Result};

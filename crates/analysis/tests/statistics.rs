@@ -24,6 +24,7 @@ fn plan(particles: usize) -> SavePlan {
         velocity: false,
         periods: [0.0; 3],
         arrays: Vec::new(),
+        gates: Vec::new(),
     }
 }
 

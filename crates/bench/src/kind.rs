@@ -45,6 +45,7 @@ workloads! {
     Inertial "inertial" "as w2, with heavy particles that have inertia, reflecting faces"
     Sphere "sphere" "as w2, where x and y are longitude and latitude on a sphere"
     W2Many "w2-many" "as w2, with 3,000,000 particles"
+    Gates "w2-gates" "as w2, with a plane and a ball in the middle whose crossings are noted"
     Step "step" "as w2, with an operation after each step, reflecting faces"
     ObstacleSurface "obstacle-surface" "as w2, sliding along a ball of 1,002,252 triangles in the middle"
     W3 "w3" "1,053,696 tetrahedra x 40 frames, linear in space and time"

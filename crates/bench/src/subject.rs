@@ -3,7 +3,8 @@
 use crate::{kind::WorkloadKind, source::OnDevice, workload::Workload};
 use anyhow::{Result, anyhow};
 use burntrace::{
-    BoundaryCondition, Domain, Field, Inertia, SaveAt, Seeds, Span, Summary, Tracer,
+    BoundaryCondition, Domain, Field, Gate, GateShape, Inertia, SaveAt, Seeds, Shape, Span,
+    Summary, Tracer,
     burn::tensor::{Tensor, TensorData},
     io,
 };
@@ -37,6 +38,12 @@ pub fn tracer(kind: WorkloadKind, field: &dyn Field, steps: u64) -> Tracer<'_> {
         WorkloadKind::W3Walls => {
             let around = Domain { low: [-1.0; 3], high: [2.0; 3] };
             tracer.domain(around).mesh_wall(wall).drift(kind.drift())
+        }
+        WorkloadKind::Gates => {
+            let ball = Shape::Sphere { centre: [0.5; 3], radius: 0.25 };
+            let middle = GateShape::plane([0.5; 3], [1.0, 0.0, 0.0]);
+            let tracer = tracer.all_faces(wall).gate(Gate::new("middle", middle));
+            tracer.gate(Gate::new("ball", GateShape::Region(ball)))
         }
         WorkloadKind::Step => tracer.all_faces(wall).each_step(move |step| {
             let beside = (&step.after.device(), step.after.dtype());

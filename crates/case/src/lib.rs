@@ -7,6 +7,7 @@ pub mod errors;
 pub mod file;
 pub mod folder;
 pub mod format;
+pub mod gates;
 mod in_memory;
 pub mod job;
 mod library;

@@ -71,6 +71,7 @@ impl Case {
             boundary: Boundary::default(),
             patch: Vec::new(),
             obstacle: Vec::new(),
+            gate: Vec::new(),
             inlet: None,
             source: Vec::new(),
             seeds: Vec::new(),

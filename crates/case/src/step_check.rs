@@ -9,7 +9,7 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_analysis::statistics::interpolate;
-use burntrace_core::{Precision, Scheme, Span, Status, Tracks, sphere};
+use burntrace_core::{Courant, Precision, Scheme, Span, Status, Tracks, sphere};
 use serde::Serialize;
 
 /// How far the ends of particles are from those of runs with other steps, precision and frames.
@@ -22,6 +22,8 @@ pub struct StepCheck {
     pub scheme: Scheme,
     /// Median distance from the release to the end, as a length.
     pub travel: f64,
+    /// How many cells a particle crosses in a step, in the frame at the start; `None` if the field has no cells, or does not move.
+    pub cells_per_step: Option<Courant>,
     /// The comparisons.
     pub comparisons: Vec<Comparison>,
     /// The order that two halvings of the step show; `None` if the differences are those of rounding, or there are none.
@@ -117,7 +119,8 @@ fn check(case: &Case, particles: usize, console: &dyn Console) -> Result<StepChe
     }
     comparisons.extend(frames(&with_step(1), &field, &first, &mut notes));
     let scheme = case.trace.solver.scheme;
-    Ok(StepCheck { particles, scheme, travel, comparisons, order, error, notes })
+    let cells_per_step = Courant::of(&*field.loaded().field, span.t0, span.dt)?;
+    Ok(StepCheck { particles, scheme, travel, cells_per_step, comparisons, order, error, notes })
 }
 
 /// The case without what has nothing to do with its steps, and what was left out.

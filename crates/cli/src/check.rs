@@ -2,6 +2,7 @@
 
 use crate::{args::CheckArgs, file, format::four_digits, job, log, notes, terminal::Terminal};
 use anyhow::Result;
+use burntrace::Courant;
 use burntrace::case::{Comparison, Error, StepCheck};
 use burntrace_case::file::Misuse;
 
@@ -37,6 +38,13 @@ fn text(check: &StepCheck) -> String {
         "{count} of {all} particles; distances of their ends, which are {} from their releases (median)\n\n",
         four_digits(*travel)
     );
+    if let Some(Courant { median, p99, max }) = check.cells_per_step {
+        let [median, p99, max] = [median, p99, max].map(four_digits);
+        text.truncate(text.trim_end().len());
+        text += &format!(
+            "\na step crosses {median} cells (median), {p99} in 99 % of the field, {max} at most\n\n"
+        );
+    }
     text += &line(["", "", "median", "90 %", "maximum", "other ends"].map(String::from));
     for Comparison { key, values, median, p90, max, other_ends } in comparisons {
         let [median, p90, max] = [median, p90, max].map(|x| four_digits(*x));

@@ -13,6 +13,7 @@ mod doctor;
 mod export;
 mod figure_dir;
 mod ftle;
+mod gates;
 mod info;
 mod init;
 mod log;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         args::Command::Probe(probe) => probe::execute(&probe),
         args::Command::Density(density) => density::execute(&density),
         args::Command::Ftle(ftle) => ftle::execute(&ftle),
+        args::Command::Gates(gates) => gates::execute(&gates),
         args::Command::Render(render) => render::execute(&render),
         args::Command::View(view) => view::execute(&view),
         args::Command::Report(report) => report::execute(&report),

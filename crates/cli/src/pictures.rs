@@ -6,6 +6,7 @@ use crate::{
     figure_dir::FigureDir,
     file::Misuse,
     format::count,
+    gates,
     results::{Results, walls},
 };
 use anyhow::{Context, Result};
@@ -71,6 +72,13 @@ pub fn make(
             captions.push("Residence times of the particles that have ended.".into());
         }
         None => missing.push("residence times: no particle has ended".into()),
+    }
+    if let Some(passages) = gates::statistics_if_any(results)?
+        && let Some(NamedCurves { name, caption, curves }) =
+            curves::first_passages(&passages, &units)
+    {
+        figures.add(name, &picture::curves(&curves, &style).map_err(Misuse::of)?)?;
+        captions.push(caption.into());
     }
     let made = figures.written.into_iter().zip(captions);
     Ok((made.map(|(path, caption)| Figure { path, caption }).collect(), missing))

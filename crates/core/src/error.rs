@@ -315,6 +315,15 @@ pub enum Error {
     #[error("the source of particles is not valid: {0}")]
     Release(String),
 
+    /// A gate is not valid, or does not fit the domain or the field.
+    #[error("the gate `{name}` is not valid: {reason}")]
+    Gate {
+        /// Its name.
+        name: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+
     /// Obstacles are not valid, or do not fit the domain or the field.
     #[error("the obstacles are not valid: {0}")]
     Obstacle(String),

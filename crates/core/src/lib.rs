@@ -12,6 +12,7 @@ mod execution;
 mod field;
 mod floats;
 mod free_memory;
+mod gate;
 mod inertia;
 mod inlet;
 pub mod mesh;
@@ -35,22 +36,24 @@ mod tracer;
 mod tracks;
 
 pub use burntrace_kernels::{
-    Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, Land, Obstacle, Placement, Scheme,
-    Shape, Status, SurfaceError, TimeInterpolation, WalkScheme, Weighting,
+    Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, GateShape, Land, Obstacle,
+    Placement, Scheme, Shape, Status, SurfaceError, TimeInterpolation, WalkScheme, Weighting,
 };
 use control_group::ControlGroup;
 pub use error::{Error, Result};
 pub use execution::{Adjoint, Execution};
 pub use field::sphere;
 pub use field::{
-    Addend, Analytic, CellVelocity, Difference, Diffused, Domain, EARTH_RADIUS, Expression, Field,
-    FieldArray, FieldFn, FieldOptions, Flow, FlowFrames, Formula, FrameData, FrameSource, Frames,
-    GridField, GridSource, MeshField, MeshSource, Mixing, NotFinite, OutsideField, OutsideTime,
-    PeriodicAxis, PeriodicGrid, PointField, PointSource, Samples, Slip, SourceError, Sum,
+    Addend, Analytic, CellVelocity, Courant, Difference, Diffused, Domain, EARTH_RADIUS,
+    Expression, Field, FieldArray, FieldFn, FieldOptions, Flow, FlowFrames, Formula, FrameData,
+    FrameSource, Frames, GridField, GridSource, MeshField, MeshSource, Mixing, NotFinite,
+    OutsideField, OutsideTime, PeriodicAxis, PeriodicGrid, PointField, PointSource, Samples, Slip,
+    SourceError, Sum,
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
 use free_memory::FreeMemory;
+pub use gate::{Crossing, Gate};
 pub use inertia::{
     Contact, Distribution, Drag, Inertia, InitialVelocity, Lift, PerParticle, Quantity, Sphere,
     Turbulence, TurbulentTime,

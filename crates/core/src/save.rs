@@ -55,6 +55,8 @@ pub struct SavePlan {
     pub periods: [f64; 3],
     /// The arrays that are sampled along the tracks, with different names.
     pub arrays: Vec<FieldArray>,
+    /// Names of the gates whose crossings are noted.
+    pub gates: Vec<String>,
 }
 
 /// Release and end of each particle, on the host, in the order of the slots. If slots are re-used,

@@ -1,6 +1,6 @@
 //! What a run saves.
 
-use crate::{Field, SaveAt};
+use crate::{Field, Gate, SaveAt};
 
 /// What a run saves: positions and statuses, by default at the end only.
 ///
@@ -24,6 +24,8 @@ pub struct SaveRequest<'a> {
     /// Whether the sizes of particles with inertia are saved, too, as the arrays [`DIAMETER`](crate::DIAMETER) and [`MASS`](crate::MASS)
     /// `[saves, n, 1]`.
     pub sizes: bool,
+    /// Gates whose crossings are noted.
+    pub gates: Vec<Gate>,
     /// Arrays that are sampled at the particles.
     pub arrays: Vec<SampledArray<'a>>,
 }

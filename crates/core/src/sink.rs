@@ -1,6 +1,6 @@
 //! Receivers of the saves of a run.
 
-use crate::{Ends, ParticleInstance, Result, Save, SavePlan};
+use crate::{Crossing, Ends, ParticleInstance, Result, Save, SavePlan};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,16 @@ pub trait TrackSink {
         Ok(())
     }
 
+    /// Called if there are gates: for the crossings since the last call, in the order of slots, and of time in a slot.
+    ///
+    /// # Errors
+    ///
+    /// Like [`begin`](TrackSink::begin).
+    fn crossings(&mut self, crossings: &[Crossing]) -> std::result::Result<(), SinkError> {
+        let _ = crossings;
+        Ok(())
+    }
+
     /// Writes everything received so far to durable storage, and returns the amount. Called between
     /// complete saves only.
     ///
@@ -96,6 +106,9 @@ pub struct DurablePosition {
     pub saves: u64,
     /// Complete rows of the table of particle instances.
     pub instances: u64,
+    /// Complete rows of the table of crossings.
+    #[serde(default)]
+    pub crossings: u64,
 }
 
 /// The error of a track sink.

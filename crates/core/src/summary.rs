@@ -75,6 +75,8 @@ pub struct Summary {
     /// followed by others, by segment of the run. The table of the whole run has those of the first segment
     /// first, and in each segment those of the first piece first; the last instances of all slots come last.
     pub instances_by_segment: Vec<u64>,
+    /// The same of crossings of gates, of any run with gates.
+    pub crossings_by_segment: Vec<u64>,
 }
 
 impl Summary {
@@ -84,6 +86,7 @@ impl Summary {
         let mut pieces = pieces.into_iter();
         let mut all = pieces.next()?;
         all.instances_by_segment.clear();
+        all.crossings_by_segment.clear();
         for piece in pieces {
             all.add(&piece);
         }

@@ -1,6 +1,8 @@
 //! Tracks: saves in memory.
 
-use crate::{Ends, FieldArray, ParticleInstance, Save, SavePlan, SinkError, Summary, TrackSink};
+use crate::{
+    Crossing, Ends, FieldArray, ParticleInstance, Save, SavePlan, SinkError, Summary, TrackSink,
+};
 use burn::tensor::{Int, Tensor, TensorData};
 
 /// Tracks in the memory of the device that computed them.
@@ -11,6 +13,7 @@ pub struct Tracks {
     blocks: Vec<Save>,
     particles: usize,
     instances: Vec<ParticleInstance>,
+    crossings: Vec<Crossing>,
     ends: Ends,
     end_times: Option<Tensor<1>>,
     periods: [f64; 3],
@@ -82,6 +85,11 @@ impl Tracks {
         &self.instances
     }
 
+    /// All crossings of gates, segment of the run after segment; those of a particle are in order.
+    pub fn crossings(&self) -> &[Crossing] {
+        &self.crossings
+    }
+
     /// Release and end of each particle.
     pub fn ends(&self) -> &Ends {
         &self.ends
@@ -142,6 +150,11 @@ impl TrackSink for Tracks {
 
     fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         self.instances.extend(instances);
+        Ok(())
+    }
+
+    fn crossings(&mut self, crossings: &[Crossing]) -> std::result::Result<(), SinkError> {
+        self.crossings.extend(crossings);
         Ok(())
     }
 
@@ -222,6 +235,7 @@ mod tests {
             velocity: true,
             periods: [0.0; 3],
             arrays: vec![FieldArray::new("T", 1), FieldArray::new("tau", 3)],
+            gates: Vec::new(),
         };
         let mut tracks = Tracks::default();
         tracks.begin(&plan).unwrap();

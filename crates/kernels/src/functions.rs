@@ -230,20 +230,21 @@ pub(crate) fn table_rows(obstacles: &[Obstacle]) -> usize {
     tables(obstacles).map(|(rows, _)| rows.len()).sum()
 }
 
-/// Particle instances that ended in a launch and were followed by others in their slots, in no
-/// particular order.
+/// Particle instances that ended in a launch and were followed by others in their slots, and crossings of
+/// gates. Those of a slot are in order.
 ///
 /// The rows are divided into equal parts, one per element of `count`: a single part on a CPU, one
 /// per slot on other devices.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// Integers per end `[rows, 5]`: slot, generation, [`Status`](crate::Status) code, the step in which
-    /// it ended, and the location as in [`Particles::record`].
+    /// Integers per entry `[rows, 5]`: slot, generation, [`Status`](crate::Status) code, the step in which
+    /// it ended, and the location as in [`Particles::record`]. For a crossing, the code is [`CROSSED`](crate::status::CROSSED)
+    /// or -1 times it, and the location is the number of the gate.
     pub index: Tensor<2, Int>,
-    /// Fraction of that step and the position x, y, z, per end `[rows, 4]`.
+    /// Fraction of that step and the position x, y, z, per entry `[rows, 4]`.
     pub position: Tensor<2>,
-    /// Number of ends in each part. If it exceeds the part's rows, one end waits for a launch that
-    /// [resumes](crate::ReinjectionRules::resumes).
+    /// Number of entries in each part. If it exceeds the part's rows, one end waits for a launch that
+    /// [resumes](crate::ReinjectionRules::resumes). -1 if the part had no room for a crossing.
     pub count: Tensor<1, Int>,
 }
 
@@ -253,7 +254,7 @@ pub struct Launched {
     /// The particles after the last step.
     pub particles: Particles,
     /// Particle instances that ended and were followed by another in their slot; meaningless rows
-    /// if the segment has no [`ReinjectionRules`](crate::ReinjectionRules).
+    /// if the segment has neither [`ReinjectionRules`](crate::ReinjectionRules) nor gates.
     pub log: Log,
 }
 

@@ -22,6 +22,7 @@ mod face;
 mod field;
 mod formula;
 mod functions;
+mod gate;
 mod gradient_sum;
 mod grid;
 pub mod inertia;
@@ -65,6 +66,7 @@ pub use functions::{
     FieldTensors, GeometryTensors, IDENTITY, INERTIAL, Launched, Log, MOTION, POSITION, Particles,
     TANGENTS, advance, locate, sample,
 };
+pub use gate::GateShape;
 pub use gradient_sum::GradientSum;
 pub use grid::{GridShape, Placement, Spacing};
 pub use inertia::InertialLaunch;

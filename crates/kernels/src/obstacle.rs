@@ -52,6 +52,8 @@ pub(crate) const BLOCK: i32 = 2;
 pub(crate) const FACETED: i32 = 3;
 /// Code of land, which has no bounds, either.
 pub(crate) const LAND: i32 = 4;
+/// Code of a plane, which is a gate.
+pub(crate) const PLANE: i32 = 5;
 
 /// Length of [`Shape::numbers`].
 pub(crate) const SHAPE_NUMBERS: usize = 9;
@@ -112,6 +114,34 @@ impl Shape {
         let bounded = |x: f64| x.clamp(-f64::MAX, f64::MAX);
         let ([ax, ay, az], [bx, by, bz]) = (a.map(bounded), b.map(bounded));
         [ax, ay, az, bx, by, bz, radius, height, size]
+    }
+
+    /// The box that contains it; of a surface and of land all space.
+    pub(crate) fn bounds(&self) -> [[f64; 3]; 2] {
+        match *self {
+            Shape::Sphere { centre, radius } => [-radius, radius].map(|r| centre.map(|x| x + r)),
+            Shape::Box { low, high } => [low, high],
+            Shape::Cylinder { base, axis, radius, capped } => {
+                let length = norm(axis);
+                let reach =
+                    axis.map(|along| radius * (1.0 - (along / length).powi(2)).max(0.0).sqrt());
+                let corner = |sign: f64| {
+                    std::array::from_fn(|d| match capped {
+                        true => base[d] + sign * (reach[d] + (sign * axis[d]).max(0.0)),
+                        false if axis[d] == 0.0 => base[d] + sign * reach[d],
+                        false => sign * f64::INFINITY,
+                    })
+                };
+                [corner(-1.0), corner(1.0)]
+            }
+            Shape::Surface(_) | Shape::Land(_) => [[-f64::INFINITY; 3], [f64::INFINITY; 3]],
+        }
+    }
+
+    /// Whether a position is inside, or on the surface.
+    pub fn contains(&self, position: [f64; 3]) -> bool {
+        let (shape, allowed) = (self.clone(), Allowed::Inside);
+        Obstacle { shape, allowed, surface: BoundaryCondition::default() }.allows(position, 0.0)
     }
 
     /// The rows and numbers that kernels read of a shape with a table; see

@@ -90,9 +90,6 @@ pub struct ReinjectionRules {
     pub slots: Arc<SlotRules>,
     /// The releases of each source.
     pub releases: Vec<Releases>,
-    /// Rows of the log per slot, on devices that need a fixed size. A slot with more ends stops at
-    /// the last of them, until a launch that resumes.
-    pub log_rows: usize,
     /// Whether this launch continues the slots that the previous one stopped for lack of room in
     /// the log, and only these.
     pub resumes: bool,

@@ -1,8 +1,8 @@
 //! The input of one launch.
 
 use crate::{
-    Adaptive, Boundary, Clock, FormulaStart, InertialLaunch, Obstacle, ReinjectionRules, Scheme,
-    Step, Walk,
+    Adaptive, Boundary, Clock, FormulaStart, GateShape, InertialLaunch, Obstacle, ReinjectionRules,
+    Scheme, Step, Walk,
 };
 use burn::tensor::TensorData;
 use std::{fmt::Debug, sync::Arc};
@@ -30,6 +30,11 @@ pub struct Segment {
     pub boundary: Boundary,
     /// Bodies and vessels in the box.
     pub obstacles: Arc<[Obstacle]>,
+    /// Surfaces and regions whose crossings are logged; not more than [`MAX_GATES`](crate::MAX_GATES).
+    pub gates: Arc<[GateShape]>,
+    /// Rows of the log per slot, on devices that need a fixed size. A slot with more ends stops at the last of them, until a
+    /// launch that [resumes](ReinjectionRules::resumes). Crossings beyond are lost; see [`Log`](crate::Log).
+    pub log_rows: usize,
     /// Whether velocities that are not finite are holes of the field, where particles end as
     /// [`LeftField`](crate::Status::LeftField).
     pub has_holes: bool,
@@ -84,6 +89,8 @@ impl Segment {
             formula: None,
             boundary: Boundary::open(),
             obstacles: Arc::new([]),
+            gates: Arc::new([]),
+            log_rows: 1,
             has_holes: false,
             stagnant_speed: 0.0,
             adaptive: None,

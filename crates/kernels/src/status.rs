@@ -2,6 +2,9 @@
 
 use crate::Face;
 
+/// Crossings of a gate in a [`Log`](crate::Log): this forward, and -1 times it backward.
+pub const CROSSED: i32 = 64;
+
 /// The status of a particle.
 ///
 /// On a device and in files a status is represented by its [`code`](Status::code).

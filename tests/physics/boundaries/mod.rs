@@ -3,6 +3,7 @@
 pub mod against_oracle_walls;
 mod coasts;
 mod faces;
+mod gates;
 mod high_face;
 mod mesh_edges;
 mod mesh_patches;

@@ -3,6 +3,7 @@
 pub mod arrays;
 mod c_grid_numbers;
 mod c_grids;
+mod courant;
 mod damaged_meshes;
 mod formulas;
 mod holes;

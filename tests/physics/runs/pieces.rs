@@ -6,8 +6,8 @@ use crate::{
     recorded::*,
 };
 use burntrace::{
-    Control, Engine, Error, Field, FieldFn, FieldOptions, GridField, ParticleInstance, Precision,
-    Prepared, Progress, RunState, Seeds, SeedsOutside, Summary, Tracer, TrackSink,
+    Control, Crossing, Engine, Error, Field, FieldFn, FieldOptions, GridField, ParticleInstance,
+    Precision, Prepared, Progress, RunState, Seeds, SeedsOutside, Summary, Tracer, TrackSink,
 };
 use std::ops::Range;
 
@@ -43,6 +43,15 @@ fn join(pieces: &[Piece], starts: &[usize]) -> RecordingSink {
     let mut all = RecordingSink::default();
     for (record, ..) in pieces {
         all.join(record);
+    }
+    let mut given = vec![0; pieces.len()];
+    for segment in 0..pieces[0].1.crossings_by_segment.len() {
+        for ((piece, first), given) in pieces.iter().zip(starts).zip(&mut given) {
+            let count = piece.1.crossings_by_segment[segment] as usize;
+            let moved = |of: &Crossing| Crossing { slot: of.slot + first, ..*of };
+            all.crossings.extend(piece.0.crossings[*given..*given + count].iter().map(moved));
+            *given += count;
+        }
     }
     let parts: Vec<_> = pieces.iter().map(by_segment).collect();
     for segment in 0..parts[0].len() {

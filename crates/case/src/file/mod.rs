@@ -7,6 +7,7 @@ mod devices;
 mod error;
 mod field;
 mod flow;
+mod gate;
 mod inflow;
 mod kinds;
 mod motion;
@@ -28,6 +29,7 @@ pub use devices::DeviceNames;
 pub use error::{KeyError, nearest};
 pub use field::{AxisName, Field, FieldSource, GivenCrop, Interpolation, Sample};
 pub use flow::{Definition, GivenFlow, OwnFormula};
+pub use gate::{Gate, GateShape};
 pub use inflow::{Burst, Inlet, InletShape, Source, SourceRate};
 pub use kinds::name_of;
 pub use motion::{
@@ -83,6 +85,10 @@ pub struct Case {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "schema::one_or_several::<Obstacle>")]
     pub obstacle: Vec<Obstacle>,
+    /// Surfaces and regions whose crossings are noted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "schema::one_or_several::<Gate>")]
+    pub gate: Vec<Gate>,
     /// Re-injection of particles that left through an outlet.
     pub inlet: Option<Inlet>,
     /// Sources of particles during the run.
@@ -125,6 +131,7 @@ section!(Case {
     boundary: or_default("boundary"),
     patch: list("patch"),
     obstacle: list("obstacle"),
+    gate: list("gate"),
     inlet: optional("inlet"),
     source: list("source"),
     seeds: list("seeds"),

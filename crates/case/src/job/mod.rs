@@ -4,6 +4,7 @@ mod added;
 mod description;
 mod field;
 mod flow;
+mod gates;
 mod geometry;
 mod inertia;
 mod inflow;
@@ -20,6 +21,7 @@ mod words;
 
 pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
+pub use gates::gates;
 pub use geometry::{geometry, units};
 pub use inertia::columns;
 pub use input::FieldFiles;
@@ -33,10 +35,12 @@ use crate::{
     console::Console,
     file::{self, Case, FieldSource, GivenCrop, Misuse, Units},
     folder,
+    format::{six_digits, three_digits},
 };
 use anyhow::Result;
 use burntrace_core::{
-    Domain, Execution, SaveRequest, Seeds, Span, Surroundings, Tracer, program::TimeSpan,
+    Courant, Domain, Execution, SaveRequest, Seeds, Span, Surroundings, Tracer, device::OpenDevice,
+    program::TimeSpan,
 };
 use burntrace_io as io;
 use std::collections::HashSet;
@@ -100,6 +104,32 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     warnings.extend(patches::warnings(case, &*loaded.field));
     warnings.extend(domain_warning(case, loaded)?);
     Ok(warnings)
+}
+
+/// Cells that a particle may cross in a step, in 99 % of the cells, without a warning.
+const MANY_CELLS: f64 = 2.0;
+
+/// A warning if particles cross several cells in a step. Graphics cards would compile a kernel to find out.
+pub fn long_steps(
+    case: &Case,
+    loaded: &LoadedField,
+    device: &OpenDevice,
+) -> Result<Option<String>> {
+    if case.trace.solver.tolerance.is_some() || device.compiles_kernels() {
+        return Ok(None);
+    }
+    let TimeSpan { t0, dt, .. } = time_span(case, loaded)?;
+    let courant = Courant::of(&*loaded.field, t0, dt)?;
+    Ok(courant.filter(|courant| courant.p99 > MANY_CELLS).map(|Courant { median, p99, .. }| {
+        format!(
+            "dt = {} is long for the cells of the field: at the start, particles cross up to {} of them in a step in 99 % of the field ({} in half \
+             of it); dt = {} would make it 1, and `burntrace check` measures what a step costs",
+            six_digits(dt),
+            three_digits(p99),
+            three_digits(median),
+            three_digits(dt / p99)
+        )
+    }))
 }
 
 /// Warnings about keys for the times of files that their times do not need. `name` is the key of the field.
@@ -214,6 +244,7 @@ pub fn tracer<'a>(
             sizes: case.save.sizes,
             flow_map_gradient: case.save.flow_map_gradient,
             arrays: sampled::arrays(case, loaded),
+            gates: gates::gates(case),
         })
         .execution(Execution {
             device_name: Some(device.into()),

@@ -60,6 +60,7 @@ impl Sharer<'_> {
         let stores = pieces.iter().zip(reports).map(|(piece, report)| PieceTracks {
             folder: piece.path("tracks"),
             instances_by_segment: report.traced.run.instances_by_segment.clone(),
+            crossings_by_segment: report.traced.run.crossings_by_segment.clone(),
         });
         let plan = self.workers[0].prepared.save_plan();
         Ok(join_pieces(&stores.collect::<Vec<_>>(), self.folder.path("tracks"), &plan)?)

@@ -15,9 +15,11 @@ use crate::{
     file::{Case, Misuse, Reporting, VtkOutput},
     folder::{DOMAIN, Folder, LAND},
     format::{count, duration, with_date},
+    gates,
     job::{self, LoadedField},
 };
 use anyhow::{Context, Result};
+use burntrace_analysis::gates::PassageStatistics;
 use burntrace_core::{Prepared, Summary, device::OpenDevice};
 use burntrace_io as io;
 use std::time::Instant;
@@ -165,11 +167,22 @@ impl CaseRun<'_> {
             compilations: self.console.compilations(),
             folder: &folder.root,
             shared,
+            passages: self.passages(folder)?,
         };
         let printed =
             Printed { json: summary.json(), text: summary.text(), run: traced.run.clone() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
         Ok(printed)
+    }
+
+    /// Who crossed the gates of the run.
+    fn passages(&self, folder: &Folder) -> Result<Option<PassageStatistics>> {
+        let gates = job::gates(self.case);
+        if gates.is_empty() {
+            return Ok(None);
+        }
+        let tracks = io::Tracks::open_partial(folder.path("tracks"))?;
+        tracks.is_complete().then(|| gates::passages(&tracks, &gates)).transpose()
     }
 
     /// Traces the seeds into the store in the folder.

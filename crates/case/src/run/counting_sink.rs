@@ -2,7 +2,7 @@
 
 use super::{residence::ResidenceTimes, shared::Shared};
 use burntrace_core::{
-    DurablePosition, Ends, ParticleInstance, Save, SavePlan, SinkError, TrackSink,
+    Crossing, DurablePosition, Ends, ParticleInstance, Save, SavePlan, SinkError, TrackSink,
 };
 use burntrace_io::TrackWriter;
 
@@ -53,6 +53,13 @@ impl TrackSink for CountingSink<'_> {
             ended.for_each(|instance| ResidenceTimes::add(residence, instance));
         }
         self.writer.instances(instances)
+    }
+
+    fn crossings(&mut self, crossings: &[Crossing]) -> Result<(), SinkError> {
+        match self.shared.is_stopped.get() {
+            true => Ok(()),
+            false => self.writer.crossings(crossings),
+        }
     }
 
     fn sync(&mut self) -> Result<DurablePosition, SinkError> {

@@ -3,8 +3,10 @@
 use super::{CheckpointTotals, IoStats, Spent, residence::ResidenceTimes};
 use crate::{
     format::{six_digits, with_prefix},
+    gates,
     job::LoadedField,
 };
+use burntrace_analysis::gates::{GatePassages, PassageStatistics};
 use burntrace_core::{Domain, Status, Strategy, Summary, device::OpenDevice};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -60,6 +62,8 @@ pub struct RunSummary<'a> {
     pub folder: &'a Path,
     /// The processes, of a run that several shared.
     pub shared: Option<SharedWork>,
+    /// Who crossed its gates.
+    pub passages: Option<PassageStatistics>,
 }
 
 /// What the processes that share a run have done.
@@ -68,6 +72,19 @@ pub struct SharedWork {
     pub text: String,
     /// Number of particles of the largest piece.
     pub largest_piece: usize,
+}
+
+/// A gate, in a line.
+fn gate_line(gate: &GatePassages) -> String {
+    let GatePassages { name, forward, backward, particles, .. } = gate;
+    match gate.is_region {
+        true => {
+            format!("{particles} were in {name}, entered {forward} times and left {backward} times")
+        }
+        false => format!(
+            "{particles} crossed {name}, {forward} times forward and {backward} times backward"
+        ),
+    }
 }
 
 /// The corners of the domain, under the key that they have in `summary.json`.
@@ -158,6 +175,9 @@ impl RunSummary<'_> {
             let counts = run.patches.iter().map(|(name, count)| (name.clone(), json!(count)));
             json["patches"] = Value::Object(counts.collect());
         }
+        if let (Some(passages), Some(json)) = (&self.passages, json.as_object_mut()) {
+            json.extend(gates::json(passages));
+        }
         if let Some(profile) = &self.profile {
             json["profile"] = profile.clone();
         }
@@ -209,6 +229,9 @@ impl RunSummary<'_> {
         }
         for (name, count) in &run.patches {
             line("", format!("{count} left the mesh through the patch {name}"));
+        }
+        for gate in self.passages.iter().flat_map(|passages| &passages.gates) {
+            line("", gate_line(gate));
         }
         if run.dropped > 0 {
             line("dropped", self.dropped());

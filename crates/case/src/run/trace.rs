@@ -149,6 +149,7 @@ pub fn trace_in(
     let mut warnings = warnings(case, loaded, console)?;
     warnings.extend(about_seeds);
     warnings.extend(prepared.slow_steps());
+    warnings.extend(job::long_steps(case, loaded, device)?);
 
     let fingerprint = Fingerprint::of(case, loaded, &seeds)?;
     let (folder, mut checkpoint) = match run_start {

@@ -10,7 +10,8 @@ pub use export::{ExportArgs, ExportFormat};
 pub use output::{OutputArgs, lines_of};
 pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
 pub use results::{
-    DensityArgs, DensityEdges, DensityMethod, FtleArgs, RenderArgs, ReportArgs, StyleArgs,
+    DensityArgs, DensityEdges, DensityMethod, FtleArgs, GatesArgs, RenderArgs, ReportArgs,
+    StyleArgs,
 };
 
 pub use sweep::SweepArgs;
@@ -85,6 +86,8 @@ pub enum Command {
     Density(Box<DensityArgs>),
     /// Compute finite-time Lyapunov exponents (FTLE) from the tracks of a run
     Ftle(FtleArgs),
+    /// Show who crossed the gates of a run: counts, first passages, residence, and where particles went from where
+    Gates(GatesArgs),
     /// Render the tracks of a run as pictures, as an animation or as a web page
     Render(RenderArgs),
     /// Open the tracks of a run as an interactive page in the browser

@@ -244,6 +244,23 @@ pub enum DensityEdges {
 
 #[derive(Args)]
 #[command(mut_arg("color", of_maps))]
+pub struct GatesArgs {
+    /// Folder of a run with gates
+    pub run: PathBuf,
+    /// Also write all crossings, one in a row, as `crossings.csv`
+    #[arg(long)]
+    pub crossings: bool,
+    /// Output folder; default: `gates` in the folder of the run
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub style: StyleArgs,
+}
+
+#[derive(Args)]
+#[command(mut_arg("color", of_maps))]
 pub struct FtleArgs {
     /// Folder of a run with grid seeds
     pub run: PathBuf,

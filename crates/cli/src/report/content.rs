@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     format::{count, four_digits, time_range},
+    gates::COLUMNS,
     job,
 };
 use burntrace::analysis::statistics::{EndStatistics, GroupStatistics, SpeedFrom};
@@ -18,6 +19,7 @@ pub fn document(report: &RunReport) -> Document {
     overview(report, &mut document);
     counts(report, &mut document);
     ends(report, &mut document);
+    gates(report, &mut document);
     document.figures(&report.figures, &report.missing);
     dispersion(report, &mut document);
     arrays(report, &mut document);
@@ -139,11 +141,31 @@ fn ends(report: &RunReport, document: &mut Document) {
     document.text(format!(
         "Times are residence times{unit}, from the release to the end; shares are of the released particles."
     ));
-    let Some(patches) = report.results.summary["patches"].as_object() else { return };
-    let row = |(name, ended): (&String, &Value)| {
-        [name.clone(), count(ended.as_u64().unwrap_or(0) as usize)]
+    if let Some(patches) = report.results.summary["patches"].as_object() {
+        let row = |(name, ended): (&String, &Value)| {
+            [name.clone(), count(ended.as_u64().unwrap_or(0) as usize)]
+        };
+        document.table(&["Patch of the boundary", "Count"], patches.iter().map(row));
+    }
+}
+
+/// Who crossed the gates.
+fn gates(report: &RunReport, document: &mut Document) {
+    let Some(gates) = report.results.summary["gates"].as_object() else { return };
+    let unit = in_parentheses(&report.results.units().time);
+    document.heading("Who crossed what");
+    let row = |(name, gate): (&String, &Value)| {
+        let counts = ["forward", "backward", "particles"];
+        let counts = counts.map(|key| count(gate[key].as_u64().unwrap_or(0) as usize));
+        let times = [&gate["first_passage"]["median"], &gate["residence"]["mean"]];
+        let cells = counts.into_iter().chain(times.map(|time| number(time.as_f64())));
+        [name.clone()].into_iter().chain(cells).collect::<Vec<_>>()
     };
-    document.table(&["Patch of the boundary", "Count"], patches.iter().map(row));
+    document.table(&COLUMNS, gates.iter().map(row));
+    document.text(format!(
+        "First passages{unit} are from the release to the first crossing of a surface, or the first entry to a region of particles released \
+         outside; times inside are over all visits of a particle."
+    ));
 }
 
 /// Dispersion at five evenly spaced saves.

@@ -69,6 +69,32 @@ fn precision_and_frames_are_compared() {
     assert!(printed.contains("64 of 64 particles") && printed.contains("f64 -> f32"), "{printed}");
 }
 
+/// A uniform flow through cells of 0.1: a step of 0.05 crosses half a cell, one of 0.5 crosses five.
+#[test]
+fn cells_that_a_step_crosses_are_counted_and_many_are_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = "[field]\nflow = { u = \"1\", v = \"0\" }\nsample = { nodes = [101, 11, 1], start = 0, stop = 5, frames = 2 }\n\
+        [domain]\nlow = [0, 0, 0]\nhigh = [10, 1, 0]\n[seeds]\nkind = \"uniform\"\ncount = 10\n\
+        [trace]\nt1 = 1.0\ndt = 0.05\n[run]\ndevice = \"flex\"\n";
+    let found = check(folder.path(), case, &[]);
+    for key in ["median", "p99", "max"] {
+        let number = found["cells_per_step"][key].as_f64().unwrap();
+        assert!((number - 0.5).abs() < 1e-6, "{number}");
+    }
+    let printed = burntrace(folder.path(), &["check", "case.toml"]);
+    assert!(
+        text(&printed.stdout).contains("a step crosses 0.5 cells (median)"),
+        "{}",
+        text(&printed.stdout)
+    );
+    let warned = |dt: &str| {
+        let set = format!("trace.dt={dt}");
+        let args = ["run", "case.toml", "--overwrite", "--out", "out", "--set", &set];
+        text(&burntrace(folder.path(), &args).stderr).contains("is long for the cells of the field")
+    };
+    assert!(!warned("0.15") && warned("0.5"));
+}
+
 #[test]
 fn what_cannot_be_checked_is_refused() {
     let folder = tempfile::tempdir().unwrap();

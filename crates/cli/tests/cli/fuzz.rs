@@ -139,6 +139,12 @@ fn obstacles() -> Vec<String> {
              capped = true, surface = \"stick\"",
         ),
         obstacle("kind = \"box\", low = [1.5, 0.0, 0.0], high = [1.75, 2.0, 2.0]"),
+        seeded(
+            "gate = [{ name = \"a\", kind = \"plane\", origin = [1.0, 0.0, 0.0], normal = [1.0, 0.5, 0.0], low = [0.0, 0.0, 0.0], high = [2.0, 2.0, 1.0] }]",
+        ),
+        seeded(
+            "gate = [{ name = \"b\", kind = \"disc\", centre = [1.0, 1.0, 1.0], normal = [0.0, 0.0, 1.0], radius = 0.5 }]",
+        ),
         obstacle("kind = \"surface\", path = \"body.stl\", scale = 0.25, shift = [1.5, 1.5, 1.5]"),
     ]
 }

@@ -18,6 +18,7 @@ mod earth;
 mod export;
 mod extend;
 mod fuzz;
+mod gates;
 mod guide;
 mod holes;
 mod library;

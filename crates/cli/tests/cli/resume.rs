@@ -17,6 +17,8 @@ pub const REINJECTION: &str = "[field]\nflow = \"double-gyre\"\n\
     [[source]]\nrate = 300.0\ncapacity = 3000\ninlet = { kind = \"face\", face = \"x-low\" }\n\
     [seeds]\nkind = \"uniform\"\ncount = 9000\nseed = 4\n\
     [trace]\nscheme = \"rk4\"\nt1 = 10.0\nsteps = 400\n[walk]\ndiffusivity = 1e-2\nseed = 5\n\
+    [[gate]]\nname = \"middle\"\nkind = \"plane\"\norigin = [1.0, 0.0, 0.0]\nnormal = [1.0, 0.2, 0.1]\n\
+    [[gate]]\nname = \"core\"\nkind = \"sphere\"\ncentre = [0.5, 0.5, 0.5]\nradius = 0.3\n\
     [save]\nevery = 10\nvtk = [\"lines\"]\n\
     [run]\ndevice = \"flex\"\nout = \"out\"\ncheckpoint_segments = 1\n";
 
@@ -113,7 +115,8 @@ pub fn assert_same(folder: &Path, names: [&str; 2]) {
     let lines = names.map(|name| std::fs::read(folder.join(name).join("tracks.vtp")).ok());
     assert!(lines[0] == lines[1], "tracks.vtp differs in {names:?}");
     let [first, second] = names.map(|name| summary(folder, name));
-    for key in ["status", "released", "particle_steps", "saves", "steps", "residence_time"] {
+    for key in ["status", "released", "particle_steps", "saves", "steps", "residence_time", "gates"]
+    {
         assert_eq!(first[key], second[key], "{key}");
     }
     for name in names {

@@ -182,6 +182,7 @@ fn a_run_without_a_complete_save_says_so() {
         velocity: false,
         periods: [0.0; 3],
         arrays: Vec::new(),
+        gates: Vec::new(),
     };
     TrackWriter::new(out.join("tracks")).begin(&plan).unwrap();
     refused();

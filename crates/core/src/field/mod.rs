@@ -3,6 +3,7 @@
 mod analytic;
 mod arrays;
 mod coast;
+mod courant;
 mod diffused;
 mod domain;
 pub(crate) mod evaluate;
@@ -36,6 +37,7 @@ mod window;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use arrays::{FieldArray, Samples};
+pub use courant::Courant;
 pub use diffused::{Diffused, Mixing};
 pub use domain::Domain;
 pub(crate) use domain::{AXES, bounding_box, measured, measured_from, plain};

@@ -55,6 +55,7 @@ impl Run<'_> {
             counts: self.counts,
             counters,
             mark,
+            crossings_by_segment: self.crossings_by_segment.clone(),
         };
         Ok(RunState { numbers, arrays })
     }
@@ -83,6 +84,9 @@ impl Run<'_> {
         }
         self.segments.go_to(numbers.cursor);
         self.counts = numbers.counts;
+        self.crossings_by_segment.clone_from(&numbers.crossings_by_segment);
+        // Those of steps after the state.
+        self.stepper.gates.truncate(0);
         Ok(())
     }
 }

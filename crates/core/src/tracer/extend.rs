@@ -1,7 +1,7 @@
 //! Continues a finished run to a later end.
 
 use super::{Prepared, slots::Slots, state::RunState, stepper};
-use crate::{DurablePosition, Error, Result, error::short, schedule::Cursor};
+use crate::{Error, Result, error::short, schedule::Cursor};
 use burntrace_kernels::{RECORD, Record, status::WAITING};
 use std::borrow::Cow;
 
@@ -34,8 +34,7 @@ impl Prepared<'_> {
         self.set_releases(&mut state)?;
         let numbers = &mut state.numbers;
         (numbers.run, numbers.cursor) = (own, cursor);
-        let (saves, instances) = (numbers.counts.saves, numbers.counts.instances);
-        numbers.mark = DurablePosition { saves, instances };
+        numbers.mark = numbers.counts.given();
         Ok(state)
     }
 

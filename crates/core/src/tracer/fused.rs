@@ -1,7 +1,9 @@
 //! The fused engine: one launch per chunk of steps.
 
 use super::{
+    gates::{self, Gates, Room},
     reinjection::{End, Reinjection},
+    slots,
     stepper::Stepper,
 };
 use crate::{
@@ -10,7 +12,9 @@ use crate::{
     schedule::Chunk,
 };
 use burn::tensor::{DType, Int, Tensor, TensorData};
-use burntrace_kernels::{Clock, LOG_INDEX, LOG_POSITION, Launched, Log, Particles, Segment, Step};
+use burntrace_kernels::{
+    Clock, LOG_INDEX, LOG_POSITION, Log, Particles, Segment, Step, status::CROSSED,
+};
 use std::sync::Arc;
 
 /// Advances particles by a chunk of steps. Also returns the ends that are followed by a
@@ -18,7 +22,7 @@ use std::sync::Arc;
 pub(super) fn advance(
     stepper: &Stepper,
     field: &Sampled,
-    (first_slot, mut particles): (u32, Particles),
+    (first_slot, particles): (u32, Particles),
     chunk: &Chunk,
     following: Option<&Reinjection>,
 ) -> Result<(Particles, Vec<End>)> {
@@ -27,30 +31,22 @@ pub(super) fn advance(
     let mut segment = segment(stepper, clock, steps);
     (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
     (segment.reload, segment.batch) = (field.reload(&spans), stepper.batch);
-    let Some(following) = following else {
-        let Launched { particles, .. } =
-            burntrace_kernels::advance(particles, &tensors, &stepper.geometry, segment);
-        return Ok((particles, Vec::new()));
-    };
-    segment.reinjection = Some(following.reinjection.clone());
+    segment.reinjection = following.map(|following| following.reinjection.clone());
+    let rows = slots::log_rows(particles.count());
     let mut ends = Vec::new();
-    loop {
-        let geometry = &stepper.geometry;
-        let launched = burntrace_kernels::advance(particles, &tensors, geometry, segment.clone());
-        particles = launched.particles;
-        let had_room = read(launched.log, &mut ends)?;
-        if had_room {
-            return Ok((particles, ends));
-        }
-        if let Some(reinjection) = &mut segment.reinjection {
-            reinjection.resumes = true;
-        }
-    }
+    let particles =
+        gates::launch(stepper, particles, (segment, rows), &mut ends, |particles, segment| {
+            burntrace_kernels::advance(particles, &tensors, &stepper.geometry, segment)
+        })?;
+    Ok((particles, ends))
 }
 
-/// Reads the ends that a launch has logged; returns whether the log had room for all of them.
-pub(super) fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
+/// Reads the ends and the crossings that a launch has logged.
+pub(super) fn read(log: Log, ends: &mut Vec<End>, gates: &Gates) -> Result<Room> {
     let counts = ints(log.count.try_into_data())?;
+    if counts.iter().any(|count| *count < 0) {
+        return Ok(Room::Lost);
+    }
     let [rows, _] = log.index.dims();
     let size = rows / counts.len().max(1);
     let mut taken = Vec::new();
@@ -59,7 +55,7 @@ pub(super) fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
         taken.extend((first..first + size.min(*count as usize)).map(|row| row as i32));
     }
     if taken.is_empty() {
-        return Ok(true);
+        return Ok(Room::Enough);
     }
     let (mut index, mut position) = (log.index, log.position);
     if taken.len() < rows {
@@ -73,7 +69,7 @@ pub(super) fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
     let position = position.try_into_data().map_err(failed)?.convert::<f64>();
     let position = position.try_into_vec::<f64>().map_err(failed)?;
     let rows = index.chunks_exact(LOG_INDEX).zip(position.chunks_exact(LOG_POSITION));
-    ends.extend(rows.map(|(index, position)| End {
+    let entry = |(index, position): (&[i32], &[f64])| End {
         slot: index[0] as u32,
         generation: index[1] as u32,
         status: index[2],
@@ -81,8 +77,15 @@ pub(super) fn read(log: Log, ends: &mut Vec<End>) -> Result<bool> {
         location: index[4],
         fraction: position[0],
         position: [position[1], position[2], position[3]],
-    }));
-    Ok(counts.iter().all(|count| *count as usize <= size))
+    };
+    for entry in rows.map(entry) {
+        match entry.status.abs() {
+            CROSSED => gates.add(entry),
+            _ => ends.push(entry),
+        }
+    }
+    let is_enough = counts.iter().all(|count| *count as usize <= size);
+    Ok(if is_enough { Room::Enough } else { Room::Waits })
 }
 
 fn ints<E: std::fmt::Debug>(data: std::result::Result<TensorData, E>) -> Result<Vec<i32>> {
@@ -114,6 +117,7 @@ pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) ->
         inertia: stepper.inertia.as_ref().map(|inertia| inertia.launch),
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),
+        gates: stepper.gates.shapes.clone(),
         has_holes: stepper.has_holes(),
         stagnant_speed: match stepper.inertia {
             // One at rest may be accelerated.

@@ -59,7 +59,11 @@ impl RunNumbers {
             all.join(next);
         }
         let instances = self.mark.instances + next.mark.instances;
-        self.mark = DurablePosition { saves: self.mark.saves.min(next.mark.saves), instances };
+        let crossings = self.mark.crossings + next.mark.crossings;
+        let saves = self.mark.saves.min(next.mark.saves);
+        self.mark = DurablePosition { saves, instances, crossings };
+        let pairs = self.crossings_by_segment.iter_mut().zip(&next.crossings_by_segment);
+        pairs.for_each(|(sum, count)| *sum += count);
         Ok(())
     }
 }
@@ -68,6 +72,7 @@ impl Counts {
     fn join(&mut self, next: &Counts) {
         self.launches += next.launches;
         self.instances += next.instances;
+        self.crossings += next.crossings;
         self.trace_seconds += next.trace_seconds;
         self.save_seconds += next.save_seconds;
     }

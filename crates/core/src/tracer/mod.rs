@@ -13,6 +13,7 @@ mod each_step;
 mod ends;
 mod extend;
 mod fused;
+mod gates;
 mod gradients;
 mod hook;
 mod inertia;

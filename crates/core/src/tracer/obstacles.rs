@@ -67,7 +67,7 @@ pub(super) fn geometry(
 }
 
 /// The shape extended along the flat axes of the domain.
-fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> {
+pub(super) fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> {
     let mut shape = shape;
     for d in (0..3).filter(|d| domain.is_flat(*d)) {
         let mut along = [0.0; 3];

@@ -158,6 +158,7 @@ impl<'a> Prepared<'a> {
             velocity: self.tracer.save.velocity,
             periods: periods(&self.stepper.boundary),
             arrays: self.sampler.arrays().to_vec(),
+            gates: self.tracer.save.gates.iter().map(|gate| gate.name.clone()).collect(),
         }
     }
 
@@ -288,6 +289,7 @@ impl<'a> Prepared<'a> {
             no_images: None,
             reading: None,
             counts: Counts::default(),
+            crossings_by_segment: Vec::new(),
             taken: [0, 0],
             given: DurablePosition::default(),
             snapshot: None,
@@ -296,8 +298,7 @@ impl<'a> Prepared<'a> {
         };
         if let Some(state) = self.state {
             run.restore(state)?;
-            run.given =
-                DurablePosition { saves: run.counts.saves, instances: run.counts.instances };
+            run.given = run.counts.given();
         }
         if !is_split {
             run.go_to_device(seeds)?;

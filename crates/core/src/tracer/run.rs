@@ -73,6 +73,7 @@ pub(super) struct Run<'a> {
     /// The save that is being read back.
     pub reading: Option<Reading>,
     pub counts: Counts,
+    pub crossings_by_segment: Vec<u64>,
     /// Steps of active particles in this process, and the active particles now.
     pub taken: [u64; 2],
     /// Output that the sink has received.
@@ -152,7 +153,8 @@ impl Run<'_> {
             self.part(part, following.as_ref(), &mut ends, sink)?;
         }
         self.counts.steps += segment.steps() as u64;
-        self.absorb(ends, segment, sink)
+        self.absorb(ends, segment, sink)?;
+        self.give_crossings(segment, sink)
     }
 
     /// Advances all particles by a part of a segment, batch by batch. A batch that does not fit
@@ -167,7 +169,7 @@ impl Run<'_> {
         let mut first = 0;
         while first < self.store.count() {
             let batch = self.batches.next(first, self.store.count());
-            let known = ends.len();
+            let known = (ends.len(), self.stepper.gates.count());
             match self.batch(batch.clone(), part, following, ends, sink) {
                 Ok(()) => {
                     self.batches.fitted(batch.len());
@@ -176,7 +178,8 @@ impl Run<'_> {
                 Err(error) if self.store.is_on_host() => {
                     self.batches.halve(batch.len(), error)?;
                     self.tracer.field.device().memory_cleanup();
-                    ends.truncate(known);
+                    ends.truncate(known.0);
+                    self.stepper.gates.truncate(known.1);
                 }
                 Err(error) => return Err(error),
             }
@@ -300,6 +303,25 @@ impl Run<'_> {
         self.given.instances = self.given.instances.max(self.counts.instances);
         if let Some(fresh) = instances.get(known..).filter(|fresh| !fresh.is_empty()) {
             sunk(sink.instances(fresh))?;
+        }
+        self.counts.save_seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Passes the crossings of a segment to the sink.
+    fn give_crossings(&mut self, segment: &Chunk, sink: &mut dyn TrackSink) -> Result<()> {
+        if self.stepper.gates.shapes.is_empty() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let crossings = self.stepper.gates.take(segment, self.first_slot, self.shift.origin);
+        self.crossings_by_segment.push(crossings.len() as u64);
+        // After a roll-back, some of them have been passed on already.
+        let known = self.given.crossings.saturating_sub(self.counts.crossings) as usize;
+        self.counts.crossings += crossings.len() as u64;
+        self.given.crossings = self.given.crossings.max(self.counts.crossings);
+        if let Some(fresh) = crossings.get(known..).filter(|fresh| !fresh.is_empty()) {
+            sunk(sink.crossings(fresh))?;
         }
         self.counts.save_seconds += start.elapsed().as_secs_f64();
         Ok(())

@@ -203,6 +203,7 @@ impl Run<'_> {
             save_seconds: self.counts.save_seconds,
             cancelled: self.cancelled,
             instances_by_segment: self.slots.and_then(|slots| slots.by_segment).unwrap_or_default(),
+            crossings_by_segment: self.crossings_by_segment,
         })
     }
 }

@@ -5,9 +5,9 @@ use super::{
     each_step::{Operation, Step},
 };
 use crate::{
-    Adjoint, BoundaryCondition, Domain, Engine, Execution, Face, Field, Inertia, Inlet, Motion,
-    Obstacle, OutletAt, Patch, PerAxis, RandomWalk, SampledArray, SaveAt, SaveRequest, Scheme,
-    Seeds, SeedsOutside, Solver, Source, Span, Surroundings, Tolerance,
+    Adjoint, BoundaryCondition, Domain, Engine, Execution, Face, Field, Gate, Inertia, Inlet,
+    Motion, Obstacle, OutletAt, Patch, PerAxis, RandomWalk, SampledArray, SaveAt, SaveRequest,
+    Scheme, Seeds, SeedsOutside, Solver, Source, Span, Surroundings, Tolerance,
 };
 use burn::tensor::Tensor;
 use burntrace_kernels::{INERTIAL, POSITION};
@@ -141,6 +141,8 @@ impl<'a> Tracer<'a> {
         save_fluid_velocity(is_saved: bool): it => it.save.fluid_velocity = is_saved;
         /// Saves the [sizes](SaveRequest::sizes) of particles with inertia, too.
         save_sizes(is_saved: bool): it => it.save.sizes = is_saved;
+        /// Notes the crossings of a [gate](Gate).
+        gate(gate: Gate): it => it.save.gates.push(gate);
         /// Samples an [array](SampledArray) of a field where the particles are, at each save.
         sample(name: impl Into<String>, field: &'a dyn Field): it => {
             it.save.arrays.push(SampledArray { name: name.into(), field })

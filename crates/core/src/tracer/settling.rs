@@ -1,7 +1,7 @@
 //! The ends of steps that this crate computes in tensor operations: what they meet, and what follows.
 
 use super::{
-    fused,
+    fused, gates,
     reinjection::{End, Reinjection},
     rows::{floats, ints},
     stepper::Stepper,
@@ -9,8 +9,8 @@ use super::{
 use crate::{Field, Result, device};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
-    Clock, FieldShape, FieldTensors, FreeEnds, Launched, Particles, Placement, ReinjectionRules,
-    Segment, Step, settling::WAKES,
+    Clock, FieldShape, FieldTensors, FreeEnds, Particles, Placement, ReinjectionRules, Segment,
+    Step, settling::WAKES,
 };
 use std::sync::Arc;
 
@@ -83,21 +83,17 @@ impl Slotted<'_> {
         segment: Segment,
         ends: &mut Vec<End>,
     ) -> Result<Particles> {
-        // A particle ends at most once.
         let rules = |following: &Reinjection| ReinjectionRules {
-            log_rows: 1,
             resumes: false,
             ..following.reinjection.clone()
         };
         let reinjection = self.following.map(rules);
         let segment = Segment { first_slot: self.first, reinjection, ..segment };
         let (field, geometry) = (&stepper.surroundings, &stepper.geometry);
-        let Launched { particles, log } =
-            burntrace_kernels::settle(particles, free, field, geometry, segment);
-        if self.following.is_some() {
-            fused::read(log, ends)?;
-        }
-        Ok(particles)
+        // A particle ends at most once.
+        gates::launch(stepper, particles, (segment, 1), ends, |particles, segment| {
+            burntrace_kernels::settle(particles, free.clone(), field, geometry, segment)
+        })
     }
 
     /// Schedules the first release for idle slots of sources, before a step.

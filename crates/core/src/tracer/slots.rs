@@ -57,21 +57,20 @@ pub(super) struct Slots {
 
 /// Ends per slot for which a launch's log has room, on devices that need a fixed size; smaller for
 /// many slots. If a slot has more ends, its remaining steps take another launch.
-fn log_rows(slots: usize) -> usize {
+pub(super) fn log_rows(slots: usize) -> usize {
     ((1 << 21) / slots.max(1)).clamp(1, 64)
 }
 
 /// Rules without inlets, to compile kernels.
 pub(super) fn nothing_follows() -> Reinjection {
-    following(Inflow::default(), 1)
+    following(Inflow::default())
 }
 
-fn following(inflow: Inflow, slots: usize) -> Reinjection {
+fn following(inflow: Inflow) -> Reinjection {
     let Inflow { rules, positions, .. } = inflow;
     let reinjection = ReinjectionRules {
         releases: vec![Releases::default(); rules.sources.len()],
         slots: Arc::new(rules),
-        log_rows: log_rows(slots),
         resumes: false,
     };
     Reinjection::new(Arc::new(positions), reinjection)
@@ -98,7 +97,7 @@ impl Slots {
             first: 0,
             left_through: vec![0; inflow.rules.patches.len()],
             tracked: std::mem::take(&mut inflow.tracked),
-            following: following(inflow, current.len()),
+            following: following(inflow),
             timetables,
             span,
             precision,
@@ -325,7 +324,7 @@ impl InstanceStart {
 }
 
 /// The time of the release or the end of an instance in a chunk.
-fn time_of(instance: &Instance, chunk: &Chunk) -> f64 {
+pub(super) fn time_of(instance: &Instance, chunk: &Chunk) -> f64 {
     let j = (instance.step as u64).saturating_sub(chunk.first_step) as usize;
     let j = j.min(chunk.steps().saturating_sub(1));
     let [start, end] = [chunk.times[j], chunk.times[j + 1]];

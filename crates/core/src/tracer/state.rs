@@ -29,6 +29,9 @@ pub struct RunNumbers {
     pub(super) counts: Counts,
     pub(super) counters: Option<SlotCounters>,
     pub(super) mark: DurablePosition,
+    /// Numbers of crossings, if there are gates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) crossings_by_segment: Vec<u64>,
 }
 
 /// The counters of a run's slots, in serialisable form.
@@ -72,10 +75,21 @@ pub(super) struct Counts {
     pub saves: u64,
     /// Ended instances that were followed by another one.
     pub instances: u64,
+    /// Crossings of gates.
+    #[serde(default)]
+    pub crossings: u64,
     #[serde(with = "bits")]
     pub trace_seconds: f64,
     #[serde(with = "bits")]
     pub save_seconds: f64,
+}
+
+impl Counts {
+    /// What a sink has received.
+    pub fn given(&self) -> DurablePosition {
+        let Counts { saves, instances, crossings, .. } = *self;
+        DurablePosition { saves, instances, crossings }
+    }
 }
 
 impl RunNumbers {

@@ -3,6 +3,7 @@
 use super::{
     arrays::is_host,
     each_step::Hook,
+    gates::Gates,
     response::Inertial,
     selection::{RowSelection, finite},
     turbulence::Turbulent,
@@ -44,6 +45,7 @@ pub(super) struct Stepper<'a> {
     pub scheme: Scheme,
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
+    pub gates: Gates,
     /// Buffers of inlets and obstacles.
     pub geometry: GeometryTensors,
     /// The tables of the field's mesh, or placeholders.

@@ -9,7 +9,7 @@ use super::cf::Cf;
 use super::checksums::{Checksums, Entry};
 use super::chunk_grid::{ChunkGrid, ItemRun};
 use super::compression;
-use super::layout::{ArraySpec, Counts, Dims, Encoding, METADATA};
+use super::layout::{ArraySpec, Counts, Encoding, METADATA};
 use super::manifest::Manifest;
 use crate::Result;
 use crate::disk::{partial, refused, remove_file, sync_files, sync_folder, write_text_beside};
@@ -131,7 +131,7 @@ impl ArrayWriter {
 
     /// Whether chunks have their full size from the start.
     pub(super) fn is_padded(&self) -> bool {
-        self.spec.dims != Dims::Instances && !self.compresses
+        !self.spec.dims.is_table() && !self.compresses
     }
 
     pub(super) fn bytes_of_items(&self, items: usize) -> u64 {

@@ -35,9 +35,10 @@ impl StoreArrays {
         Ok(StoreArrays { arrays, counts })
     }
 
-    /// Numbers of complete saves and particle instances in a store that is being written.
+    /// Numbers of complete saves, particle instances and crossings in a store that is being written.
     pub fn complete_counts(&self) -> Result<Counts> {
-        let mut counts = Counts { saves: usize::MAX, instances: usize::MAX, ..self.counts };
+        let (saves, instances, crossings) = (usize::MAX, usize::MAX, usize::MAX);
+        let mut counts = Counts { saves, instances, crossings, ..self.counts };
         for (spec, array) in &self.arrays {
             match spec.dims {
                 Dims::SavesParticles if self.counts.particles == 0 => {}
@@ -45,6 +46,7 @@ impl StoreArrays {
                     counts.saves = counts.saves.min(array.rows()?)
                 }
                 Dims::Instances => counts.instances = counts.instances.min(array.rows()?),
+                Dims::Crossings => counts.crossings = counts.crossings.min(array.rows()?),
                 Dims::Particles => {}
             }
         }
@@ -93,6 +95,9 @@ fn required(manifest: &Manifest) -> Vec<&'static ArraySpec> {
         required.push(&layout::GENERATION);
         required.extend(layout::ALL.iter().filter(|spec| spec.dims == Dims::Instances));
         required.extend(manifest.complete.then_some(&layout::END_GENERATION));
+    }
+    if manifest.crossings.is_some() {
+        required.extend(layout::ALL.iter().filter(|spec| spec.dims == Dims::Crossings));
     }
     required
 }

@@ -39,6 +39,8 @@ pub(super) struct Cf {
     pub units: Units,
     /// Whether `generation` tells the particles of a slot apart.
     pub reuses_slots: bool,
+    /// Names of the gates.
+    pub gates: Vec<String>,
 }
 
 /// The quantity that an array holds, by which its unit is known.
@@ -140,6 +142,15 @@ impl Cf {
             set("units", format!("seconds since {date}").into());
             set("calendar", calendar.as_str().into());
         }
+        if *spec == layout::CROSSING_GATE {
+            let names: Vec<String> = self.gates.iter().map(|name| name.replace(' ', "_")).collect();
+            set("flag_values", (0..names.len()).collect::<Vec<_>>().into());
+            set("flag_meanings", names.join(" ").into());
+        }
+        if *spec == layout::CROSSING_DIRECTION {
+            set("flag_values", vec![-1, 1].into());
+            set("flag_meanings", "backward forward".into());
+        }
         match (spec.value_type, spec.dims) {
             (ValueType::U8, _) => {
                 let (values, meanings) = flags();
@@ -231,6 +242,12 @@ fn meaning(name: &str) -> (&'static str, Quantity) {
         "instance_end_position" => {
             ("end position of the particle instance in the domain box", Length)
         }
+        "crossing_gate" => ("gate that is crossed", Other),
+        "crossing_slot" => ("slot of the particle that crosses the gate", Other),
+        "crossing_generation" => ("number of earlier particles in the slot", Count),
+        "crossing_direction" => ("direction of the crossing", Other),
+        "crossing_time" => ("time of the crossing", Time),
+        "crossing_position" => ("position of the crossing", Length),
         _ => ("", Other),
     }
 }
@@ -286,7 +303,7 @@ mod tests {
 
     fn cf(length: &str, time: &str) -> Cf {
         let units = Units { length: length.into(), time: time.into(), ..Units::default() };
-        Cf { units, reuses_slots: false }
+        Cf { units, ..Cf::default() }
     }
 
     #[test]

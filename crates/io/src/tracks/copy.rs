@@ -41,14 +41,14 @@ pub(super) fn copy_rows(array: &mut ArrayWriter, sources: &[Source], saves: usiz
     let scalar = array.scalar();
     match array.spec().dims {
         Dims::Saves => with_type!(scalar, copy_list(array, &sources[..1], saves)),
-        Dims::Instances => Ok(()),
+        Dims::Instances | Dims::Crossings => Ok(()),
         Dims::Particles => with_type!(scalar, copy_wide(array, sources, 1)),
         Dims::SavesParticles => with_type!(scalar, copy_wide(array, sources, saves)),
     }
 }
 
-/// Appends the first rows of the table of particle instances of a store.
-pub(super) fn copy_instances(array: &mut ArrayWriter, from: &Source, rows: usize) -> Result<()> {
+/// Appends the first rows of a table of a store.
+pub(super) fn copy_table(array: &mut ArrayWriter, from: &Source, rows: usize) -> Result<()> {
     let sources = std::slice::from_ref(from);
     with_type!(array.scalar(), copy_list(array, sources, rows))
 }
@@ -110,17 +110,16 @@ fn copy_several<T: Number>(
     Ok(())
 }
 
-/// Appends a column of the tables of particle instances of pieces, which have these numbers of rows.
-/// `by_segment` has for each piece the number of instances of each segment, which are followed by the last
-/// instances of its slots.
-pub(super) fn merge_instances(
+/// Appends a column of the tables of pieces, which have these numbers of rows. `by_segment` has for each piece the number of rows
+/// of each segment, which are followed by those of its end.
+pub(super) fn merge_tables(
     array: &mut ArrayWriter,
     sources: &[Source],
     counts: &[usize],
     by_segment: &[Vec<u64>],
 ) -> Result<()> {
     let tables = Tables { sources, counts, by_segment };
-    match *array.spec() == layout::INSTANCE_SLOT {
+    match [&layout::INSTANCE_SLOT, &layout::CROSSING_SLOT].contains(&array.spec()) {
         true => tables.merge::<i32>(array, |slot, first| slot + first as i32),
         false => with_type!(array.scalar(), merge_unchanged(array, &tables)),
     }
@@ -130,7 +129,7 @@ fn merge_unchanged<T: Number>(array: &mut ArrayWriter, tables: &Tables) -> Resul
     tables.merge::<T>(array, |value, _| value)
 }
 
-/// The tables of particle instances of pieces.
+/// The tables of pieces.
 struct Tables<'a> {
     sources: &'a [Source],
     counts: &'a [usize],

@@ -171,6 +171,7 @@ mod tests {
             velocity: false,
             periods: [0.0; 3],
             arrays: Vec::new(),
+            gates: Vec::new(),
         };
         let mut writer = TrackWriter::new(folder);
         writer.begin(&plan).unwrap();

@@ -2,7 +2,7 @@
 
 use super::array::ArrayWriter;
 use super::arrays::StoreArrays;
-use super::copy::{Source, copy_instances, copy_rows};
+use super::copy::{Source, copy_rows, copy_table};
 use super::layout::Dims;
 use super::manifest::Manifest;
 use super::reader::Tracks;
@@ -40,12 +40,14 @@ pub fn copy_saves(
         });
     }
     let counts = finished.counts();
-    if position.saves as usize > counts.saves || position.instances as usize > counts.instances {
-        return Err(Error::Store {
-            path: from.into(),
-            found: format!("found {} saves and {} instances", counts.saves, counts.instances),
-            expected: format!("{} saves and {} instances", position.saves, position.instances),
-        });
+    let found = [counts.saves, counts.instances, counts.crossings];
+    let expected = [position.saves, position.instances, position.crossings].map(|n| n as usize);
+    if (0..3).any(|k| expected[k] > found[k]) {
+        let text = |[saves, instances, crossings]: [usize; 3]| {
+            format!("{saves} saves, {instances} instances and {crossings} crossings")
+        };
+        let (found, expected) = (format!("found {}", text(found)), text(expected));
+        return Err(Error::Store { path: from.into(), found, expected });
     }
     let arrays = StoreArrays::open(from, &finished)?;
     let mode = OpenMode::New { overwrite: false };
@@ -62,7 +64,8 @@ fn copy_array(array: &mut ArrayWriter, from: &Source, position: DurablePosition)
         Dims::Saves | Dims::SavesParticles => {
             copy_rows(array, std::slice::from_ref(from), position.saves as usize)
         }
-        Dims::Instances => copy_instances(array, from, position.instances as usize),
+        Dims::Instances => copy_table(array, from, position.instances as usize),
+        Dims::Crossings => copy_table(array, from, position.crossings as usize),
         Dims::Particles => Ok(()),
     }
 }

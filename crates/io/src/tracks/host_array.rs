@@ -1,7 +1,7 @@
 //! Arrays of tracks on the host.
 
 use super::layout::{self, ArraySpec};
-use burntrace_core::{Ends, Floats, MeshFace, ParticleInstance};
+use burntrace_core::{Crossing, Ends, Floats, MeshFace, ParticleInstance};
 
 /// The numbers of an array on the host; the last dimension varies fastest.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,31 +83,70 @@ fn cells_and_faces(faces: &[Option<MeshFace>]) -> (Vec<i64>, Vec<i32>) {
     faces.iter().map(pair).unzip()
 }
 
-/// The columns of the table of particle instances.
-pub(super) const COLUMNS: [&ArraySpec; 7] = [
-    &layout::INSTANCE_SLOT,
-    &layout::INSTANCE_GENERATION,
-    &layout::INSTANCE_STATUS,
-    &layout::INSTANCE_RELEASE_TIME,
-    &layout::INSTANCE_END_TIME,
-    &layout::INSTANCE_RELEASE_POSITION,
-    &layout::INSTANCE_END_POSITION,
-];
+/// A row of a table whose number of rows is not known in advance.
+pub(super) trait Row: Sized {
+    /// The columns of the table.
+    const COLUMNS: &'static [&'static ArraySpec];
 
-/// Instances as the columns of their table. Slots, generations and codes fit their types, as they come from tensors.
-pub(super) fn of_instances(instances: &[ParticleInstance]) -> [HostArray; COLUMNS.len()] {
-    let ints = |of: fn(&ParticleInstance) -> i32| instances.iter().map(of).collect::<Vec<_>>();
-    let times = |of: fn(&ParticleInstance) -> f64| instances.iter().map(of).collect::<Vec<_>>();
-    let positions =
-        |of: fn(&ParticleInstance) -> [f64; 3]| instances.iter().flat_map(of).collect::<Vec<_>>();
-    let codes: Vec<u8> = instances.iter().map(|of| of.status.code() as u8).collect();
-    [
-        ints(|of| of.slot as i32).into(),
-        ints(|of| of.generation as i32).into(),
-        codes.into(),
-        times(|of| of.release_time).into(),
-        times(|of| of.end_time).into(),
-        positions(|of| of.release_position).into(),
-        positions(|of| of.end_position).into(),
-    ]
+    /// Rows as these columns. Slots, generations and codes fit their types, as they come from tensors.
+    fn columns(rows: &[Self]) -> Vec<HostArray>;
+}
+
+/// A column of rows.
+fn column<R, T>(rows: &[R], of: fn(&R) -> T) -> HostArray
+where
+    HostArray: From<Vec<T>>,
+{
+    rows.iter().map(of).collect::<Vec<T>>().into()
+}
+
+/// A column of vectors.
+fn vectors<R>(rows: &[R], of: fn(&R) -> [f64; 3]) -> HostArray {
+    rows.iter().flat_map(of).collect::<Vec<f64>>().into()
+}
+
+impl Row for ParticleInstance {
+    const COLUMNS: &'static [&'static ArraySpec] = &[
+        &layout::INSTANCE_SLOT,
+        &layout::INSTANCE_GENERATION,
+        &layout::INSTANCE_STATUS,
+        &layout::INSTANCE_RELEASE_TIME,
+        &layout::INSTANCE_END_TIME,
+        &layout::INSTANCE_RELEASE_POSITION,
+        &layout::INSTANCE_END_POSITION,
+    ];
+
+    fn columns(rows: &[Self]) -> Vec<HostArray> {
+        vec![
+            column(rows, |of| of.slot as i32),
+            column(rows, |of| of.generation as i32),
+            column(rows, |of| of.status.code() as u8),
+            column(rows, |of| of.release_time),
+            column(rows, |of| of.end_time),
+            vectors(rows, |of| of.release_position),
+            vectors(rows, |of| of.end_position),
+        ]
+    }
+}
+
+impl Row for Crossing {
+    const COLUMNS: &'static [&'static ArraySpec] = &[
+        &layout::CROSSING_GATE,
+        &layout::CROSSING_SLOT,
+        &layout::CROSSING_GENERATION,
+        &layout::CROSSING_DIRECTION,
+        &layout::CROSSING_TIME,
+        &layout::CROSSING_POSITION,
+    ];
+
+    fn columns(rows: &[Self]) -> Vec<HostArray> {
+        vec![
+            column(rows, |of| of.gate as i32),
+            column(rows, |of| of.slot as i32),
+            column(rows, |of| of.generation as i32),
+            column(rows, |of| if of.is_forward { 1 } else { -1 }),
+            column(rows, |of| of.time),
+            vectors(rows, |of| of.position),
+        ]
+    }
 }

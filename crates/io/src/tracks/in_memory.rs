@@ -2,13 +2,13 @@
 
 use super::{
     Units, check_names,
-    host_array::{COLUMNS, HostArray, of_ends, of_instances, with_vector},
+    host_array::{HostArray, Row, of_ends, with_vector},
     layout::{self, ArraySpec},
     manifest::Manifest,
     writer::{BlockContext, block},
 };
 use burntrace_core::{
-    Ends, Floats, ParticleInstance, Save, SavePlan, Seeds, SinkError, TrackSink, Tracks,
+    Crossing, Ends, Floats, ParticleInstance, Save, SavePlan, Seeds, SinkError, TrackSink, Tracks,
 };
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -61,6 +61,7 @@ impl ArrayTracks {
         arrays.releases(0, seeds.positions())?;
         tracks.saves().iter().try_for_each(|save| arrays.save(save.clone()))?;
         arrays.instances(tracks.instances())?;
+        arrays.crossings(tracks.crossings())?;
         arrays.end(tracks.ends())?;
         Ok(arrays)
     }
@@ -75,11 +76,15 @@ impl ArrayTracks {
         let Some(plan) = self.plan else { return Vec::new() };
         let cf = Manifest::new(&plan, &self.units).cf();
         let mut arrays = self.arrays;
-        let instances = arrays.iter().find(|(spec, _)| *spec == layout::INSTANCE_SLOT);
+        let rows = |column: &ArraySpec| {
+            let found = arrays.iter().find(|(spec, _)| spec == column);
+            found.map_or(0, |(_, values)| values.len())
+        };
         let counts = layout::Counts {
             saves: self.saves,
             particles: plan.particles,
-            instances: instances.map_or(0, |(_, values)| values.len()),
+            instances: rows(&layout::INSTANCE_SLOT),
+            crossings: rows(&layout::CROSSING_SLOT),
         };
         arrays
             .iter_mut()
@@ -100,6 +105,12 @@ fn append(arrays: &mut [(ArraySpec, HostArray)], spec: &ArraySpec, values: impl 
     if let Some((_, array)) = arrays.iter_mut().find(|(known, _)| known == spec) {
         array.append(values.into());
     }
+}
+
+/// Adds rows to a table that the run has.
+fn append_rows<R: Row>(arrays: &mut [(ArraySpec, HostArray)], rows: &[R]) {
+    let columns = R::COLUMNS.iter().zip(R::columns(rows));
+    columns.for_each(|(spec, values)| append(arrays, spec, values));
 }
 
 impl HostArray {
@@ -160,7 +171,7 @@ impl TrackSink for ArrayTracks {
     fn begin(&mut self, plan: &SavePlan) -> Sunk {
         check_names(&plan.arrays)?;
         let manifest = Manifest::new(plan, &self.units);
-        let planned = layout::Counts { instances: 0, ..manifest.planned() };
+        let planned = layout::Counts { instances: 0, crossings: 0, ..manifest.planned() };
         let own = layout::ALL.into_iter().filter(|spec| manifest.has(spec)).cloned();
         let made = own.chain(manifest.sampled_specs()).map(|spec| {
             let room = spec.shape(planned).iter().product();
@@ -209,8 +220,12 @@ impl TrackSink for ArrayTracks {
     }
 
     fn instances(&mut self, instances: &[ParticleInstance]) -> Sunk {
-        let columns = COLUMNS.into_iter().zip(of_instances(instances));
-        columns.for_each(|(spec, values)| append(&mut self.arrays, spec, values));
+        append_rows(&mut self.arrays, instances);
+        Ok(())
+    }
+
+    fn crossings(&mut self, crossings: &[Crossing]) -> Sunk {
+        append_rows(&mut self.arrays, crossings);
         Ok(())
     }
 

@@ -1,36 +1,38 @@
-//! The table of particle instances, for runs that re-use slots: one array for each column.
+//! Tables whose number of rows is not known in advance, one array for each column: particle instances of runs that re-use slots, and
+//! crossings of gates.
 
 use super::array::ArrayWriter;
 use super::arrays::StoreArrays;
 use super::decode::{statuses, triples};
-use super::host_array::{COLUMNS, of_instances, with_vector};
+use super::host_array::{Row, with_vector};
 use super::layout::{self, ArraySpec};
 use crate::{Error, Result};
-use burntrace_core::ParticleInstance;
+use burntrace_core::{Crossing, ParticleInstance};
+use std::ops::Range;
 use std::path::Path;
 
 /// Number of instances read at a time.
 const BLOCK: usize = 1 << 12;
 
-/// Appends particle instances to the table.
+/// Appends rows to a table.
 #[derive(Debug)]
-pub(super) struct InstanceWriter([ArrayWriter; COLUMNS.len()]);
+pub(super) struct TableWriter(Vec<ArrayWriter>);
 
-impl InstanceWriter {
+impl TableWriter {
     /// Makes each column with `open`, which must give all columns the same number of rows.
-    pub fn new(open: impl Fn(&ArraySpec) -> ArrayWriter) -> InstanceWriter {
-        InstanceWriter(COLUMNS.map(open))
+    pub fn new<R: Row>(open: impl Fn(&ArraySpec) -> ArrayWriter) -> Self {
+        TableWriter(R::COLUMNS.iter().map(|spec| open(spec)).collect())
     }
 
-    /// Appends instances.
-    pub fn append(&mut self, instances: &[ParticleInstance]) -> Result<()> {
-        let columns = self.0.iter_mut().zip(of_instances(instances));
+    /// Appends rows.
+    pub fn append<R: Row>(&mut self, rows: &[R]) -> Result<()> {
+        let columns = self.0.iter_mut().zip(R::columns(rows));
         columns
             .into_iter()
             .try_for_each(|(array, values)| with_vector!(&values, numbers => array.append(numbers)))
     }
 
-    /// Number of instances.
+    /// Number of rows.
     pub fn count(&self) -> usize {
         self.0[0].items()
     }
@@ -50,6 +52,38 @@ pub(super) fn count_ended(arrays: &StoreArrays, folder: &Path, count: usize) -> 
         ended += statuses(folder, codes)?.iter().filter(|status| status.has_ended()).count();
     }
     Ok(ended)
+}
+
+/// Reads some rows of the table of crossings.
+pub(super) fn crossings(
+    arrays: &StoreArrays,
+    folder: &Path,
+    rows: Range<usize>,
+) -> Result<Vec<Crossing>> {
+    let ints = |spec: &ArraySpec| arrays.read::<i32>(spec, rows.clone(), 0..1);
+    let numbers = |spec: &ArraySpec| arrays.read::<f64>(spec, rows.clone(), 0..1);
+    let (gates, slots) = (ints(&layout::CROSSING_GATE)?, ints(&layout::CROSSING_SLOT)?);
+    let (generations, directions) =
+        (ints(&layout::CROSSING_GENERATION)?, ints(&layout::CROSSING_DIRECTION)?);
+    let times = numbers(&layout::CROSSING_TIME)?;
+    let positions = triples(numbers(&layout::CROSSING_POSITION)?);
+    let crossing = |i: usize| {
+        let known =
+            (usize::try_from(gates[i]), usize::try_from(slots[i]), u32::try_from(generations[i]));
+        let (Ok(gate), Ok(slot), Ok(generation)) = known else {
+            return Err(Error::Store {
+                path: folder.into(),
+                found: format!(
+                    "found a crossing of gate {} by generation {} of slot {}",
+                    gates[i], generations[i], slots[i]
+                ),
+                expected: "numbers from 0".into(),
+            });
+        };
+        let (time, position, is_forward) = (times[i], positions[i], directions[i] > 0);
+        Ok(Crossing { gate, slot, generation, is_forward, time, position })
+    };
+    (0..rows.len()).map(crossing).collect()
 }
 
 /// Iterator over the particle instances of a store; see [`Tracks::instances`](super::Tracks::instances).

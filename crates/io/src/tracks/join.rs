@@ -1,9 +1,10 @@
 //! Joins the stores of the pieces of a run.
 
+use super::array::ArrayWriter;
 use super::arrays::StoreArrays;
 use super::checksums::Checksums;
 use super::chunk_grid::ChunkGrid;
-use super::copy::{Source, copy_rows, merge_instances};
+use super::copy::{Source, copy_rows, merge_tables};
 use super::layout::{self, ArraySpec, Dims};
 use super::manifest::Manifest;
 use super::store::{OpenMode, StoreWriter};
@@ -34,6 +35,8 @@ pub struct PieceTracks {
     pub folder: PathBuf,
     /// [`Summary::instances_by_segment`](burntrace_core::Summary::instances_by_segment) of the piece.
     pub instances_by_segment: Vec<u64>,
+    /// [`Summary::crossings_by_segment`](burntrace_core::Summary::crossings_by_segment) of the piece.
+    pub crossings_by_segment: Vec<u64>,
 }
 
 /// Writes the store of a run from those of its pieces, in their order: the same bytes as in a run that was not
@@ -58,15 +61,24 @@ pub fn join_pieces(pieces: &[PieceTracks], to: impl AsRef<Path>, plan: &SavePlan
     };
     let sources: Vec<Source> =
         pieces.iter().zip(&manifests).map(|of| open(of, plan)).collect::<Result<_>>()?;
-    let counts: Vec<usize> = manifests.iter().map(|manifest| manifest.counts().instances).collect();
-    let by_segment: Vec<Vec<u64>> =
-        pieces.iter().map(|piece| piece.instances_by_segment.clone()).collect();
+    let merge = |array: &mut ArrayWriter,
+                 count: fn(&Manifest) -> usize,
+                 of: fn(&PieceTracks) -> &Vec<u64>| {
+        let counts: Vec<usize> = manifests.iter().map(count).collect();
+        let by_segment: Vec<Vec<u64>> = pieces.iter().map(|piece| of(piece).clone()).collect();
+        merge_tables(array, &sources, &counts, &by_segment)
+    };
 
     let mode = OpenMode::New { overwrite: true };
     let manifest = Manifest { compressed: first.compressed, ..Manifest::new(plan, &first.units()) };
     let mut store = StoreWriter::open(to, manifest, mode, Arc::default())?;
     store.each(|array| match array.spec().dims {
-        Dims::Instances => merge_instances(array, &sources, &counts, &by_segment),
+        Dims::Instances => {
+            merge(array, |of| of.counts().instances, |piece| &piece.instances_by_segment)
+        }
+        Dims::Crossings => {
+            merge(array, |of| of.counts().crossings, |piece| &piece.crossings_by_segment)
+        }
         _ => copy_rows(array, &sources, plan.saves),
     })?;
     store.set_saves(plan.saves);

@@ -24,6 +24,8 @@ pub(super) enum Dims {
     Particles,
     /// One item per particle instance.
     Instances,
+    /// One item per crossing of a gate.
+    Crossings,
 }
 
 /// The type of the values of an array.
@@ -51,12 +53,13 @@ pub(super) struct ArraySpec {
     pub value_type: ValueType,
 }
 
-/// Numbers of saves, particles and particle instances.
+/// Numbers of saves, particles, particle instances and crossings of gates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counts {
     pub saves: usize,
     pub particles: usize,
     pub instances: usize,
+    pub crossings: usize,
 }
 
 /// How the numbers of a store are written.
@@ -106,6 +109,19 @@ arrays! {
     INSTANCE_END_TIME: "instance_end_time", Instances, 1, F64;
     INSTANCE_RELEASE_POSITION: "instance_release_position", Instances, 3, F64;
     INSTANCE_END_POSITION: "instance_end_position", Instances, 3, F64;
+    CROSSING_GATE: "crossing_gate", Crossings, 1, I32;
+    CROSSING_SLOT: "crossing_slot", Crossings, 1, I32;
+    CROSSING_GENERATION: "crossing_generation", Crossings, 1, I32;
+    CROSSING_DIRECTION: "crossing_direction", Crossings, 1, I32;
+    CROSSING_TIME: "crossing_time", Crossings, 1, F64;
+    CROSSING_POSITION: "crossing_position", Crossings, 3, F64;
+}
+
+impl Dims {
+    /// Whether it is a table of which the number of rows is not known in advance.
+    pub fn is_table(self) -> bool {
+        matches!(self, Dims::Instances | Dims::Crossings)
+    }
 }
 
 impl ArraySpec {
@@ -136,6 +152,7 @@ impl ArraySpec {
             Dims::SavesParticles => &["time", "particle"],
             Dims::Particles => &["particle"],
             Dims::Instances => &["instance"],
+            Dims::Crossings => &["crossing"],
         };
         let component = self.component_dimension().map(Cow::into_owned);
         names.iter().map(|name| (*name).into()).chain(component).collect()
@@ -148,6 +165,7 @@ impl ArraySpec {
             Dims::SavesParticles => vec![counts.saves, counts.particles],
             Dims::Particles => vec![counts.particles],
             Dims::Instances => vec![counts.instances],
+            Dims::Crossings => vec![counts.crossings],
         };
         shape.extend((self.width > 1).then_some(self.width));
         shape
@@ -159,7 +177,7 @@ impl ArraySpec {
             Dims::Saves => ChunkGrid::of_list(Some(planned.saves)),
             Dims::SavesParticles => ChunkGrid::of_saves(planned.particles, planned.saves),
             Dims::Particles => ChunkGrid::of_particles(planned.particles),
-            Dims::Instances => ChunkGrid::of_list(None),
+            Dims::Instances | Dims::Crossings => ChunkGrid::of_list(None),
         }
     }
 
@@ -194,7 +212,7 @@ impl ArraySpec {
         let [down, across] = grid.index(chunk);
         let mut index = match self.dims {
             Dims::SavesParticles => vec![down, across],
-            Dims::Saves | Dims::Instances => vec![down],
+            Dims::Saves | Dims::Instances | Dims::Crossings => vec![down],
             Dims::Particles => vec![across],
         };
         index.extend((self.width > 1).then_some(0));
@@ -226,7 +244,7 @@ impl ArraySpec {
         let vector = (self.width > 1).then_some(self.width);
         let chunk: Vec<usize> = match self.dims {
             Dims::SavesParticles => vec![grid.chunk_rows, grid.chunk_columns],
-            Dims::Saves | Dims::Instances => vec![grid.chunk_rows],
+            Dims::Saves | Dims::Instances | Dims::Crossings => vec![grid.chunk_rows],
             Dims::Particles => vec![grid.chunk_columns],
         };
         let chunk: Vec<usize> = chunk.into_iter().chain(vector).collect();
@@ -263,7 +281,9 @@ impl ArraySpec {
                 ChunkGrid { chunk_rows: length(0), chunk_columns: length(1), ..planned }
             }
             Dims::Particles => ChunkGrid { chunk_columns: length(0), ..planned },
-            Dims::Saves | Dims::Instances => ChunkGrid { chunk_rows: length(0), ..planned },
+            Dims::Saves | Dims::Instances | Dims::Crossings => {
+                ChunkGrid { chunk_rows: length(0), ..planned }
+            }
         };
         let expected = self.metadata(encoding, counts, &grid, json!({}));
         let entries = expected.as_object().into_iter().flatten();
@@ -290,7 +310,7 @@ impl ArraySpec {
 mod tests {
     use super::*;
 
-    const COUNTS: Counts = Counts { saves: 7, particles: 3, instances: 2 };
+    const COUNTS: Counts = Counts { saves: 7, particles: 3, instances: 2, crossings: 2 };
 
     #[test]
     fn chunk_names_convert_to_numbers_and_back() {

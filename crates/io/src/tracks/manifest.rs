@@ -43,6 +43,12 @@ pub(super) struct Manifest {
     /// Number of particle instances, if slots are re-used; 0 until the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<usize>,
+    /// Number of crossings of gates, if there are gates; 0 until the run ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crossings: Option<usize>,
+    /// Names of the gates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<String>,
     /// Names of the arrays.
     pub arrays: Vec<String>,
     /// Names of the arrays that are sampled along the tracks.
@@ -108,6 +114,9 @@ impl Manifest {
         if plan.reuses_slots {
             arrays.extend(layout::ALL.iter().filter(|spec| spec.dims == layout::Dims::Instances));
         }
+        if !plan.gates.is_empty() {
+            arrays.extend(layout::ALL.iter().filter(|spec| spec.dims == layout::Dims::Crossings));
+        }
         let names = arrays.iter().map(|spec| spec.name.to_string());
         let sampled = plan.arrays.iter().map(|array| array.name.clone());
         Manifest {
@@ -122,6 +131,8 @@ impl Manifest {
             compressed: false,
             periods: plan.periods,
             instances: plan.reuses_slots.then_some(0),
+            crossings: (!plan.gates.is_empty()).then_some(0),
+            gates: plan.gates.clone(),
             arrays: names.chain(sampled.clone()).chain([COMPONENT.into()]).collect(),
             sampled: sampled.collect(),
             sampled_components: plan.arrays.iter().map(|array| array.components).collect(),
@@ -160,13 +171,14 @@ impl Manifest {
 
     /// Counts of a complete store.
     pub fn counts(&self) -> Counts {
-        let instances = self.instances.unwrap_or(0);
-        Counts { saves: self.saves, particles: self.particles, instances }
+        let [instances, crossings] =
+            [self.instances, self.crossings].map(|count| count.unwrap_or(0));
+        Counts { saves: self.saves, particles: self.particles, instances, crossings }
     }
 
-    /// Planned counts; the number of particle instances is not known in advance.
+    /// Planned counts; the numbers of particle instances and crossings are not known in advance.
     pub fn planned(&self) -> Counts {
-        Counts { saves: self.planned_saves, instances: 0, ..self.counts() }
+        Counts { saves: self.planned_saves, instances: 0, crossings: 0, ..self.counts() }
     }
 
     /// The counts that Zarr's metadata have: until the run has ended, the planned ones.
@@ -176,7 +188,8 @@ impl Manifest {
 
     /// What the attributes of the arrays depend on.
     pub fn cf(&self) -> Cf {
-        Cf { units: self.units(), reuses_slots: self.instances.is_some() }
+        let (units, gates) = (self.units(), self.gates.clone());
+        Cf { units, reuses_slots: self.instances.is_some(), gates }
     }
 
     pub fn units(&self) -> Units {
@@ -199,6 +212,7 @@ impl Manifest {
                 ("continuous longitudes", all.continuous_longitude.to_string()),
                 ("velocities", all.has(&layout::VELOCITY).to_string()),
                 ("re-used slots", all.instances.is_some().to_string()),
+                ("gates", format!("[{}]", all.gates.join(", "))),
                 ("sampled arrays", sampled_text(&all.sampled_arrays())),
             ]
         };

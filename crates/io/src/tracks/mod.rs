@@ -25,6 +25,11 @@
 //! | `instance_end_time` | `[instances]` | f64 | end time; NaN if still active |
 //! | `instance_release_position` | `[instances, 3]` | f64 | release position |
 //! | `instance_end_position` | `[instances, 3]` | f64 | position in the domain box at the end, or last position |
+//! | `crossing_gate` | `[crossings]` | i32 | number of the gate, whose name is in the attributes |
+//! | `crossing_slot`, `crossing_generation` | `[crossings]` | i32 | who crosses it |
+//! | `crossing_direction` | `[crossings]` | i32 | 1 along the normal of the gate or into the region, -1 back |
+//! | `crossing_time` | `[crossings]` | f64 | when |
+//! | `crossing_position` | `[crossings, 3]` | f64 | where, in the domain box |
 //!
 //! Times, positions and velocities are in the data's units. Particles are in the order of the seeds.
 //! The arrays of mesh cells and faces exist for fields on meshes (see
@@ -35,7 +40,7 @@
 //! [`Tracks::put_density`] adds arrays of densities.
 //!
 //! While a run is in progress, or if it was stopped, the arrays have the planned number of saves:
-//! saves that are missing have NaN as time, and the fill value elsewhere. The table of instances has
+//! saves that are missing have NaN as time, and the fill value elsewhere. The tables of instances and crossings have
 //! no rows for Zarr until the run ends, and the arrays of the ends do not exist.
 //!
 //! `time/checksums.txt` lists the CRC-32 of each file; [`verify`] compares them, and so does

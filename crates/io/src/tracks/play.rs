@@ -51,6 +51,9 @@ impl Tracks {
             self.play_instances(instances.as_mut(), |of| has_passed(of.end_time), sink)?;
         }
         self.play_instances(instances.as_mut(), |_| true, sink)?;
+        for crossings in self.crossings() {
+            from_sink(sink.crossings(&crossings?))?;
+        }
         if self.is_complete() {
             from_sink(sink.end(&self.ends()?))?;
         }
@@ -67,6 +70,7 @@ impl Tracks {
             velocity: self.has_velocity(),
             periods: self.periods(),
             arrays: self.arrays(),
+            gates: self.gates().to_vec(),
         }
     }
 

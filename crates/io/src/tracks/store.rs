@@ -5,12 +5,12 @@ use super::cf;
 use super::checksums::{Checksums, Entry};
 use super::folder::{self, is_store};
 use super::host_array::{of_ends, with_vector};
-use super::instances::InstanceWriter;
+use super::instances::TableWriter;
 use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
 use crate::disk::{refused, remove_folder, sync_folder};
 use crate::{Error, Result};
-use burntrace_core::{DurablePosition, Ends, Floats, ParticleInstance};
+use burntrace_core::{Crossing, DurablePosition, Ends, Floats, ParticleInstance};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -72,7 +72,8 @@ pub(super) struct StoreWriter {
     generation: Option<ArrayWriter>,
     /// The arrays that are sampled along the tracks.
     sampled: Vec<ArrayWriter>,
-    instances: Option<InstanceWriter>,
+    instances: Option<TableWriter>,
+    crossings: Option<TableWriter>,
     written: Arc<AtomicU64>,
 }
 
@@ -105,8 +106,8 @@ impl StoreWriter {
                 store.verify()?;
                 // Before anything changes, mark the store as incomplete. Its counts stay those of its
                 // arrays, until all of these have their planned lengths again.
-                let Manifest { saves, instances, .. } = previous;
-                Manifest { saves, instances, ..store.manifest.clone() }.write(folder)?;
+                let Manifest { saves, instances, crossings, .. } = previous;
+                Manifest { saves, instances, crossings, ..store.manifest.clone() }.write(folder)?;
             }
             _ => folder::remove_previous(folder)?,
         }
@@ -131,6 +132,7 @@ impl StoreWriter {
         let items = |spec: &ArraySpec| match spec.dims {
             layout::Dims::SavesParticles => saves * manifest.particles,
             layout::Dims::Instances => position.instances as usize,
+            layout::Dims::Crossings => position.crossings as usize,
             layout::Dims::Saves => saves,
             // Written again by a resumed run.
             layout::Dims::Particles => 0,
@@ -149,7 +151,8 @@ impl StoreWriter {
             velocity: optional(&layout::VELOCITY),
             generation: optional(&layout::GENERATION),
             sampled: manifest.sampled_specs().map(|spec| open(&spec)).collect(),
-            instances: manifest.instances.map(|_| InstanceWriter::new(open)),
+            instances: manifest.instances.map(|_| TableWriter::new::<ParticleInstance>(open)),
+            crossings: manifest.crossings.map(|_| TableWriter::new::<Crossing>(open)),
             folder: folder.into(),
             manifest,
             written,
@@ -226,13 +229,22 @@ impl StoreWriter {
         }
     }
 
+    /// Appends crossings of gates. Only runs with gates have them.
+    pub fn add_crossings(&mut self, crossings: &[Crossing]) -> Result<()> {
+        match &mut self.crossings {
+            Some(table) => table.append(crossings),
+            None => Ok(()),
+        }
+    }
+
     /// Syncs all arrays to the disk, and returns how much is durable.
     pub fn sync(&mut self) -> Result<DurablePosition> {
         self.fill_releases()?;
         self.each(ArrayWriter::sync)?;
         self.write_checksums(&Checksums::default())?;
-        let instances = self.instances.as_ref().map_or(0, InstanceWriter::count);
-        Ok(DurablePosition { saves: self.saves as u64, instances: instances as u64 })
+        let [instances, crossings] = [&self.instances, &self.crossings]
+            .map(|table| table.as_ref().map_or(0, TableWriter::count) as u64);
+        Ok(DurablePosition { saves: self.saves as u64, instances, crossings })
     }
 
     /// Calls a function for each array.
@@ -241,9 +253,10 @@ impl StoreWriter {
             [&mut self.time, &mut self.position, &mut self.status, &mut self.release_position];
         let optional = [&mut self.image, &mut self.velocity, &mut self.generation];
         let optional = optional.into_iter().filter_map(Option::as_mut);
-        let instances = self.instances.iter_mut().flat_map(InstanceWriter::columns);
+        let tables = self.instances.iter_mut().chain(&mut self.crossings);
+        let tables = tables.flat_map(TableWriter::columns);
         let arrays = always.into_iter().chain(optional).chain(&mut self.sampled);
-        arrays.chain(instances).try_for_each(&mut call)
+        arrays.chain(tables).try_for_each(&mut call)
     }
 
     /// Sets the number of complete saves, after their items were appended array by array.
@@ -264,9 +277,8 @@ impl StoreWriter {
     ) -> Result<()> {
         self.fill_releases()?;
         self.manifest.saves = self.saves;
-        if let Some(instances) = &self.instances {
-            self.manifest.instances = Some(instances.count());
-        }
+        self.manifest.instances = self.instances.as_ref().map(TableWriter::count);
+        self.manifest.crossings = self.crossings.as_ref().map(TableWriter::count);
         let counts = self.manifest.counts();
         // Written before the padding of chunks, which must not count as saves if the program is killed.
         self.manifest.write(&self.folder)?;

@@ -2,7 +2,7 @@
 
 use super::store::{Block, StoreWriter};
 use crate::{Error, Result};
-use burntrace_core::{DurablePosition, Ends, ParticleInstance};
+use burntrace_core::{Crossing, DurablePosition, Ends, ParticleInstance};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -18,6 +18,7 @@ pub(super) enum Job {
     Releases(Vec<[f64; 3]>),
     Add(Block),
     Instances(Vec<ParticleInstance>),
+    Crossings(Vec<Crossing>),
     /// Sync everything to the disk, and return how much is durable.
     Sync(SyncSender<DurablePosition>),
     End(Box<Ends>),
@@ -126,6 +127,7 @@ fn work(mut store: StoreWriter, inbox: &Receiver<Job>) -> Result<()> {
             Job::Releases(positions) => store.add_releases(&positions)?,
             Job::Add(block) => store.add(&block)?,
             Job::Instances(instances) => store.add_instances(&instances)?,
+            Job::Crossings(crossings) => store.add_crossings(&crossings)?,
             Job::Sync(answer) => {
                 // The caller may have stopped waiting.
                 let _ = answer.send(store.sync()?);

@@ -8,8 +8,8 @@ use super::thread::{Job, WriterThread};
 use crate::{Error, Result};
 use burn::tensor::{Element, TensorData, Transaction};
 use burntrace_core::{
-    DurablePosition, Ends, Floats, ParticleInstance, Precision, Save, SavePlan, SinkError,
-    TrackSink,
+    Crossing, DurablePosition, Ends, Floats, ParticleInstance, Precision, Save, SavePlan,
+    SinkError, TrackSink,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -194,6 +194,21 @@ impl OpenStore {
         }
     }
 
+    fn add_crossings(&mut self, folder: &Path, crossings: &[Crossing]) -> Result<()> {
+        if let Some(other) = crossings.iter().find(|of| of.gate >= self.plan.gates.len()) {
+            let reason = format!(
+                "a crossing of gate {} came with it, but the save plan lists {} gates",
+                other.gate,
+                self.plan.gates.len()
+            );
+            return Err(Error::Save { path: folder.into(), save: self.save, reason });
+        }
+        match crossings.is_empty() {
+            true => Ok(()),
+            false => self.thread.send(Job::Crossings(crossings.to_vec())),
+        }
+    }
+
     /// Checks that the last save is complete.
     fn check_complete(&self, folder: &Path) -> Result<()> {
         if self.first == 0 {
@@ -360,6 +375,11 @@ impl TrackSink for TrackWriter {
     fn instances(&mut self, instances: &[ParticleInstance]) -> std::result::Result<(), SinkError> {
         let (store, folder) = self.store()?;
         Ok(store.add_instances(folder, instances)?)
+    }
+
+    fn crossings(&mut self, crossings: &[Crossing]) -> std::result::Result<(), SinkError> {
+        let (store, folder) = self.store()?;
+        Ok(store.add_crossings(folder, crossings)?)
     }
 
     fn sync(&mut self) -> std::result::Result<DurablePosition, SinkError> {

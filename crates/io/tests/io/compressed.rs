@@ -106,7 +106,7 @@ fn a_store_is_continued_with_and_without_compression() {
         complete_run(TrackWriter::new(path("short")), &short, before);
         complete_run(TrackWriter::new(path("long")), &long, after);
         let instances = Tracks::open(path("short")).unwrap().num_instances().unwrap() as u64;
-        let position = DurablePosition { saves: 4, instances };
+        let position = DurablePosition { saves: 4, instances, crossings: 0 };
         copy_saves(path("short"), path("both"), (&long, after), position).unwrap();
         let mut writer = TrackWriter::resume(path("both"), position).compress(after);
         writer.begin(&long).unwrap();

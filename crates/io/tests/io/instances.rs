@@ -25,6 +25,7 @@ pub fn plan() -> SavePlan {
         velocity: true,
         periods,
         arrays: Vec::new(),
+        gates: Vec::new(),
     }
 }
 

@@ -20,6 +20,7 @@ fn plan(particles: usize) -> SavePlan {
         velocity: false,
         periods: [0.0; 3],
         arrays: Vec::new(),
+        gates: Vec::new(),
     }
 }
 
@@ -61,7 +62,7 @@ fn pieces(folder: &Path, ranges: &[Range<usize>]) -> Vec<PieceTracks> {
     let piece = |(number, range): (usize, &Range<usize>)| {
         let folder = folder.join(format!("piece{number}"));
         write(&folder, range.clone());
-        PieceTracks { folder, instances_by_segment: Vec::new() }
+        PieceTracks { folder, instances_by_segment: Vec::new(), crossings_by_segment: Vec::new() }
     };
     ranges.iter().enumerate().map(piece).collect()
 }

@@ -48,6 +48,7 @@ pub fn plan_of(particles: usize, saves: usize, precision: Precision) -> SavePlan
         velocity: true,
         periods: [1.0, 0.0, 2.0],
         arrays: sampled_arrays(),
+        gates: Vec::new(),
     }
 }
 
@@ -266,6 +267,7 @@ fn a_list_of_several_chunks_is_resumed() {
         velocity: false,
         periods: [0.0; 3],
         arrays: Vec::new(),
+        gates: Vec::new(),
     };
     let ends = Ends { mesh_face: Vec::new(), obstacle: Vec::new(), ..ends_of(&plan) };
     let folder = tempfile::tempdir().unwrap();
@@ -286,7 +288,10 @@ fn a_list_of_several_chunks_is_resumed() {
         let mut writer = TrackWriter::new(&path);
         writer.begin(&plan).unwrap();
         run(&mut writer, 0..4000);
-        assert_eq!(writer.sync().unwrap(), DurablePosition { saves: 4000, instances: 3999 });
+        assert_eq!(
+            writer.sync().unwrap(),
+            DurablePosition { saves: 4000, instances: 3999, crossings: 0 }
+        );
         run(&mut writer, 4000..synced);
         let position = writer.sync().unwrap();
         run(&mut writer, synced..synced + 5);
@@ -311,7 +316,7 @@ fn only_the_same_run_can_be_resumed() {
     let refused = |plan: &SavePlan, position: DurablePosition| {
         TrackWriter::resume(&path, position).begin(plan).unwrap_err().to_string()
     };
-    let none = refused(&plan, DurablePosition { saves: 1, instances: 0 });
+    let none = refused(&plan, DurablePosition { saves: 1, instances: 0, crossings: 0 });
     assert!(none.contains("there is no such folder"), "{none}");
     let position = stopped_run(&path, &plan, 3, 1);
     let before = tree(&path);

@@ -124,6 +124,7 @@ pub fn plan(precision: Precision, velocity: bool, periods: [f64; 3]) -> SavePlan
         velocity,
         periods,
         arrays: Vec::new(),
+        gates: Vec::new(),
     }
 }
 

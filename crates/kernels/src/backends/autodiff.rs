@@ -110,8 +110,9 @@ impl<B: TraceBackend> Taken<B> {
     fn launch(self) -> Advanced<B> {
         let Taken { state, field, geometry, mut segment } = self;
         let count = state.fraction.shape().num_elements();
-        // Ends are logged for all particles together.
-        let batch = segment.batch.take().filter(|_| segment.reinjection.is_none());
+        // Ends and crossings are logged for all particles together.
+        let has_log = segment.reinjection.is_some() || !segment.gates.is_empty();
+        let batch = segment.batch.take().filter(|_| !has_log);
         let Some(batch) = batch.filter(|batch| *batch < count) else {
             return B::advance(state, field, geometry, segment);
         };

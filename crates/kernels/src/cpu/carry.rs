@@ -104,7 +104,7 @@ fn landing<F: Real>(settling: &Settling<F>, mut slot: Slot<F>) -> Landing<F> {
         return Landing::Still;
     }
     let mut particle = slot.particle();
-    let taken = settling.take(&mut particle, slot.number);
+    let taken = settling.take(&mut particle, slot.number, &mut Vec::new());
     let reuses_slots = settling.launch.features.reuses_slots;
     if reuses_slots && is_followed(settling.launch, &mut particle, slot.number) {
         return Landing::Replaced;

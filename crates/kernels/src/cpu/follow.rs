@@ -204,6 +204,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         let mut own = Own::<F, L::Four, G>::new();
         own.read::<M, L>(self.tile.arrays.inertia, members);
         let mut waters = Waters::unknown::<F>();
+        let mut apart = Waters::unknown::<F>();
         for j in steps.clone() {
             let full_dt = F::of(self.tile.context.segment.steps[j].h);
             let part;
@@ -240,6 +241,11 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
                 && self.tile.context.are_clear::<L, G>((&at.at, &result.to.at), &mut waters)
                 && self.holds::<L, G>(&result.to.at, &mut hints);
             if is_plain {
+                if !self.tile.context.gates.is_empty() {
+                    let (paths, step) =
+                        ((&at.at, &result.to.at), PartOfStep { j, start, until: F::one() });
+                    self.tile.pass_gates::<L, G>(members, paths, &mut apart, step);
+                }
                 at = result.to;
                 own.change::<M>(&change);
             } else {
@@ -259,6 +265,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
                 at = self.load::<L, G>(members);
                 own.read::<M, L>(self.tile.arrays.inertia, members);
                 waters = Waters::unknown::<F>();
+                apart = Waters::unknown::<F>();
             }
             start = F::zero();
         }

@@ -11,6 +11,7 @@ mod field;
 mod follow;
 mod formula;
 mod frame_pair;
+pub(crate) mod gates;
 mod grid;
 mod inertial;
 pub(crate) mod lanes;
@@ -52,7 +53,6 @@ use lanes::{Four, Lanes, Task, four};
 use launch::{Launch, LaunchData};
 use order::{Order, Parts};
 use rayon::prelude::*;
-use reinjection::EndLog;
 use sampler::{Differentiable, Sampler, WithSampler};
 use segment::SegmentContext;
 use std::ops::Range;
@@ -100,7 +100,7 @@ impl<F: Real> Advance<'_, F> {
         };
         let mut arrays = self.arrays;
         let mut parts = Parts::new(arrays.position.len(), self.segment.steps.len());
-        while let Some(steps) = parts.next(context.ends.as_ref().map(EndLog::count)) {
+        while let Some(steps) = parts.next(context.ended()) {
             // Rows that are not in the order of slots have been sorted before.
             let order = match arrays.slots {
                 Slots::From(_) => Order::new(&arrays, steps.len()),

@@ -7,13 +7,16 @@ pub use clip::StageClips;
 use super::{
     Real,
     dual::Dual,
+    gates::GateLog,
     launch::{Clipped, Launch, LaunchData, clip_where, on_path},
 };
 use crate::{
     Boundary, Obstacle, Status,
     physics::{
+        cursor::host::Carried,
         faces::host::{Passage, contains, land},
         features::Features,
+        gates::host::{Noting, noting},
         obstacles::host::{clearance_of, is_clear_of_all},
         path::host::{carry, location_code, pass},
         prelude::host::{Float, Vec3},
@@ -23,16 +26,26 @@ use crate::{
 };
 
 /// The end of a path. Where only the domain box matters, all crossings are found at once.
-#[cold]
-#[inline(never)]
 pub(crate) fn follow<F: Float>(
     launch: &Launch<F>,
-    from: Vec3<F>,
-    to: Vec3<F>,
+    path: [Vec3<F>; 2],
     hint: &mut CellHint<F>,
 ) -> Passage<F> {
-    if launch.features.mesh || launch.features.bodies || launch.features.bounces {
-        return pass(launch, from, to, hint);
+    follow_noting(launch, path, hint, (&mut noting(0), &mut Vec::new()))
+}
+
+/// As [`follow`], with notes of the gates that it crosses.
+#[cold]
+#[inline(never)]
+pub(crate) fn follow_noting<F: Float>(
+    launch: &Launch<F>,
+    [from, to]: [Vec3<F>; 2],
+    hint: &mut CellHint<F>,
+    (noting, log): (&mut Noting<F>, &mut GateLog<F>),
+) -> Passage<F> {
+    let Features { mesh, bodies, bounces, gates, .. } = launch.features;
+    if mesh || bodies || bounces || gates {
+        return pass(launch, from, to, hint, noting, log);
     }
     land(launch, from, to)
 }
@@ -153,7 +166,7 @@ pub(crate) fn replayed<F: Real>(
     let (from, to) = variables(from, to);
     let mut hint = known(cell);
     hint.base = cell;
-    let passage = follow(launch, Vec3(from), Vec3(to), &mut hint);
+    let passage = follow(launch, [Vec3(from), Vec3(to)], &mut hint);
     let status = Status::from_code(passage.status).filter(|status| status.has_ended());
     PathEnd {
         image: [passage.image_x, passage.image_y, passage.image_z],
@@ -177,7 +190,9 @@ pub(super) fn deflected<F: Float>(
 ) -> Vec3<F> {
     let mut hint = known(cell);
     hint.base = cell;
-    carry(launch, from, to, &mut hint, velocity, change).velocity
+    let (mut noting, mut log) = (noting(0), Vec::new());
+    let carried = Carried { velocity, change };
+    carry(launch, from, to, &mut hint, &carried, &mut noting, &mut log).velocity
 }
 
 /// The gradients of [`deflected`] by its vectors: the ends of the path, the velocity and its change.

@@ -6,7 +6,7 @@ use super::{
     launch::Launch,
 };
 use crate::{
-    NEVER, Record, ReinjectionRules,
+    NEVER, Record, ReinjectionRules, Segment,
     physics::{
         particle::host::Particle,
         prelude::host::Vec3,
@@ -19,7 +19,7 @@ use crate::{
 };
 use std::sync::{Mutex, PoisonError};
 
-/// A particle instance that ended and was followed by another in its slot.
+/// A particle instance that ended and was followed by another in its slot, or the crossing of a gate.
 #[derive(Clone, Copy)]
 pub(crate) struct Ended<F> {
     pub slot: u32,
@@ -149,14 +149,23 @@ impl<F: Real> Slot<'_, F> {
     }
 }
 
-/// The log of instances that have ended so far in a launch.
+/// The log of instances that have ended so far in a launch, and of crossings.
 pub(super) struct EndLog<F>(Mutex<Vec<Ended<F>>>);
 
 impl<F: Real> EndLog<F> {
+    /// The log of a segment, if it has one. `positions` is the number of those of inlets.
+    ///
     /// # Panics
     ///
     /// If an inlet refers to a position that does not exist.
-    pub fn new(rules: &ReinjectionRules, positions: usize) -> Self {
+    pub fn of(segment: &Segment, positions: usize) -> Option<Self> {
+        match &segment.reinjection {
+            None => (!segment.gates.is_empty()).then(|| EndLog(Mutex::default())),
+            Some(rules) => Some(EndLog::new(rules, positions)),
+        }
+    }
+
+    fn new(rules: &ReinjectionRules, positions: usize) -> Self {
         let last = |rows: &crate::InletRows| (rows.first + rows.count) as usize;
         let limit = rules.slots.inlets.iter().map(last).max();
         assert!(
@@ -173,7 +182,7 @@ impl<F: Real> EndLog<F> {
         }
     }
 
-    /// Number of instances that have ended so far.
+    /// Number of entries so far.
     pub fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }

@@ -168,7 +168,7 @@ mod tests {
         let slots = Arc::new(SlotRules { inlets: (0..8).map(inlet).collect(), ..slots });
         let position = |k: i32| [f64::from(k / 5 * 7), f64::from(k % 5), 0.0];
         let positions = (0..40).map(position).collect();
-        let rules = ReinjectionRules { slots, releases, log_rows: 1, resumes: false };
+        let rules = ReinjectionRules { slots, releases, resumes: false };
         SlotReuse::new(&rules, Arc::new(positions))
     }
 

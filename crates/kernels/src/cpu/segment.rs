@@ -3,6 +3,7 @@
 use super::{
     Real,
     frame_pair::{FramePair, frame_pair},
+    gates::GateBoxes,
     lanes::{Four, Lanes, Portable, four, padded, three},
     launch::Launch,
     reinjection::{EndLog, Ended},
@@ -23,7 +24,7 @@ use crate::{
 /// The frames and weights of a step's stages.
 pub(super) type FramePairs<F> = [FramePair<F>; MAX_STAGES];
 
-/// Boxes of water around particles; empty ones where it is not known.
+/// Boxes around particles without land, or without gates; empty ones where they are not known.
 pub(super) struct Waters<V, const G: usize> {
     low: [V; G],
     high: [V; G],
@@ -37,6 +38,33 @@ impl<V, const G: usize> Waters<V, G> {
         let [low, high] = [F::one(), F::zero()].map(V::splat);
         Waters { low: [low; G], high: [high; G] }
     }
+
+    /// Whether all points are in their boxes.
+    #[inline(always)]
+    pub fn contain<F: Real>(&self, points: &[V; G]) -> bool
+    where
+        V: Four<F>,
+    {
+        let mut inside = points[0].inside(self.low[0], self.high[0]);
+        // By index: an iterator call might not be inlined and unrolled.
+        #[allow(clippy::needless_range_loop)]
+        for g in 1..G {
+            inside = inside.and(points[g].inside(self.low[g], self.high[g]));
+        }
+        inside.has_three()
+    }
+
+    /// Whether a point is in its box.
+    pub fn contains<F: Real>(&self, g: usize, point: V) -> bool
+    where
+        V: Four<F>,
+    {
+        point.inside(self.low[g], self.high[g]).has_three()
+    }
+
+    pub fn set(&mut self, g: usize, [low, high]: [V; 2]) {
+        (self.low[g], self.high[g]) = (low, high);
+    }
 }
 
 /// Data shared by all particles of a segment.
@@ -49,6 +77,7 @@ pub(super) struct SegmentContext<'a, F: Real> {
     /// The obstacles but for land, and that.
     bodies: Vec<Body<F>>,
     land: Option<Lattice<F>>,
+    pub gates: GateBoxes<F>,
     /// The frames of each step, for particles that take all of it.
     pub pairs: Vec<FramePairs<F>>,
     /// The nodes of the scheme: the fraction of a step at which each stage samples the field.
@@ -60,8 +89,8 @@ pub(super) struct SegmentContext<'a, F: Real> {
     pub adds: bool,
     three: [F; 4],
     drift: [F; 4],
-    /// The log of ends, if slots are re-used.
-    pub ends: Option<EndLog<F>>,
+    /// The log of ends and crossings, if slots are re-used or there are gates.
+    pub log: Option<EndLog<F>>,
 }
 
 impl<'a, F: Real> SegmentContext<'a, F> {
@@ -76,6 +105,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         let pairs = steps.map(full_step).collect();
         let all = || (0..segment.obstacles.len()).map(|k| (k, load(&launch, k)));
         SegmentContext {
+            gates: GateBoxes::new(&launch, &segment.gates),
             nodes,
             tableau,
             segment,
@@ -88,13 +118,23 @@ impl<'a, F: Real> SegmentContext<'a, F> {
             adds: segment.drift != [0.0; 3] || segment.walk.is_some_and(|walk| walk.varies),
             drift: drift(segment, launch.features.sphere).map(F::of),
             three: [1.0, 1.0, 1.0, f64::from(u8::from(launch.features.sphere))].map(F::of),
-            ends: segment.reinjection.as_ref().map(|next| EndLog::new(next, launch.rows.len())),
+            log: EndLog::of(segment, launch.rows.len()),
         }
     }
 
-    /// The instances that ended and were followed by others.
+    /// The instances that ended and were followed by others, and crossings.
     pub fn into_log(self) -> Vec<Ended<F>> {
-        self.ends.map(EndLog::into_log).unwrap_or_default()
+        self.log.map(EndLog::into_log).unwrap_or_default()
+    }
+
+    /// Number of those instances so far, if slots are re-used.
+    pub fn ended(&self) -> Option<usize> {
+        self.log.as_ref().filter(|_| self.reuses_slots()).map(EndLog::count)
+    }
+
+    /// Whether slots are re-used.
+    pub fn reuses_slots(&self) -> bool {
+        self.launch.features.reuses_slots
     }
 
     /// Whether the square of a speed is below the threshold.
@@ -140,13 +180,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         waters: &mut Waters<L::Four, G>,
     ) -> bool {
         let Some(lattice) = &self.land else { return true };
-        let mut inside = to[0].inside(waters.low[0], waters.high[0]);
-        // By index: an iterator call might not be inlined and unrolled.
-        #[allow(clippy::needless_range_loop)]
-        for g in 1..G {
-            inside = inside.and(to[g].inside(waters.low[g], waters.high[g]));
-        }
-        inside.has_three() || self.renew_waters::<L, G>(lattice, (*from, *to), waters)
+        waters.contain(to) || self.renew_waters::<L, G>(lattice, (*from, *to), waters)
     }
 
     /// Finds the water around the starts of those paths that leave theirs.
@@ -160,13 +194,11 @@ impl<'a, F: Real> SegmentContext<'a, F> {
     ) -> bool {
         let mut are_inside = true;
         for g in 0..G {
-            let is_inside = |waters: &Waters<L::Four, G>| {
-                to[g].inside(waters.low[g], waters.high[g]).has_three()
-            };
-            if !is_inside(waters) {
-                let [low, high] = water_around(&self.launch, lattice, three(from[g].array()));
-                (waters.low[g], waters.high[g]) = (four::<F, L>(&low), four::<F, L>(&high));
-                are_inside &= is_inside(waters);
+            if !waters.contains(g, to[g]) {
+                let water = water_around(&self.launch, lattice, three(from[g].array()));
+                let [low, high] = water.map(|corner| four::<F, L>(&corner));
+                waters.set(g, [low, high]);
+                are_inside &= waters.contains(g, to[g]);
             }
         }
         are_inside

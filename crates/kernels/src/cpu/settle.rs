@@ -7,7 +7,7 @@ use super::{
     dual::Dual,
     field::FieldArrays,
     launch::{Launch, LaunchData, Region},
-    paths::{by_ends, follow, free_end, replayed, start_cell},
+    paths::{by_ends, follow_noting, free_end, replayed, start_cell},
     reinjection::{EndLog, Ended, Slot},
     walk::displacement_slopes,
 };
@@ -16,6 +16,7 @@ use crate::{
     ops::OUTCOME,
     physics::{
         diffusion::host::{Address, Spread, displacement},
+        gates::host::{Noting, note, noting},
         particle::host::{Particle, lost_status},
         prelude::host::Vec3,
         region::host::known,
@@ -58,7 +59,8 @@ pub(super) enum Move<F> {
     Met { from: [F; 3], to: [F; 3], cell: i32 },
 }
 
-/// Settles a step. Returns the instances that ended and were followed by others, in no particular order.
+/// Settles a step. Returns the instances that ended and were followed by others, and crossings of gates; those of a slot in
+/// order.
 pub(crate) fn settle<F: Real>(
     arrays: Arrays<F>,
     ends: Ends<F>,
@@ -66,12 +68,12 @@ pub(crate) fn settle<F: Real>(
     geometry: (&[[F; 3]], &[i32]),
     segment: &Segment,
 ) -> Vec<Ended<F>> {
-    let log = segment.reinjection.as_ref().map(|rules| EndLog::new(rules, geometry.0.len()));
+    let log = EndLog::of(segment, geometry.0.len());
     with_settling(field, geometry, ends, segment, |settling, _| {
         chunks(arrays, BLOCK).for_each(|mut tile| {
             let mut ended = Vec::new();
             for i in 0..tile.position.len() {
-                ended.extend(settling.settle(tile.slot(i)));
+                settling.settle(tile.slot(i), &mut ended);
             }
             if let Some(log) = &log {
                 log.append(&mut ended);
@@ -109,27 +111,26 @@ pub(super) fn sum<F: Real>(from: Vec3<F>, displacement: Vec3<F>) -> (Vec3<F>, Ve
 }
 
 impl<F: Real> Settling<'_, '_, F> {
-    /// Settles the step of a particle. Returns the instance that ended, if another one follows it.
-    fn settle(&self, mut slot: Slot<F>) -> Option<Ended<F>> {
+    /// Settles the step of a particle. Logs the gates that it crosses, and its end if another one follows it.
+    fn settle(&self, mut slot: Slot<F>, log: &mut Vec<Ended<F>>) {
         let reuses_slots = self.launch.features.reuses_slots;
         let flags = self.flags(slot.number);
         if flags & WAKES != 0 {
             slot.assign_first_release(self.launch);
         }
         if flags & (MOVES | PUSHED | REJECTED | GIVES_UP) == 0 {
-            return None;
+            return;
         }
         let mut particle = slot.particle();
-        self.take(&mut particle, slot.number);
+        self.take(&mut particle, slot.number, log);
         slot.put(&particle);
         if !reuses_slots || !is_followed(self.launch, &mut particle, slot.number) {
-            return None;
+            return;
         }
-        let ended = slot.ended();
+        log.push(slot.ended());
         succeed(self.launch, &mut particle, slot.number);
         await_release(self.launch, &mut particle, flags & DEFERS != 0);
         slot.put(&particle);
-        Some(ended)
     }
 
     /// The element of the particle in a slot, of one for each or of one for all.
@@ -142,7 +143,7 @@ impl<F: Real> Settling<'_, '_, F> {
     }
 
     /// Takes a particle to the end of its step.
-    pub fn take(&self, particle: &mut Particle<F>, slot: u32) -> Move<F> {
+    pub fn take(&self, particle: &mut Particle<F>, slot: u32, log: &mut Vec<Ended<F>>) -> Move<F> {
         let flags = self.flags(slot);
         let adapts = self.launch.features.adaptive;
         if flags & PUSHED != 0 && self.of(self.ends.displacement, slot) == [F::zero(); 3] {
@@ -172,7 +173,14 @@ impl<F: Real> Settling<'_, '_, F> {
             end(particle, STAGNANT, self.number, free.start);
             return Move::None;
         }
-        self.land(particle, &free)
+        let mut noting = Noting {
+            generation: particle.generation,
+            number: self.number,
+            start: free.start,
+            until: free.until,
+            ..noting(slot)
+        };
+        self.land(particle, &free, (&mut noting, log))
     }
 
     /// The free end of a particle, with the displacement of the random walk.
@@ -201,16 +209,22 @@ impl<F: Real> Settling<'_, '_, F> {
     }
 
     /// Moves a particle on the straight path to its free end.
-    fn land(&self, particle: &mut Particle<F>, free: &FreeEnd<F>) -> Move<F> {
+    fn land(
+        &self,
+        particle: &mut Particle<F>,
+        free: &FreeEnd<F>,
+        (noting, log): (&mut Noting<F>, &mut Vec<Ended<F>>),
+    ) -> Move<F> {
         let (from, to) = (particle.position, free.to);
         let cell = start_cell(self.launch, from.0, particle.location);
         if let Some(location) = free_end(self.launch, from.0, to.0, cell) {
+            note(self.launch, from, to, F::zero(), F::one(), noting, log);
             (particle.position, particle.rest, particle.location) = (to, free.rest, location);
             return Move::Free;
         }
         let mut hint = known(cell);
         hint.base = cell;
-        let passage = follow(self.launch, from, to, &mut hint);
+        let passage = follow_noting(self.launch, [from, to], &mut hint, (noting, log));
         arrive(self.launch, particle, &passage, free, self.number, hint.base);
         Move::Met { from: from.0, to: to.0, cell }
     }
@@ -277,7 +291,7 @@ impl<F: Real> Settling<'_, '_, F> {
         }
         let before = slot.particle();
         let mut particle = before;
-        let taken = self.take(&mut particle, slot.number);
+        let taken = self.take(&mut particle, slot.number, &mut Vec::new());
         let reuses_slots = self.launch.features.reuses_slots;
         if reuses_slots && is_followed(self.launch, &mut particle, slot.number) {
             return dropped;

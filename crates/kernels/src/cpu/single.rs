@@ -6,7 +6,7 @@ use super::{
     frame_pair::frame_pair,
     lanes::{Four, Portable, four, padded},
     method::AnyScheme,
-    paths::follow,
+    paths::follow_noting,
     probe::{Probe, Width},
     reinjection::{Ended, Restart},
     segment::SegmentContext,
@@ -18,6 +18,7 @@ use crate::{
     MAX_INSTANCES_PER_STEP,
     physics::{
         diffusion::host::Address,
+        gates::host::{Noting, note, noting},
         particle::host::lost_status,
         prelude::host::Vec3,
         region::host::known,
@@ -91,9 +92,15 @@ impl<F: Real> Single<'_, '_, F> {
             return self.end(STAGNANT, start);
         }
         let [from, _] = self.tile.position[i];
+        let mut noting = self.noting(start);
         let mut none = known(0);
         let cells = self.probe.cells().unwrap_or(&mut none);
-        let passage = follow(&self.context.launch, Vec3(from), Vec3(to), cells);
+        let passage = follow_noting(
+            &self.context.launch,
+            [Vec3(from), Vec3(to)],
+            cells,
+            (&mut noting, self.log),
+        );
         let h = (self.until - start) * self.full_dt();
         let (to, rest) = (Vec3(to), Vec3(rest));
         let free = FreeEnd { to, rest, start, until: self.until, h };
@@ -102,6 +109,23 @@ impl<F: Real> Single<'_, '_, F> {
         let mut particle = slot.particle();
         arrive(&self.context.launch, &mut particle, &passage, &free, number, cell);
         slot.put(&particle);
+    }
+
+    /// What the log needs to know of a path from a fraction of the step on.
+    fn noting(&self, start: F) -> Noting<F> {
+        Noting {
+            generation: self.tile.record[self.i].generation,
+            number: self.number(),
+            start,
+            until: self.until,
+            ..noting(self.tile.slots.get(self.i))
+        }
+    }
+
+    /// Logs the gates that a straight path from a fraction of the step on crosses, on which nothing else happens.
+    pub fn note(&mut self, [from, to]: [[F; 3]; 2], start: F) {
+        let (launch, mut noting) = (&self.context.launch, self.noting(start));
+        note(launch, Vec3(from), Vec3(to), F::zero(), F::one(), &mut noting, self.log);
     }
 
     /// The status of the particle if the step from its fraction `start` on has no finite end.
@@ -133,7 +157,7 @@ impl<F: Real> Single<'_, '_, F> {
 
     /// Re-injects the slot if its instance has ended; the next instance then waits for its release.
     fn reinject(&mut self) -> bool {
-        if self.context.ends.is_none() {
+        if !self.context.reuses_slots() {
             return false;
         }
         let (i, launch) = (self.i, &self.context.launch);
@@ -185,6 +209,7 @@ impl<F: Real> Single<'_, '_, F> {
             && context.is_clear((from[0], end[0]))
             && self.probe.holds(padded(end[0]), Width::Portable);
         if is_plain {
+            self.note([from[0], end[0]], start);
             self.tile.position[i] = end;
             self.tile.record[i].location = self.probe.note();
         } else {

@@ -24,7 +24,7 @@ use std::ops::Range;
 pub(super) struct Tile<'a, F: Real> {
     pub arrays: Arrays<'a, F>,
     pub context: &'a SegmentContext<'a, F>,
-    /// Instances that have ended and are followed by others.
+    /// Instances that have ended and are followed by others, and crossings of gates.
     pub log: Vec<Ended<F>>,
     /// The steps of the segment to take.
     pub steps: Range<usize>,
@@ -44,7 +44,7 @@ impl<'a, F: Real> Tile<'a, F> {
     /// Assigns the first release to slots of sources.
     pub fn assign_first_release(&mut self) {
         // Once in a launch, which may be taken in several parts.
-        if self.context.ends.is_some() && self.steps.start == 0 {
+        if self.context.reuses_slots() && self.steps.start == 0 {
             for i in 0..self.arrays.position.len() {
                 self.arrays.slot(i).assign_first_release(&self.context.launch);
             }
@@ -52,8 +52,8 @@ impl<'a, F: Real> Tile<'a, F> {
     }
 
     pub fn append_log(&mut self) {
-        if let Some(ends) = &self.context.ends {
-            ends.append(&mut self.log);
+        if let Some(log) = &self.context.log {
+            log.append(&mut self.log);
         }
     }
 
@@ -118,8 +118,12 @@ impl<'a, F: Real> Tile<'a, F> {
         let [from, _] = self.arrays.position[i];
         let is_plain = !slow && self.context.is_clear((from, to[0]));
         if is_plain && probe.holds(padded(to[0]), width) {
+            let note = probe.note();
+            if self.context.launch.features.gates {
+                self.note_gate(i, [from, to[0]], step);
+            }
             self.arrays.position[i] = to;
-            self.arrays.record[i].location = probe.note();
+            self.arrays.record[i].location = note;
             return;
         }
         self.single(i, probe, step).finish_step((to, slow), step.start);

@@ -9,7 +9,7 @@ pub(crate) mod mesh;
 mod particle;
 mod points;
 mod progress;
-mod reinjection;
+pub(crate) mod reinjection;
 mod sampler;
 mod settle;
 mod settling;
@@ -106,8 +106,8 @@ struct Log {
 impl Log {
     fn new(state: &State<CubeBackend>, segment: &Segment) -> Self {
         let count = state.fraction.meta.shape()[0];
-        let log_rows = segment.reinjection.as_ref().map(|reinjection| reinjection.log_rows);
-        let rows = log_rows.map_or(1, |log_rows| log_rows * count);
+        let has_rows = segment.reinjection.is_some() || !segment.gates.is_empty();
+        let rows = if has_rows { segment.log_rows * count } else { 1 };
         let empty = |shape: &[usize], like: &CubeTensor| {
             let (client, device) = (like.client.clone(), like.device.clone());
             empty_device_contiguous_dtype(client, device, shape.into(), like.dtype)
@@ -115,7 +115,7 @@ impl Log {
         Log {
             index: empty(&[rows, LOG_INDEX], &state.record),
             position: empty(&[rows, LOG_POSITION], &state.position),
-            count: empty(&[log_rows.map_or(1, |_| count)], &state.record),
+            count: empty(&[if has_rows { count } else { 1 }], &state.record),
         }
     }
 

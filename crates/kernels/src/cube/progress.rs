@@ -6,7 +6,11 @@ use super::{
     reinjection::reinject,
 };
 use crate::physics::tables::{FIRST_STEP, LOG_ROWS, RESUMES};
-use crate::physics::{particle::device::Particle, slots::device::assign_first_release};
+use crate::physics::{
+    gates::device::{Noting, noting},
+    particle::device::Particle,
+    slots::device::assign_first_release,
+};
 use crate::{MAX_INSTANCES_PER_STEP, status::ACTIVE};
 use burn_cubecl::cubecl::prelude::*;
 
@@ -23,15 +27,15 @@ pub(super) struct StepProgress<F: Float> {
     pub trials: i32,
     /// Number of instances that started in the step.
     pub instances: i32,
-    /// Ends logged in this launch; one more than the capacity of the log if the last one waits.
-    pub logged: i32,
+    /// Entries in the log of this launch.
+    pub noting: Noting<F>,
     /// Whether the step continues.
     pub repeats: bool,
 }
 
 /// The progress of a particle before its first step.
 #[cube]
-pub(super) fn start<F: Float>(particle: &Particle<F>) -> StepProgress<F> {
+pub(super) fn start<F: Float>(particle: &Particle<F>, slot: u32) -> StepProgress<F> {
     let zero = F::new(0.0_f32);
     StepProgress::<F> {
         j: 0usize,
@@ -39,7 +43,7 @@ pub(super) fn start<F: Float>(particle: &Particle<F>) -> StepProgress<F> {
         next_dt: select(particle.status == ACTIVE, particle.fraction, zero),
         trials: 0i32,
         instances: 0i32,
-        logged: 0i32,
+        noting: noting::<F>(slot),
         repeats: false,
     }
 }
@@ -65,10 +69,10 @@ pub(super) fn follow<F: Float>(
     slot: u32,
 ) -> bool {
     let number = launch.int(FIRST_STEP) + progress.j as i32;
-    let follows = reinject::<F>(launch, particle, &mut progress.logged, log, slot);
+    let follows = reinject::<F>(launch, particle, &mut progress.noting.logged, log, slot);
     if follows {
         start_next::<F>(particle, progress, number);
-    } else if progress.logged > launch.int(LOG_ROWS) {
+    } else if progress.noting.logged > launch.int(LOG_ROWS) {
         // The image column is free until re-injection, which resets it.
         particle.image_x = progress.instances;
     }
@@ -95,7 +99,7 @@ pub(super) fn begin<F: Float>(
     if takes_part {
         // The additions copy: a value read from a struct field changes with the field.
         let (instances, number) = (particle.image_x + 0i32, particle.step + 0i32);
-        if reinject::<F>(launch, particle, &mut progress.logged, log, slot) {
+        if reinject::<F>(launch, particle, &mut progress.noting.logged, log, slot) {
             progress.instances = instances;
             start_next::<F>(particle, progress, number);
             progress.repeats = false;

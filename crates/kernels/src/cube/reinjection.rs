@@ -1,12 +1,14 @@
 //! Re-use of slots: the log of ends.
 
 use super::{
-    cubecl,
+    Vec4, cubecl,
     launch::{EndLog, Launch},
 };
+use crate::status::CROSSED;
 use crate::{
     LOG_INDEX, LOG_POSITION,
     physics::{
+        gates::device::Noting,
         particle::device::Particle,
         slots::device::{is_followed, succeed},
         tables::{FIRST_SLOT, LOG_ROWS},
@@ -40,6 +42,45 @@ pub(super) fn reinject<F: Float>(
         }
     }
     follows
+}
+
+/// What the log says of the number of its entries of a slot: -1 if there was no room for a crossing.
+#[cube]
+pub(super) fn count_of<F: Float>(noting: &Noting<F>) -> i32 {
+    select(noting.lost > 0, -1i32, noting.logged)
+}
+
+/// Logs the crossing of a gate, if the slot's part of the log has room.
+#[cube]
+pub(crate) fn log_crossing<F: Float>(
+    launch: &Launch<F>,
+    log: &mut EndLog<F>,
+    noting: &mut Noting<F>,
+    gate: i32,
+    direction: i32,
+    fraction: F,
+    point: Vec4<F>,
+) {
+    let rows = launch.int(LOG_ROWS);
+    if noting.logged < rows {
+        let first = (noting.slot - launch.int(FIRST_SLOT) as u32) as usize * rows as usize;
+        let row = first + noting.logged as usize;
+        let at = row * LOG_INDEX;
+        log.index[at] = noting.slot as i32;
+        log.index[at + 1] = noting.generation;
+        log.index[at + 2] = direction * CROSSED;
+        log.index[at + 3] = noting.number;
+        log.index[at + 4] = gate;
+        let at = row * LOG_POSITION;
+        log.position[at] = fraction;
+        #[unroll]
+        for d in 0..3usize {
+            log.position[at + 1 + d] = point.extract(d);
+        }
+        noting.logged += 1;
+    } else {
+        noting.lost += 1;
+    }
 }
 
 /// Writes a log entry.

@@ -3,7 +3,7 @@
 use super::{
     Vec4, cubecl,
     frame_pair::frame_pair,
-    launch::Launch,
+    launch::{EndLog, Launch},
     mesh,
     sampler::{Hint, image, sample},
     stages::{Part, StepResult},
@@ -12,6 +12,7 @@ use super::{
 use crate::{
     physics::{
         faces::device::{contains, land},
+        gates::device::{Noting, note},
         obstacles::device::is_clear_of_all,
         particle::device::{Particle, lost_status},
         path::device::pass,
@@ -23,17 +24,20 @@ use crate::{
 };
 use burn_cubecl::cubecl::prelude::*;
 
-/// Applies a step's displacement and the boundary conditions, in step `index` from its fraction
-/// `start` on.
+/// Applies a step's displacement and the boundary conditions, in the step of the notes from its fraction `start` on.
 #[cube]
+#[allow(clippy::identity_op)]
 pub(super) fn settle<F: Float>(
     launch: &Launch<F>,
     particle: &mut Particle<F>,
     result: &StepResult<F>,
-    index: i32,
     part: &Part<F>,
     hint: &mut Hint<F>,
+    noting: &mut Noting<F>,
+    log: &mut EndLog<F>,
 ) {
+    // A copy: a value read from a struct field changes with the field.
+    let index = noting.number + 0i32;
     if moves::<F>(launch, particle, result, index, part, hint) {
         let free = FreeEnd::<F> {
             to: result.to,
@@ -42,21 +46,24 @@ pub(super) fn settle<F: Float>(
             until: part.until,
             h: (part.until - part.start) * part.full_dt,
         };
-        go::<F>(launch, particle, &free, index, hint);
+        go::<F>(launch, particle, &free, hint, noting, log);
     }
 }
 
 /// Moves a particle on the straight path to its free end. The hint knows the cell of its start.
 #[cube]
+#[allow(clippy::identity_op)]
 pub(super) fn go<F: Float>(
     launch: &Launch<F>,
     particle: &mut Particle<F>,
     free: &FreeEnd<F>,
-    index: i32,
     hint: &mut Hint<F>,
+    noting: &mut Noting<F>,
+    log: &mut EndLog<F>,
 ) {
     let to = free.to;
-    // A copy: a value read from a struct field changes with the field.
+    // Copies: a value read from a struct field changes with the field.
+    let index = noting.number + 0i32;
     let from = vec4::<F>(
         particle.position.extract(0usize),
         particle.position.extract(1usize),
@@ -69,14 +76,28 @@ pub(super) fn go<F: Float>(
     if comptime!(launch.features.mesh) && is_plain {
         is_plain = mesh::holds::<F>(launch, to, &mut hint.mesh);
     }
+    if comptime!(launch.features.gates) {
+        noting.generation = particle.generation + 0i32;
+        noting.start = free.start;
+        noting.until = free.until;
+        if is_plain {
+            let (zero, one) = (F::new(0.0_f32), F::new(1.0_f32));
+            note::<F>(launch, from, to, zero, one, noting, log);
+        }
+    }
     if is_plain {
         particle.position = to;
         particle.rest = free.rest;
         if comptime!(launch.features.mesh) {
             particle.location = hint.mesh.base;
         }
-    } else if comptime!(launch.features.bodies || launch.features.mesh || launch.features.bounces) {
-        let passage = pass::<F>(launch, from, to, &mut hint.mesh);
+    } else if comptime!(
+        launch.features.bodies
+            || launch.features.mesh
+            || launch.features.bounces
+            || launch.features.gates
+    ) {
+        let passage = pass::<F>(launch, from, to, &mut hint.mesh, noting, log);
         arrive::<F>(launch, particle, &passage, free, index, hint.mesh.base);
     } else {
         let passage = land::<F>(launch, from, to);

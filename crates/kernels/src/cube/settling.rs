@@ -5,7 +5,7 @@ use super::{
     launch::{EndLog, Launch, Rows},
     mesh, own,
     particle::{load, store},
-    reinjection::reinject,
+    reinjection::{count_of, reinject},
     rows,
     sampler::recall,
     settle::{finite, go},
@@ -19,6 +19,7 @@ use crate::{
     physics::{
         diffusion::device::{Address, Spread, displacement},
         features::Features,
+        gates::device::{Noting, noting},
         particle::device::{Particle, lost_status},
         settle::device::{FreeEnd, await_release, end},
         slots::device::assign_first_release,
@@ -102,7 +103,7 @@ fn settle_kernel<F: Float>(
     let slot = i as u32 + launch.int(FIRST_SLOT) as u32;
     let flags = ends.flags[i];
     let mut particle = load::<F>(launch, rows, i);
-    let mut logged = 0i32;
+    let mut noting = noting::<F>(slot);
     if comptime!(launch.features.reuses_slots) {
         let wakes = flags & WAKES != 0i32;
         if wakes {
@@ -114,18 +115,18 @@ fn settle_kernel<F: Float>(
         if flags & REJECTED != 0i32 {
             particle.rejected += 1;
         } else if flags & PUSHED == 0i32 || is_displaced::<F>(ends, i) {
-            take::<F>(launch, &mut particle, ends, i, slot);
+            take::<F>(launch, &mut particle, ends, i, &mut noting, log);
         }
         if comptime!(launch.features.reuses_slots) {
-            let is_new = reinject::<F>(launch, &mut particle, &mut logged, log, slot);
+            let is_new = reinject::<F>(launch, &mut particle, &mut noting.logged, log, slot);
             if is_new {
                 await_release::<F>(launch, &mut particle, flags & DEFERS != 0i32);
             }
         }
     }
     store::<F>(launch, rows, i, &particle);
-    if comptime!(launch.features.reuses_slots) {
-        log.count[i] = logged;
+    if comptime!(launch.features.logs()) {
+        log.count[i] = count_of::<F>(&noting);
     }
 }
 
@@ -147,13 +148,14 @@ fn take<F: Float>(
     particle: &mut Particle<F>,
     ends: &EndRows<F>,
     i: usize,
-    slot: u32,
+    noting: &mut Noting<F>,
+    log: &mut EndLog<F>,
 ) {
     let flags = ends.flags[i];
     let number = launch.int(FIRST_STEP);
     let gives_up = flags & GIVES_UP != 0i32;
     particle.accepted += select(gives_up, 0i32, 1i32);
-    let free = free_end::<F>(launch, particle, ends, i, slot);
+    let free = free_end::<F>(launch, particle, ends, i, noting.slot);
     if gives_up {
         end::<F>(particle, STEP_TOO_SMALL, number, free.start);
     } else if !finite::<F>(free.to) {
@@ -168,7 +170,8 @@ fn take<F: Float>(
         if comptime!(launch.features.mesh) {
             mesh::enter::<F>(launch, particle.position, &mut hint.mesh);
         }
-        go::<F>(launch, particle, &free, number, &mut hint);
+        noting.number = number;
+        go::<F>(launch, particle, &free, &mut hint, noting, log);
     }
 }
 

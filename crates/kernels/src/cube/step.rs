@@ -6,6 +6,7 @@ use super::{
     launch::{EndLog, Launch, Rows},
     particle::{load, store},
     progress::{StepProgress, begin, follow, move_on, start},
+    reinjection::count_of,
     sampler::{Hint, forget, image, recall, sample},
     settle::settle,
     stages::{Part, StepResult, along_axes, place_of, rk_step},
@@ -47,7 +48,7 @@ pub(super) fn advance_kernel<F: Float>(
     let mut particle = load::<F>(launch, rows, i);
     let mut hint = recall::<F>(launch, particle.location);
     let steps = launch.int(STEPS) as usize;
-    let mut progress = start::<F>(&particle);
+    let mut progress = start::<F>(&particle, slot);
     let mut takes_part = true;
     if comptime!(launch.features.reuses_slots) {
         takes_part = begin::<F>(launch, &mut particle, &mut progress, log, slot);
@@ -69,7 +70,7 @@ pub(super) fn advance_kernel<F: Float>(
             if gives_up {
                 end::<F>(&mut particle, STEP_TOO_SMALL, number, progress.start_fraction);
             } else {
-                take_step::<F>(launch, &mut particle, &mut hint, &mut progress, slot);
+                take_step::<F>(launch, &mut particle, &mut hint, &mut progress, log);
             }
             let mut is_new = false;
             if comptime!(launch.features.reuses_slots) {
@@ -88,8 +89,8 @@ pub(super) fn advance_kernel<F: Float>(
         particle.status = BROKEN_OFF;
     }
     store::<F>(launch, rows, i, &particle);
-    if comptime!(launch.features.reuses_slots) {
-        log.count[i] = progress.logged;
+    if comptime!(launch.features.logs()) {
+        log.count[i] = count_of::<F>(&progress.noting);
     }
 }
 
@@ -100,7 +101,7 @@ fn take_step<F: Float>(
     particle: &mut Particle<F>,
     hint: &mut Hint<F>,
     progress: &mut StepProgress<F>,
-    slot: u32,
+    log: &mut EndLog<F>,
 ) {
     let one = F::new(1.0_f32);
     let j = progress.j;
@@ -115,14 +116,15 @@ fn take_step<F: Float>(
         part.h = length::<F>(launch.float(CONTROL_MAX), progress.next_dt, left);
         part.until = select(part.h == left, one, start + part.h / full_dt);
     }
-    let result = rk_step::<F>(launch, particle, slot, j, &part, hint);
+    let result = rk_step::<F>(launch, particle, progress.noting.slot, j, &part, hint);
     particle.status = i32::new(ACTIVE as i64);
     let mut is_accepted = true;
     if comptime!(launch.features.adaptive) {
         is_accepted = accepts::<F>(launch, particle, progress, &result, &part);
     }
     if is_accepted {
-        settle::<F>(launch, particle, &result, number, &part, hint);
+        progress.noting.number = number;
+        settle::<F>(launch, particle, &result, &part, hint, &mut progress.noting, log);
     } else {
         restore::<F>(&mut hint.mesh);
     }

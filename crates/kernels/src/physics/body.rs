@@ -18,12 +18,12 @@ pub(crate) mod body {
     pub(crate) struct Body<F: Float> {
         pub code: i32,
         pub is_vessel: bool,
-        base: Vec3<F>,
-        /// Axis direction (zero for a sphere), or the maximum corner of a box.
-        second: Vec3<F>,
-        radius: F,
+        pub base: Vec3<F>,
+        /// Axis direction (zero for a sphere), the maximum corner of a box, or the normal of a plane.
+        pub second: Vec3<F>,
+        pub radius: F,
         height: F,
-        size: F,
+        pub size: F,
     }
 
     /// A straight line from a point.
@@ -41,6 +41,14 @@ pub(crate) mod body {
         pub bound: i32,
     }
 
+    /// The part of a line that is inside: distances along it, and the bounds at its ends. There is none unless `enter < leave`.
+    pub(crate) struct Inside<F: Float> {
+        pub enter: F,
+        pub leave: F,
+        first: i32,
+        last: i32,
+    }
+
     /// Two numbers: distances from two planes, or the ends of an interval.
     struct Pair<F: Float> {
         a: F,
@@ -48,9 +56,9 @@ pub(crate) mod body {
     }
 
     /// The bound with the largest value.
-    struct Outermost<F: Float> {
+    pub(crate) struct Outermost<F: Float> {
         bound: i32,
-        value: F,
+        pub value: F,
     }
 
     /// Loads obstacle `k`.
@@ -136,7 +144,8 @@ pub(crate) mod body {
         value
     }
 
-    fn outermost<F: Float>(body: &Body<F>, p: Vec3<F>) -> Outermost<F> {
+    /// The bound that is farthest outside.
+    pub(crate) fn outermost<F: Float>(body: &Body<F>, p: Vec3<F>) -> Outermost<F> {
         let mut bound = i32::new(0);
         let mut largest = value::<F>(body, p, 0usize);
         #[unroll]
@@ -290,14 +299,13 @@ pub(crate) mod body {
         }
     }
 
-    /// The first crossing of a line from the allowed to the forbidden side. A line that starts on
-    /// the surface or beyond it crosses at its start, unless it leads to the allowed side.
-    pub(crate) fn intersection<F: Float>(
+    /// The part of a line that is inside of a body; `is_closed`: a line in a plane of its surface is inside.
+    pub(crate) fn part_inside<F: Float>(
         body: &Body<F>,
         from: Vec3<F>,
         line: &Line<F>,
-    ) -> Intersection<F> {
-        let zero = F::new(0.0_f32);
+        #[comptime] is_closed: bool,
+    ) -> Inside<F> {
         let mut enter = -F::max_value();
         let mut leave = F::max_value();
         let mut first = i32::new(0);
@@ -305,7 +313,7 @@ pub(crate) mod body {
         #[unroll]
         for bound in 0..3usize {
             if body.code >= comptime!(bound as i32) {
-                let span = span::<F>(body, from, line.direction, bound);
+                let span = span::<F>(body, from, line.direction, bound, is_closed);
                 if span.a > enter {
                     enter = span.a;
                     first = i32::new(comptime!(bound as i64));
@@ -316,6 +324,19 @@ pub(crate) mod body {
                 }
             }
         }
+        Inside::<F> { enter, leave, first, last }
+    }
+
+    /// The first crossing of a line from the allowed to the forbidden side. A line that starts on
+    /// the surface or beyond it crosses at its start, unless it leads to the allowed side.
+    pub(crate) fn intersection<F: Float>(
+        body: &Body<F>,
+        from: Vec3<F>,
+        line: &Line<F>,
+    ) -> Intersection<F> {
+        let zero = F::new(0.0_f32);
+        let part = part_inside::<F>(body, from, line, false);
+        let (enter, leave, first, last) = (part.enter, part.leave, part.first, part.last);
         let goes_through = enter < leave && leave >= zero;
         let start = outermost::<F>(body, from).bound;
         let mut distance = zero;
@@ -343,13 +364,16 @@ pub(crate) mod body {
         from: Vec3<F>,
         direction: Vec3<F>,
         #[comptime] bound: usize,
+        #[comptime] is_closed: bool,
     ) -> Pair<F> {
         let planes = between::<F>(body, from, bound);
         let mut speed = direction.extract(bound);
         if comptime!(bound == 1) && body.code == CAPPED {
             speed = dot::<F>(direction, body.second);
         }
-        let is_within = min(planes.a, planes.b) > F::new(0.0_f32);
+        let depth = min(planes.a, planes.b);
+        let zero = F::new(0.0_f32);
+        let is_within = depth > zero || (is_closed && depth == zero);
         let mut a = select(is_within, -F::max_value(), F::max_value());
         let mut b = -a;
         if speed != F::new(0.0_f32) {

@@ -36,13 +36,14 @@ pub(crate) mod cursor {
         pub change: Vec3<F>,
     }
 
+    /// The velocity of a particle with inertia at the start of a path, and its change.
+    pub(crate) struct Carried<F: Float> {
+        pub velocity: Vec3<F>,
+        pub change: Vec3<F>,
+    }
+
     /// The start of a path.
-    pub(crate) fn begin<F: Float>(
-        from: Vec3<F>,
-        to: Vec3<F>,
-        velocity: Vec3<F>,
-        change: Vec3<F>,
-    ) -> Cursor<F> {
+    pub(crate) fn begin<F: Float>(from: Vec3<F>, to: Vec3<F>, carried: &Carried<F>) -> Cursor<F> {
         Cursor::<F> {
             next: from,
             crossed: i32::new(-1),
@@ -57,8 +58,8 @@ pub(crate) mod cursor {
             edges: 0i32,
             interruptions: 0i32,
             searches: 0i32,
-            velocity,
-            change,
+            velocity: carried.velocity,
+            change: carried.change,
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Features {
     pub holes: bool,
     /// Whether any axis is periodic, so that stages are wrapped.
     pub periodic: bool,
+    /// Whether there are gates.
+    pub gates: bool,
     /// Whether slots are re-used.
     pub reuses_slots: bool,
     /// Whether steps are adaptive.
@@ -56,6 +58,7 @@ impl Features {
             in_time: segment.clock.in_time,
             holes: segment.has_holes,
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
+            gates: !segment.gates.is_empty(),
             reuses_slots: segment.reinjection.is_some(),
             adaptive: segment.adaptive.is_some(),
             carries: segment.inertia.is_some(),
@@ -73,6 +76,13 @@ impl Features {
             land: obstacles.iter().any(|one| matches!(one.shape, Shape::Land(_))),
             ..Features::default()
         }
+    }
+}
+
+impl Features {
+    /// Whether a launch has a log.
+    pub fn logs(&self) -> bool {
+        self.reuses_slots || self.gates
     }
 }
 

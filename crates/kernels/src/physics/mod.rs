@@ -13,6 +13,7 @@ pub(crate) mod facet;
 pub(crate) mod facets;
 pub(crate) mod features;
 pub(crate) mod frames;
+pub(crate) mod gates;
 pub(crate) mod land;
 mod layout;
 pub(crate) mod mesh_path;

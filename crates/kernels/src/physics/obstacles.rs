@@ -47,7 +47,7 @@ pub(crate) mod obstacles {
     }
 
     #[inline(always)]
-    fn count<F: Float>(launch: &Launch<F>) -> usize {
+    pub(crate) fn count<F: Float>(launch: &Launch<F>) -> usize {
         launch.int(launch.int(OBSTACLES_AT) as usize) as usize
     }
 

@@ -22,8 +22,9 @@ pub(crate) mod path {
     use crate::physics::mesh_path::MAX_SEARCHES;
     use crate::physics::{
         body::both::{allows, load, projected},
-        cursor::both::{Cursor, along, begin, cover, deflect, in_box, removed},
+        cursor::both::{Carried, Cursor, along, begin, cover, deflect, in_box, removed},
         faces::both::{Crossing, Passage, face_normal, first_face, on_face, response, rounding_of},
+        gates::both::{Noting, note},
         mesh_path::both::{follow, go_back, leave},
         obstacles::both::{behind, first_hit, nearest_allowed},
         region::both::{CellHint, restore},
@@ -37,15 +38,18 @@ pub(crate) mod path {
 
     /// Follows the straight path `from -> to`, with `from` in the domain box, through all events.
     /// The final position is an allowed point despite rounding: a particle that cannot be moved to
-    /// an allowed point stays at its last one.
+    /// an allowed point stays at its last one. Crossings of gates are noted.
     pub(crate) fn pass<F: Float>(
         launch: &Launch<F>,
         from: Vec3<F>,
         to: Vec3<F>,
         hint: &mut CellHint<F>,
+        noting: &mut Noting<F>,
+        log: &mut GateLog<F>,
     ) -> Passage<F> {
         let none = Vec3::<F>::new(F::new(0.0_f32));
-        carry::<F>(launch, from, to, hint, none, none)
+        let carried = Carried::<F> { velocity: none, change: none };
+        carry::<F>(launch, from, to, hint, &carried, noting, log)
     }
 
     /// As `pass`, with the velocity of a particle with inertia at the start and its change, which is spread evenly over the path.
@@ -54,8 +58,9 @@ pub(crate) mod path {
         from: Vec3<F>,
         to: Vec3<F>,
         hint: &mut CellHint<F>,
-        velocity: Vec3<F>,
-        change: Vec3<F>,
+        carried: &Carried<F>,
+        noting: &mut Noting<F>,
+        log: &mut GateLog<F>,
     ) -> Passage<F> {
         let displacement = to - from;
         let mut passage = Passage::<F> {
@@ -67,12 +72,14 @@ pub(crate) mod path {
             fraction: F::new(0.0_f32),
             moved: rounding_of::<F>(to),
             which: i32::new(-1),
-            velocity,
+            velocity: carried.velocity,
         };
-        let mut cursor = begin::<F>(from, to, velocity, change);
+        let mut cursor = begin::<F>(from, to, carried);
         restore::<F>(hint);
         let mut events = 0i32;
         let mut continues = true;
+        let mut noted = from;
+        let mut noted_part = F::new(0.0_f32);
         while continues {
             let mut is_there = true;
             if comptime!(launch.features.bodies) {
@@ -86,6 +93,14 @@ pub(crate) mod path {
             }
             if is_there {
                 count::<F>(&mut passage, cursor.crossed);
+            }
+            if comptime!(launch.features.gates) {
+                let face = select(is_there, cursor.crossed, -1i32);
+                let reached = on_face::<F>(launch, passage.position, face);
+                let part = select(cursor.is_last, F::new(1.0_f32), cursor.covered);
+                note::<F>(launch, noted, reached, noted_part, part, noting, log);
+                noted = passage.position;
+                noted_part = part;
             }
             continues = is_there || events == 0;
             // A correction of the start does not change the displacement.

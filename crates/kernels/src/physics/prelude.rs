@@ -6,7 +6,11 @@ pub(crate) mod host {
     use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
     pub(crate) use crate::Side;
-    pub(crate) use crate::cpu::{launch::Launch, mesh::MeshKind};
+    pub(crate) use crate::cpu::{
+        gates::{GateLog, log_crossing},
+        launch::Launch,
+        mesh::MeshKind,
+    };
 
     /// A number of the arithmetic: `f32`, `f64`, or a [`Dual`](crate::cpu::dual::Dual).
     pub trait Float:
@@ -294,7 +298,11 @@ pub(crate) mod host {
 #[cfg(feature = "cube")]
 pub(crate) mod device {
     pub(crate) use crate::Side;
-    pub(crate) use crate::cube::{launch::Launch, mesh::MeshKind};
+    pub(crate) use crate::cube::{
+        launch::{EndLog as GateLog, Launch},
+        mesh::MeshKind,
+        reinjection::log_crossing,
+    };
     pub(crate) use burn_cubecl::cubecl::{self, prelude::*};
 
     /// Position, direction or velocity; the fourth lane is unused.

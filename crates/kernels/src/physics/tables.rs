@@ -3,8 +3,10 @@
 
 use super::layout::Layout;
 use crate::{
-    Adaptive, Boundary, Face, FieldShape, FormulaShape, FormulaStart, MeshPatch, Obstacle,
-    ReinjectionRules, Segment, Shape, Status, obstacle::SHAPE_NUMBERS, random::halves,
+    Adaptive, Boundary, Face, FieldShape, FormulaShape, FormulaStart, GateShape, MeshPatch,
+    Obstacle, ReinjectionRules, Segment, Shape, Status,
+    obstacle::{BLOCK, SHAPE_NUMBERS},
+    random::halves,
     reinjection::STATUS_CODES,
 };
 
@@ -109,8 +111,10 @@ pub(crate) const SHAPES_AT: usize = LOG_ROWS + 7;
 pub(crate) const WALK_SEED: usize = LOG_ROWS + 8;
 /// Number, within the run, of the slot in the first row.
 pub(crate) const FIRST_SLOT: usize = LOG_ROWS + 10;
+/// Number of gates; their shapes follow those of obstacles, each with the box that limits it.
+pub(crate) const GATES: usize = LOG_ROWS + 12;
 /// The frame interval in which each step starts; then sources, inlets, and steps of releases.
-pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 12;
+pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 13;
 /// Offset of the values with the diffusivity in a frame.
 pub(crate) const DIFFUSIVITY_AT: usize = LOG_ROWS + 11;
 
@@ -139,6 +143,7 @@ impl Tables {
             tables.put_times(segment, formula);
         }
         tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
+        tables.put_gates(&segment.gates);
         let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
         tables.put_patches(&segment.boundary.patches, after.unwrap_or_default());
         if let Some(reinjection) = &segment.reinjection {
@@ -183,6 +188,7 @@ impl Tables {
         ints[STEPS] = segment.steps.len() as i32;
         ints[FIRST_STEP] = segment.first_step;
         ints[FIRST_SLOT] = segment.first_slot as i32;
+        ints[LOG_ROWS] = segment.log_rows as i32;
         ints[FRAMES] = segment.clock.frames as i32;
         ints[INTERVAL_COUNT] = segment.clock.frame_intervals.len() as i32;
         if let Some(walk) = &segment.walk {
@@ -245,6 +251,22 @@ impl Tables {
         }
     }
 
+    /// Gates, directly after the obstacles.
+    fn put_gates(&mut self, gates: &[GateShape]) {
+        let Tables { floats, ints } = self;
+        ints[GATES] = gates.len() as i32;
+        for gate in gates {
+            let [low, high] = gate.limits();
+            for (code, numbers) in
+                [(gate.code(), gate.numbers()), (BLOCK, Shape::Box { low, high }.numbers())]
+            {
+                floats.extend(numbers);
+                ints.push(code);
+                ints.extend([0; BODY_INTS - 1]);
+            }
+        }
+    }
+
     /// The patches of the mesh boundary, and the inlets of re-injection after them.
     fn put_patches(&mut self, patches: &[MeshPatch], after: &[Option<usize>]) {
         let Tables { floats, ints } = self;
@@ -290,7 +312,6 @@ impl Tables {
         for (entry, inlet) in ints[AFTER..].iter_mut().zip(rules.after) {
             *entry = inlet.map_or(-1, |inlet| inlet as i32);
         }
-        ints[LOG_ROWS] = reinjection.log_rows as i32;
         ints[RESUMES] = reinjection.resumes.into();
         ints[SOURCES] = rules.sources.len() as i32;
         ints[INLETS_AT] = ints.len() as i32;

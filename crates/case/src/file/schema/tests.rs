@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 73] = [
+const VALID: [&str; 76] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -53,6 +53,9 @@ const VALID: [&str; 73] = [
     "obstacle={ kind = \"sphere\", centre = [0, 0, 0], radius = 1, allowed = \"inside\" }",
     "obstacle=[{ kind = \"box\", low = [-inf, 0, 0], high = [1, inf, 1], surface = \"outlet\" }]",
     "obstacle={ kind = \"surface\", path = \"a.stl\", scale = 0.001 }",
+    "gate={ name = \"a\", kind = \"plane\", origin = [0, 0, 0], normal = [1, 0, 0], low = [-inf, 0, 0] }",
+    "gate=[{ name = \"a\", kind = \"box\", low = [-inf, 0, 0], high = [1, inf, 1] }]",
+    "gate={ name = \"a\", kind = \"cylinder\", base = [0, 0, 0], axis = [0, 0, 1], radius = 1, capped = false }",
     "patch={ name = \"a\", block = \"b\", wall = \"exit\" }",
     "patch=[{ name = \"a\", array = \"b\", value = 3, low = [-inf, 0, 0], wall = \"slide\" }]",
     "patch={ name = \"a\", wall = \"outlet\" }",
@@ -94,7 +97,7 @@ const VALID: [&str; 73] = [
 ];
 
 /// Unknown keys, keys of other kinds, wrong types, names and numbers of values.
-const INVALID: [&str; 58] = [
+const INVALID: [&str; 60] = [
     "bondary.x=\"exit\"",
     "boundary.w=exit",
     "boundary.coast=outlet",
@@ -127,6 +130,8 @@ const INVALID: [&str; 58] = [
     "obstacle={ kind = \"sphere\", centre = [0, 0, 0], low = [0, 0, 0] }",
     "obstacle={ kind = \"sphere\", centre = [0, 0, 0], radius = \"1\" }",
     "obstacle=[{ kind = \"cube\" }]",
+    "gate={ kind = \"sphere\", centre = [0, 0, 0], radius = 1 }",
+    "gate={ name = \"a\", kind = \"disc\", centre = [0, 0, 0], radius = 1 }",
     "patch={ name = \"a\" }",
     "patch={ name = \"a\", array = \"b\", wall = \"exit\" }",
     "run.memory=true",

@@ -29,7 +29,7 @@ impl<F: Real> Shared<'_, F> {
     /// Takes the steps of a tile, and keeps the states before them.
     pub fn states(&self, arrays: &mut Arrays<F>) -> States<F> {
         let steps = self.context.segment.steps.len();
-        if self.context.launch.features.adaptive || self.context.ends.is_some() {
+        if self.context.launch.features.adaptive || self.context.reuses_slots() {
             let mut trail = Trail::new();
             self.follow(arrays, &mut trail);
             return States::of_trail(trail, arrays);
@@ -46,7 +46,7 @@ impl<F: Real> Shared<'_, F> {
     /// Takes the steps of a tile that are irregular.
     fn follow(&self, arrays: &mut Arrays<F>, trail: &mut Trail<F>) {
         let (context, steps) = (self.context, self.context.segment.steps.len());
-        if context.ends.is_some() {
+        if context.reuses_slots() {
             trail.assign_first_releases(arrays, context);
         }
         let is_adaptive = context.launch.features.adaptive;

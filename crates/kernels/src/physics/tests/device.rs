@@ -9,12 +9,12 @@ use crate::{
     FieldShape, GridShape, Placement, Scheme, Spacing,
     cube::{
         FieldKind, Form,
-        launch::{Launch, LaunchLaunch},
+        launch::{EndLog, EndLogLaunch, Launch, LaunchLaunch},
         upload::{DeviceTables, upload},
     },
     physics::{
-        obstacles::device::is_clear_of_all, path::device::pass, prelude::device::*,
-        region::device::known, vector::device::vec3,
+        gates::device::noting, obstacles::device::is_clear_of_all, path::device::pass,
+        prelude::device::*, region::device::known, vector::device::vec3,
     },
 };
 use burn_cubecl::{
@@ -30,6 +30,7 @@ const CASES: usize = 24;
 fn pass_kernel<F: Float>(
     paths: &[F],
     launch: &Launch<F>,
+    log: &mut EndLog<F>,
     output: &mut [F],
     codes: &mut [i32],
     #[define(F)] _dtype: ElemType,
@@ -42,7 +43,8 @@ fn pass_kernel<F: Float>(
     let to = vec3::<F>(paths[6 * i + 3], paths[6 * i + 4], paths[6 * i + 5]);
     let is_free = is_clear_of_all::<F>(launch, from, to);
     let mut hint = known::<F>(0i32);
-    let passage = pass::<F>(launch, from, to, &mut hint);
+    let mut noting = noting::<F>(0u32);
+    let passage = pass::<F>(launch, from, to, &mut hint, &mut noting, log);
     #[unroll]
     for d in 0..3usize {
         output[4 * i + d] = passage.position.extract(d);
@@ -123,6 +125,7 @@ fn compute<F: Real>(
             features,
             form,
         ),
+        EndLogLaunch::new(number_arg(), values(), number_arg()),
         output_arg,
         codes_arg,
         dtype,

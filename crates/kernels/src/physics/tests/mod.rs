@@ -102,7 +102,7 @@ impl<F: Real> Obstacles<F> {
 
     fn pass(&self, from: &[F; 3], to: &[F; 3]) -> Ended<F> {
         let data = self.data();
-        let passage = follow(&data.launch(None), Vec3(*from), Vec3(*to), &mut known(0));
+        let passage = follow(&data.launch(None), [Vec3(*from), Vec3(*to)], &mut known(0));
         let has_ended = passage.status != ACTIVE;
         Ended {
             position: passage.position.0,

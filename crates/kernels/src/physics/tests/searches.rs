@@ -51,7 +51,7 @@ fn most_searches<F: Real>(wall: BoundaryCondition, failing: u32) -> u32 {
         let [from, to] = [point(), point()];
         let mut hint = known(1);
         hint.base = 1;
-        follow(&data.launch(Some(&mesh)), from, to, &mut hint);
+        follow(&data.launch(Some(&mesh)), [from, to], &mut hint);
         most = most.max(mesh.searches.into_inner());
     }
     most

@@ -1,0 +1,183 @@
+//! Gates: surfaces and regions that particles pass through, and whose crossings are logged.
+
+use crate::{
+    Shape,
+    obstacle::{PLANE, SHAPE_NUMBERS},
+};
+
+/// A surface or a region whose crossings are logged. It does not change the tracks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GateShape {
+    /// A part of a plane: that within a radius of a point of it, and between two corners. Forward is along the normal.
+    Plane {
+        /// A point on it.
+        origin: [f64; 3],
+        /// Its normal, of any length.
+        normal: [f64; 3],
+        /// The largest distance from that point; infinite for no limit.
+        radius: f64,
+        /// The lowest coordinates of the part; infinite for no limit.
+        low: [f64; 3],
+        /// The highest ones.
+        high: [f64; 3],
+    },
+    /// The inside of a sphere, a cylinder or a box. Forward is into it.
+    Region(Shape),
+}
+
+impl GateShape {
+    /// A plane without limits.
+    pub fn plane(origin: [f64; 3], normal: [f64; 3]) -> Self {
+        GateShape::disc(origin, normal, f64::INFINITY)
+    }
+
+    /// The part of a plane within a radius of a point of it.
+    pub fn disc(centre: [f64; 3], normal: [f64; 3], radius: f64) -> Self {
+        let (low, high) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
+        GateShape::Plane { origin: centre, normal, radius, low, high }
+    }
+
+    /// The shape moved by an offset.
+    pub fn moved(&self, by: [f64; 3]) -> Self {
+        let moved = |p: [f64; 3]| std::array::from_fn(|d| p[d] + by[d]);
+        match *self {
+            GateShape::Region(ref shape) => GateShape::Region(shape.moved(by)),
+            GateShape::Plane { origin, normal, radius, low, high } => {
+                let (low, high) = (moved(low), moved(high));
+                GateShape::Plane { origin: moved(origin), normal, radius, low, high }
+            }
+        }
+    }
+
+    /// The code of its shape for kernels.
+    pub(crate) fn code(&self) -> i32 {
+        match self {
+            GateShape::Plane { .. } => PLANE,
+            GateShape::Region(shape) => shape.code(),
+        }
+    }
+
+    /// The numbers of its shape, as [`Shape::numbers`].
+    pub(crate) fn numbers(&self) -> [f64; SHAPE_NUMBERS] {
+        match *self {
+            GateShape::Region(ref shape) => shape.numbers(),
+            GateShape::Plane { origin, normal, radius, .. } => {
+                let length = normal.into_iter().fold(0.0, f64::hypot);
+                let [x, y, z] = normal.map(|x| x / length);
+                let [a, b, c] = origin;
+                let size = origin.iter().map(|x| x.abs()).sum();
+                [a, b, c, x, y, z, radius.min(f64::MAX), 0.0, size]
+            }
+        }
+    }
+
+    /// The corners that limit it: of a plane along an axis, not along that.
+    pub(crate) fn limits(&self) -> [[f64; 3]; 2] {
+        let GateShape::Plane { normal, low, high, .. } = self else { return self.bounds() };
+        let is_free = |d: usize| (0..3).all(|other| other == d || normal[other] == 0.0);
+        let limit = |bound: &[f64; 3], open: f64| {
+            std::array::from_fn(|d| if is_free(d) { open } else { bound[d] })
+        };
+        [limit(low, f64::NEG_INFINITY), limit(high, f64::INFINITY)]
+    }
+
+    /// The box that contains it.
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        match self {
+            GateShape::Plane { origin, normal, radius, low, high } => {
+                let length = normal.iter().fold(0.0_f64, |sum, x| sum.hypot(*x));
+                // A disc reaches as far along an axis as the normal is turned away from it.
+                let reach = |d: usize| match normal[d] / length {
+                    along if along.abs() == 1.0 => 0.0,
+                    along => radius * (1.0 - along * along).max(0.0).sqrt(),
+                };
+                let corner = |sign: f64, bound: &[f64; 3]| {
+                    std::array::from_fn(|d| match sign < 0.0 {
+                        true => bound[d].max(origin[d] - reach(d)),
+                        false => bound[d].min(origin[d] + reach(d)),
+                    })
+                };
+                [corner(-1.0, low), corner(1.0, high)]
+            }
+            GateShape::Region(shape) => shape.bounds(),
+        }
+    }
+
+    /// The defect that makes it invalid, if any.
+    pub fn flaw(&self) -> Option<&'static str> {
+        let are_finite = |numbers: &[f64; 3]| numbers.iter().all(|x| x.is_finite());
+        match self {
+            GateShape::Region(Shape::Surface(_) | Shape::Land(_)) => {
+                Some("it is neither a sphere, a cylinder nor a box")
+            }
+            GateShape::Region(shape) => shape.flaw(),
+            GateShape::Plane { origin, .. } if !are_finite(origin) => {
+                Some("its origin is not finite")
+            }
+            GateShape::Plane { normal, .. }
+                if !are_finite(normal) || normal.iter().all(|x| *x == 0.0) =>
+            {
+                Some("its normal has no direction")
+            }
+            GateShape::Plane { radius, .. } if radius.is_nan() || *radius <= 0.0 => {
+                Some("its radius is not a positive number")
+            }
+            GateShape::Plane { low, high, .. } if !(0..3).all(|d| low[d] <= high[d]) => {
+                Some("its low corner is not below its high corner")
+            }
+            GateShape::Plane { .. } => {
+                let [low, high] = self.bounds();
+                let is_empty = (0..3).any(|d| low[d] > high[d]);
+                is_empty.then_some("no part of it is between its corners")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::obstacle::ROUND;
+
+    const OPEN: [f64; 3] = [f64::INFINITY; 3];
+
+    #[test]
+    fn bounds_contain_discs_and_tilted_cylinders() {
+        let disc = |normal| GateShape::Plane {
+            origin: [1.0, 2.0, 3.0],
+            normal,
+            radius: 2.0,
+            low: OPEN.map(|x| -x),
+            high: [OPEN[0], 3.0, OPEN[2]],
+        };
+        assert_eq!(disc([0.0, 0.0, 7.0]).bounds(), [[-1.0, 0.0, 3.0], [3.0, 3.0, 3.0]]);
+        let [low, high] = disc([1.0, 0.0, 1.0]).bounds();
+        let reach = 2.0_f64.sqrt();
+        let expected = [[1.0 - reach, 0.0, 3.0 - reach], [1.0 + reach, 3.0, 3.0 + reach]];
+        for (found, expected) in low.iter().chain(&high).zip(expected.iter().flatten()) {
+            assert!((found - expected).abs() < 1e-12, "{low:?} {high:?}");
+        }
+        let plane = GateShape::Plane {
+            origin: [1.0, 0.0, 0.0],
+            normal: [1.0, 0.0, 0.0],
+            radius: f64::INFINITY,
+            low: OPEN.map(|x| -x),
+            high: OPEN,
+        };
+        let open = f64::INFINITY;
+        assert_eq!(plane.bounds(), [[1.0, -open, -open], [1.0, open, open]]);
+        assert_eq!(plane.limits(), [[-open; 3], [open; 3]]);
+        assert_eq!((plane.code(), plane.flaw()), (PLANE, None));
+        let cylinder =
+            Shape::Cylinder { base: [0.0; 3], axis: [0.0, 3.0, 4.0], radius: 1.0, capped: true };
+        let [low, high] = cylinder.bounds();
+        let expected = [[-1.0, -0.8, -0.6], [1.0, 3.8, 4.6]];
+        for (found, expected) in low.iter().chain(&high).zip(expected.iter().flatten()) {
+            assert!((found - expected).abs() < 1e-12, "{low:?} {high:?}");
+        }
+        assert_eq!(
+            GateShape::Region(Shape::Sphere { centre: [0.0; 3], radius: 1.0 }).code(),
+            ROUND
+        );
+    }
+}
