@@ -4,9 +4,10 @@ use crate::{
     common::*,
     meshes::{MeshFrames, mixed},
 };
+use burn::tensor::{DType, Tensor, TensorData};
 use burntrace::{
-    BoundaryCondition, Crossing, Engine, Error, Field, Gate, GateShape, GridField, Placement,
-    RandomWalk, SaveAt, Scheme, Seeds, Shape, Tracer,
+    BoundaryCondition, Crossing, EARTH_RADIUS, Engine, Error, Face, Field, FieldOptions, Gate,
+    GateShape, GridField, Placement, RandomWalk, SaveAt, Scheme, Seeds, Shape, Tracer,
     analysis::gates::{Passages, Visitor},
 };
 use std::f64::consts::{PI, TAU};
@@ -385,4 +386,85 @@ fn first_passages_and_residence_in_parallel_flow_are_exact() {
         let connectivity = found.connectivity.unwrap();
         assert_eq!(connectivity.ended[1].iter().sum::<u64>(), 300);
     }
+}
+
+/// Gradients of tracks are those without gates, which note the same crossings.
+#[test]
+fn gates_change_no_gradient() {
+    let axes: [Vec<f64>; 3] = std::array::from_fn(|d| even_axis(LOW[d], HIGH[d], 8));
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0], |[x, y, z], _| {
+        [0.5 + 0.3 * (4.0 * y).sin(), 0.2 * (3.0 * x).cos(), 0.1 * z]
+    });
+    let points = Dice(13).points([-0.5, 2.3, 0.6], [0.5, 2.7, 0.9], 40);
+    for machine in double_machines().into_iter().filter(Machine::is_cpu) {
+        let device = machine.device.clone().autodiff();
+        let tracked = Machine { device: device.clone(), ..machine.clone() };
+        let field = tracked.field(&frames);
+        let by_seeds = |tracer: &Tracer| {
+            let numbers = TensorData::new(points.as_flattened().to_vec(), [points.len(), 3]);
+            let start = Tensor::<2>::from_data(numbers, (&device, DType::F64)).require_grad();
+            let tracks = tracer.trace(&Seeds::from_tensor(start.clone()).unwrap()).unwrap();
+            let gradients = tracks.positions().powi_scalar(2).sum().backward();
+            (floats(start.grad(&gradients).unwrap()), tracks.crossings().to_vec())
+        };
+        let plain = Tracer::new(&field).span(steps(0.0, 1.0, 20));
+        let gate = Gate::new("slanted", GateShape::plane([0.3, 2.5, 0.7], [1.0, 0.2, 0.1]));
+        let (gradient, crossings) = by_seeds(&plain.clone().gate(gate.clone()));
+        assert_eq!(by_seeds(&plain), (gradient, Vec::new()), "{machine}");
+        let field = machine.field(&frames);
+        let untracked = Tracer::new(&field).span(steps(0.0, 1.0, 20)).gate(gate);
+        assert_eq!(self::crossings(&untracked, &points), crossings, "{machine}");
+        assert!(crossings.len() > 5, "{machine}: {}", crossings.len());
+    }
+}
+
+/// On the earth, where the air turns by 30 degrees a day: meridians, across the seam of longitudes, and a box.
+#[test]
+fn meridians_are_crossed_at_their_times() {
+    const DAY: f64 = 86_400.0;
+    let lat = (0..45).map(|j| -88.0 + 4.0 * f64::from(j)).collect();
+    let axes = [even_axis(0.0, 360.0, 360), lat, vec![0.0]];
+    let speed = TAU * EARTH_RADIUS / (12.0 * DAY);
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0], |[_, lat, _], _| {
+        [speed * lat.to_radians().cos(), 0.0, 0.0]
+    });
+    let options = FieldOptions { radius: Some(EARTH_RADIUS), ..FieldOptions::default() };
+    let points = [[190.0, 0.0, 0.0], [100.0, 40.0, 0.0], [350.0, -60.0, 0.0]];
+    let open = f64::INFINITY;
+    let meridian = GateShape::plane([180.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
+    let region = Shape::Box { low: [20.0, -10.0, -open], high: [50.0, 60.0, open] };
+    for machine in machines() {
+        let field = machine.load(&frames, options);
+        let tracer = Tracer::new(&field)
+            .face(Face::XLow, BoundaryCondition::Periodic)
+            .face(Face::XHigh, BoundaryCondition::Periodic)
+            .span(span(0.0, 12.0 * DAY, 0.25 * DAY))
+            .gate(Gate::new("meridian", meridian.clone()))
+            .gate(Gate::new("region", GateShape::Region(region.clone())));
+        let found = crossings(&tracer, &points);
+        let near = |found: &Crossing, days: f64| {
+            // The vectors between nodes are shorter by 4e-5 at most.
+            let slack = 1e-3;
+            assert!((found.time / DAY - days).abs() < slack, "{machine}: {found:?} {days}");
+        };
+        for (slot, [lon, lat, _]) in points.into_iter().enumerate() {
+            let (across, region) = (of(&found, 0, slot), of(&found, 1, slot));
+            assert_eq!(
+                (across.len(), region.len()),
+                (1, if lat >= 0.0 { 2 } else { 0 }),
+                "{machine}"
+            );
+            near(&across[0], (180.0 - lon).rem_euclid(360.0) / 30.0);
+            for (found, edge) in region.iter().zip([20.0, 50.0]) {
+                near(found, (edge - lon).rem_euclid(360.0) / 30.0);
+            }
+        }
+    }
+    let tracer = machines()[0].load(&frames, options);
+    let ball = Shape::Sphere { centre: [20.0, 0.0, 0.0], radius: 3.0 };
+    let refused = Tracer::new(&tracer)
+        .span(span(0.0, DAY, DAY))
+        .gate(Gate::new("ball", GateShape::Region(ball)))
+        .trace(&seeds(&points));
+    assert!(refused.unwrap_err().to_string().contains("use a box or a plane without a radius"));
 }
