@@ -5,7 +5,19 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/guide/python.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
+PAGE = GUIDE / "python.md"
+
+
+def blocks_of(page):
+    return re.findall(r"^```python skip: tested with the package(?: and (\w+))?\n(.*?)^```$", page.read_text(), re.M | re.S)
+
+
+def test_blocks_of_other_pages_run():
+    for page in (GUIDE / "gates.md",):
+        assert blocks_of(page)
+        for _, code in blocks_of(page):
+            exec(compile(code, str(page), "exec"), {})
 
 
 @pytest.mark.filterwarnings("default")
@@ -14,7 +26,7 @@ def test_the_guide_runs(tmp_path, monkeypatch):
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python skip: tested with the package(?: and (\w+))?\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    blocks = blocks_of(PAGE)
     assert len(blocks) >= 7
     names, skipped = {"__name__": "guide"}, []
     for needed, code in blocks:
