@@ -59,6 +59,7 @@ test_pages! {
     DensityGuide: "../docs/guide/density.md",
     EarthGuide: "../docs/guide/earth.md",
     ExportGuide: "../docs/guide/export.md",
+    GatesGuide: "../docs/guide/gates.md",
     GradientsGuide: "../docs/guide/gradients.md",
     InertiaGuide: "../docs/guide/inertia.md",
     LibraryGuide: "../docs/guide/library.md",

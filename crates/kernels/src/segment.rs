@@ -30,7 +30,7 @@ pub struct Segment {
     pub boundary: Boundary,
     /// Bodies and vessels in the box.
     pub obstacles: Arc<[Obstacle]>,
-    /// Surfaces and regions whose crossings are logged; not more than [`MAX_GATES`](crate::MAX_GATES).
+    /// Surfaces and regions whose crossings are logged.
     pub gates: Arc<[GateShape]>,
     /// Rows of the log per slot, on devices that need a fixed size. A slot with more ends stops at the last of them, until a
     /// launch that [resumes](ReinjectionRules::resumes). Crossings beyond are lost; see [`Log`](crate::Log).
