@@ -223,6 +223,9 @@ impl RunInfo {
         };
         commands.extend(["report", "render"].map(|name| format!("burntrace {name} {root}")));
         commands.push(format!("burntrace export {root} --to parquet"));
+        if self.state == RunState::Finished && !tracks.gates().is_empty() {
+            commands.push(format!("burntrace gates {root}"));
+        }
         if !self.counts.slots.iter().any(|(status, _)| *status == Status::Active) {
             return commands;
         }

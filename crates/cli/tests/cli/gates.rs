@@ -81,6 +81,8 @@ fn summaries_and_tables_have_the_exact_passages() {
     );
     assert_eq!(read("connectivity.csv").lines().next(), Some("counted,from,bay,elsewhere"));
     assert!(path.join("out/gates/first_passages.png").is_file());
+    let info = burntrace(path, &["info", "out"]);
+    assert!(text(&info.stdout).contains("burntrace gates out"), "{}", text(&info.stdout));
     let shown = burntrace(path, &["gates", "out"]);
     let shown = text(&shown.stdout);
     assert!(shown.contains("of 4 released particles; times from the release, in h"), "{shown}");
