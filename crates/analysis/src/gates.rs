@@ -41,7 +41,7 @@ pub struct Visitor {
 
 /// Collects crossings.
 ///
-/// It remembers two numbers for each particle at each gate that it crosses.
+/// It remembers some 100 bytes for each particle at each gate that it crosses.
 #[derive(Clone, Debug)]
 pub struct Passages {
     gates: Vec<Gate>,
@@ -133,7 +133,7 @@ pub struct Connectivity {
 }
 
 impl Passages {
-    /// Of a run with these gates.
+    /// Of a run with these gates; in a flat domain, [as they are in it](Gate::extended).
     pub fn new(gates: &[Gate]) -> Self {
         Passages {
             gates: gates.to_vec(),

@@ -2,22 +2,26 @@
 
 use anyhow::Result;
 use burntrace_analysis::gates::{GatePassages, PassageStatistics, Passages, Spread, Visitor};
-use burntrace_core::{Ends, Gate};
+use burntrace_core::{Domain, Ends, Gate};
 use burntrace_io::Tracks;
 use serde_json::{Map, Value, json};
 
-/// The statistics of the gates of a finished run.
-pub fn passages(tracks: &Tracks, gates: &[Gate]) -> Result<PassageStatistics> {
-    let mut passages = Passages::new(gates);
+/// The statistics of the gates of a finished run in a domain, which ended at a time.
+pub fn passages(
+    tracks: &Tracks,
+    gates: Vec<Gate>,
+    (domain, end): (&Domain, f64),
+) -> Result<PassageStatistics> {
+    let gates: Vec<Gate> = gates.into_iter().map(|gate| gate.extended(domain)).collect();
+    let mut passages = Passages::new(&gates);
     for crossings in tracks.crossings() {
         passages.add(&crossings?);
     }
-    Ok(passages.result(visitors(tracks)?))
+    Ok(passages.result(visitors(tracks, end)?))
 }
 
 /// The released particles of a run.
-fn visitors(tracks: &Tracks) -> Result<Vec<Visitor>> {
-    let last = tracks.times().last().copied().unwrap_or(f64::NAN);
+fn visitors(tracks: &Tracks, last: f64) -> Result<Vec<Visitor>> {
     let end = |time: f64| if time.is_nan() { last } else { time };
     if let Some(instances) = tracks.instances() {
         let visitor = |of: burntrace_core::ParticleInstance| Visitor {

@@ -10,7 +10,7 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use burntrace::{
-    Crossing,
+    Crossing, Domain,
     analysis::gates::{Connectivity, GatePassages, PassageStatistics, Spread},
     curves, io,
 };
@@ -83,7 +83,11 @@ pub fn statistics(results: &Results) -> Result<PassageStatistics> {
         let why = results.case_problem.clone().unwrap_or_else(|| "its case has other gates".into());
         return Err(Misuse::error(format!("the gates of the run in {root} are not known: {why}")));
     }
-    gates::passages(&results.tracks, &case)
+    let [low, high] = results.domain;
+    let domain = Domain::new(low, high).map_err(Misuse::of)?;
+    let last = results.tracks.times().last().copied();
+    let end = results.summary["time"].as_f64().or(last).unwrap_or(f64::NAN);
+    gates::passages(&results.tracks, case, (&domain, end))
 }
 
 /// The rows of the table of gates: a name, and values as text.

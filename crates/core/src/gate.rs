@@ -3,7 +3,8 @@
 use burntrace_kernels::GateShape;
 
 /// A surface or a region of which a run notes who crosses it, when, where and in which direction: each crossing becomes a
-/// [`Crossing`]. It changes no track, but for rounding where particles meet a face of the domain.
+/// [`Crossing`]. It changes no track, but for rounding where particles meet a face of the domain, and steps across more than 64 faces, which end at
+/// the last of these as they do beside obstacles.
 ///
 /// Crossings are found on the path within each step, which is straight between the events on it (faces, walls, obstacles), in the
 /// coordinates of the field: longitude and latitude on a sphere. Those of a particle alternate between forward and backward,
@@ -37,7 +38,8 @@ impl Gate {
         Gate { name: name.into(), shape }
     }
 
-    /// Whether a position, in the data's unit of length, is in it. A surface has no inside.
+    /// Whether a position, in the data's unit of length, is in it. A surface has no inside. In a flat domain, ask
+    /// [that in the domain](Gate::extended).
     pub fn contains(&self, position: [f64; 3]) -> bool {
         match &self.shape {
             GateShape::Plane { .. } => false,

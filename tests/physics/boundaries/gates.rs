@@ -24,7 +24,10 @@ fn seeds(points: &[[f64; 3]]) -> Seeds {
 }
 
 fn crossings(tracer: &Tracer, points: &[[f64; 3]]) -> Vec<Crossing> {
-    tracer.trace(&seeds(points)).unwrap().crossings().to_vec()
+    let found = tracer.trace(&seeds(points)).unwrap().crossings().to_vec();
+    let in_order = |pair: &[Crossing]| pair[0].slot < pair[1].slot || pair[0].time <= pair[1].time;
+    assert!(found.windows(2).all(in_order), "{found:?}");
+    found
 }
 
 /// The crossings of a gate by a particle.
@@ -340,6 +343,7 @@ fn gates_that_cannot_be_crossed_are_refused() {
     );
     let twice = refused(&[Gate::new("a", plane(0.0)), Gate::new("a", plane(0.5))]);
     assert!(twice.contains("another one has the same name"), "{twice}");
+    assert!(refused(&[Gate::new(" ", plane(0.0))]).contains("its name is empty"));
     let flat = GateShape::plane([0.0; 3], [0.0; 3]);
     assert!(refused(&[Gate::new("a", flat)]).contains("its normal has no direction"));
     let disc = GateShape::disc([0.0, 2.5, 0.7], [1.0, 0.0, 0.0], -1.0);
@@ -467,4 +471,55 @@ fn meridians_are_crossed_at_their_times() {
         .gate(Gate::new("ball", GateShape::Region(ball)))
         .trace(&seeds(&points));
     assert!(refused.unwrap_err().to_string().contains("use a box or a plane without a radius"));
+}
+
+/// A period ends at a face: regions beside it are entered and left there, and planes on either face are one.
+#[test]
+fn regions_and_planes_at_a_periodic_face_are_crossed_there() {
+    let open = f64::INFINITY;
+    let region = |low: f64, high: f64| {
+        GateShape::Region(Shape::Box { low: [low, -open, -open], high: [high, open, open] })
+    };
+    let shapes = [
+        region(-1.0, 0.0),
+        region(1.0, 2.0),
+        GateShape::plane([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
+        GateShape::plane([2.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
+    ];
+    for machine in machines() {
+        for (u, n) in [(1.0, 10), (-1.0, 10), (1.0, 1), (-1.0, 1), (1.0, 7)] {
+            let field = uniform(&machine, [u, 0.0, 0.0]);
+            let mut tracer =
+                Tracer::new(&field).all_faces(BoundaryCondition::Periodic).span(steps(0.0, 3.0, n));
+            for (k, shape) in shapes.iter().enumerate() {
+                tracer = tracer.gate(Gate::new(k.to_string(), shape.clone()));
+            }
+            for &engine in machine.engines() {
+                let found = crossings(&tracer.clone().engine(engine), &[[0.5, 2.5, 0.7]]);
+                let near = |gate: usize, expected: &[(f64, bool)]| {
+                    let found = of(&found, gate, 0);
+                    let is_near = |(found, expected): (&Crossing, &(f64, bool))| {
+                        (found.time - expected.0).abs() < 1e3 * machine.eps()
+                            && found.is_forward == expected.1
+                    };
+                    let all =
+                        found.len() == expected.len() && found.iter().zip(expected).all(is_near);
+                    assert!(all, "{machine}, {engine}, {u}, {n} steps, gate {gate}: {found:?}");
+                };
+                let (first, second) = ([(0.5, true), (1.5, false)], [(1.5, true), (2.5, false)]);
+                let (west, east) = if u > 0.0 { (second, first) } else { (first, second) };
+                near(0, &west);
+                near(1, &east);
+                near(2, &[(1.5, u > 0.0)]);
+                near(3, &[(1.5, u > 0.0)]);
+            }
+        }
+    }
+    let field = uniform(&machines()[0], [1.0, 0.0, 0.0]);
+    let refused = Tracer::new(&field)
+        .all_faces(BoundaryCondition::Periodic)
+        .span(steps(0.0, 1.0, 2))
+        .gate(Gate::new("cut", region(1.5, 2.5)))
+        .trace(&seeds(&[[0.5, 2.5, 0.7]]));
+    assert!(refused.unwrap_err().to_string().contains("beyond the periodic domain from -1 to 2"));
 }

@@ -167,7 +167,7 @@ impl CaseRun<'_> {
             compilations: self.console.compilations(),
             folder: &folder.root,
             shared,
-            passages: self.passages(folder)?,
+            passages: self.passages(folder, traced.time)?,
         };
         let printed =
             Printed { json: summary.json(), text: summary.text(), run: traced.run.clone() };
@@ -176,13 +176,15 @@ impl CaseRun<'_> {
     }
 
     /// Who crossed the gates of the run.
-    fn passages(&self, folder: &Folder) -> Result<Option<PassageStatistics>> {
+    fn passages(&self, folder: &Folder, end: f64) -> Result<Option<PassageStatistics>> {
         let gates = job::gates(self.case);
         if gates.is_empty() {
             return Ok(None);
         }
         let tracks = io::Tracks::open_partial(folder.path("tracks"))?;
-        tracks.is_complete().then(|| gates::passages(&tracks, &gates)).transpose()
+        let domain = job::domain(self.case, self.loaded)?;
+        let of_run = (&domain, end);
+        tracks.is_complete().then(|| gates::passages(&tracks, gates, of_run)).transpose()
     }
 
     /// Traces the seeds into the store in the folder.

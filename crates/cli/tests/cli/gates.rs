@@ -8,7 +8,7 @@ use std::path::Path;
 const CASE: &str = "[field]\nflow = { u = \"1 + y\", v = \"0\" }\n[domain]\nlow = [0, 0, 0]\nhigh = [10, 1, 0]\n\
     [seeds]\nkind = \"list\"\npoints = [[0, 0, 0], [0, 1, 0], [4.5, 0, 0], [9, 0.5, 0]]\n\
     [[gate]]\nname = \"the strait\"\nkind = \"plane\"\norigin = [3, 0, 0]\nnormal = [1, 0, 0]\n\
-    [[gate]]\nname = \"bay\"\nkind = \"box\"\nlow = [4, 0, 0]\nhigh = [5, 1, 0]\n\
+    [[gate]]\nname = \"bay\"\nkind = \"box\"\nlow = [4, 0, 7]\nhigh = [5, 1, 8]\n\
     [trace]\nt1 = 4.5\ndt = 0.5\n[units]\ntime = \"h\"\n[run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
 
 fn json(folder: &Path, args: &[&str]) -> Value {

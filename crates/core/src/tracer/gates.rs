@@ -4,7 +4,7 @@ use super::{
     Tracer, arrays::is_host, fused, obstacles::outline, reinjection::End, stepper::Stepper,
 };
 use crate::{
-    Crossing, Error, Gate, GateShape, Result, Sampled, Shape,
+    BoundaryCondition, Crossing, Domain, Error, Gate, GateShape, Result, Sampled, Shape,
     error::short,
     field::{self, AXES},
     schedule::Chunk,
@@ -17,6 +17,9 @@ use std::sync::{
 
 /// Crossings of a slot for which a log has room at first, on devices that need a fixed size.
 const ROWS: usize = 8;
+
+/// Maximum number of rows of all slots together: 4.8 GB in single precision.
+const MAX_ROWS: usize = 1 << 27;
 
 /// The gates of a run, and what crossed them since the last segment.
 pub(super) struct Gates {
@@ -60,8 +63,9 @@ impl Gates {
     /// which positions are measured.
     pub fn take(&self, chunk: &Chunk, first: usize, origin: [f64; 3]) -> Vec<Crossing> {
         let mut all = self.with(std::mem::take);
-        // Those of a slot are in order.
-        all.sort_by_key(|crossing| crossing.slot);
+        // Those at the same time are in order.
+        let key = |of: &End| (of.slot, of.generation, of.step);
+        all.sort_by(|a, b| key(a).cmp(&key(b)).then(a.fraction.total_cmp(&b.fraction)));
         let crossing = |crossing: End| Crossing {
             gate: crossing.location as usize,
             slot: (crossing.slot as usize).saturating_sub(first),
@@ -115,7 +119,11 @@ pub(super) fn launch(
             (Room::Lost, Some(start)) => {
                 ends.truncate(known.0);
                 gates.truncate(known.1);
-                gates.rows.fetch_max(2 * segment.log_rows, Ordering::Relaxed);
+                let wider = 2 * segment.log_rows;
+                if wider.saturating_mul(start.count()) > MAX_ROWS {
+                    return Err(too_many(segment.log_rows, start.count()));
+                }
+                gates.rows.fetch_max(wider, Ordering::Relaxed);
                 segment.log_rows = gates.rows(rows);
                 resume(&mut segment, false);
                 particles = start.clone();
@@ -124,9 +132,29 @@ pub(super) fn launch(
     }
 }
 
+fn too_many(rows: usize, particles: usize) -> Error {
+    Error::Execution(format!(
+        "particles cross gates more than {rows} times in a launch, for which a log of {particles} particles has no room; give a smaller batch, \
+         save more often, or use a CPU"
+    ))
+}
+
 fn resume(segment: &mut Segment, resumes: bool) {
     if let Some(reinjection) = &mut segment.reinjection {
         reinjection.resumes = resumes;
+    }
+}
+
+impl Gate {
+    /// The gate as it is in a domain: a region extends along its flat axes, as obstacles do.
+    pub fn extended(self, domain: &Domain) -> Gate {
+        let shape = match self.shape {
+            GateShape::Region(shape) => {
+                GateShape::Region(outline(shape.clone(), domain).unwrap_or(shape))
+            }
+            plane @ GateShape::Plane { .. } => plane,
+        };
+        Gate { shape, ..self }
     }
 }
 
@@ -135,7 +163,12 @@ fn checked(tracer: &Tracer) -> Result<Vec<GateShape>> {
     let gates = &tracer.save.gates;
     let of_one = |(number, gate): (usize, &Gate)| {
         let fail = |reason: String| Error::Gate { name: gate.name.clone(), reason };
-        if gates[..number].iter().any(|other| other.name == gate.name) {
+        // Names of the store have no spaces.
+        let in_store = |gate: &Gate| gate.name.trim().replace(' ', "_");
+        if in_store(gate).is_empty() {
+            return Err(fail("its name is empty; give it one".into()));
+        }
+        if gates[..number].iter().any(|other| in_store(other) == in_store(gate)) {
             return Err(fail("another one has the same name; give each its own".into()));
         }
         let shape = adapted(tracer, &gate.shape).map_err(fail)?;
@@ -172,6 +205,15 @@ fn adapted(tracer: &Tracer, shape: &GateShape) -> std::result::Result<GateShape,
             for d in (0..3).filter(|d| flat(*d)) {
                 (low[d], high[d]) = (f64::NEG_INFINITY, f64::INFINITY);
             }
+            let mut origin = origin;
+            for (d, at) in origin.iter_mut().enumerate() {
+                // The low face of a period is its high face, which paths meet before they go on.
+                let is_along = (0..3).all(|other| other == d || normal[other] == 0.0);
+                let wraps = tracer.surroundings.faces[d].contains(&BoundaryCondition::Periodic);
+                if is_along && wraps && *at == domain.low[d] {
+                    *at = domain.high[d];
+                }
+            }
             Ok(GateShape::Plane { origin, normal, radius, low, high })
         }
     }
@@ -182,8 +224,23 @@ fn in_domain(tracer: &Tracer, shape: &GateShape) -> std::result::Result<(), Stri
     let (domain, [low, high]) = (tracer.domain_box(), shape.bounds());
     let is_apart =
         |d: &usize| !domain.is_flat(*d) && (high[*d] < domain.low[*d] || low[*d] > domain.high[*d]);
-    match (0..3).find(is_apart) {
+    let is_periodic = |d: usize| {
+        tracer.surroundings.faces[d].contains(&BoundaryCondition::Periodic) && !domain.is_flat(d)
+    };
+    let is_cut = |d: &usize| {
+        let (below, above) = (low[*d] < domain.low[*d], high[*d] > domain.high[*d]);
+        is_periodic(*d) && (below && low[*d].is_finite() || above && high[*d].is_finite())
+    };
+    match (0..3).find(|d| is_apart(d) || is_cut(d)) {
         None => Ok(()),
+        Some(d) if !is_apart(&d) => Err(format!(
+            "along {} it reaches from {} to {}, beyond the periodic domain from {} to {}; give the part in it, or two gates",
+            AXES[d],
+            short(low[d]),
+            short(high[d]),
+            short(domain.low[d]),
+            short(domain.high[d]),
+        )),
         Some(d) => Err(format!(
             "along {} it reaches from {} to {}, and the domain from {} to {}; no particle can cross it",
             AXES[d],

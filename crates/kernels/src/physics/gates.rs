@@ -80,6 +80,29 @@ pub(crate) mod gates {
         }
     }
 
+    /// Logs the regions that a path enters or leaves as it goes from a periodic face to the opposite one, at a fraction of it.
+    pub(crate) fn note_jump<F: Float>(
+        launch: &Launch<F>,
+        from: Vec3<F>,
+        to: Vec3<F>,
+        at: F,
+        noting: &mut Noting<F>,
+        log: &mut GateLog<F>,
+    ) {
+        let zero = F::new(0.0_f32);
+        for gate in 0..launch.int(GATES) {
+            let body = load::<F>(launch, count::<F>(launch) + 2 * gate as usize);
+            if body.code != PLANE {
+                let starts = select(outermost::<F>(&body, from).value <= zero, 1i32, 0i32);
+                let ends = select(outermost::<F>(&body, to).value <= zero, 1i32, 0i32);
+                if starts != ends {
+                    let fraction = noting.start + at * (noting.until - noting.start);
+                    log_crossing::<F>(launch, log, noting, gate, ends - starts, fraction, to);
+                }
+            }
+        }
+    }
+
     /// Where a straight path crosses a gate.
     fn crossed<F: Float>(
         launch: &Launch<F>,
