@@ -21,7 +21,7 @@
 //! ```
 
 use crate::statistics::interpolate;
-use burntrace_core::{Crossing, Gate, GateShape};
+use burntrace_core::{Crossing, Gate};
 use std::collections::BTreeMap;
 
 /// A released particle.
@@ -156,15 +156,14 @@ impl Passages {
                     &mut stays[last]
                 }
             };
-            let is_region = matches!(self.gates[crossing.gate].shape, GateShape::Region(_));
-            stay.add(crossing, is_region);
+            stay.add(crossing, self.gates[crossing.gate].is_region());
         }
     }
 
     /// The statistics of a run with these particles.
     pub fn result(&self, visitors: impl IntoIterator<Item = Visitor>) -> PassageStatistics {
         let regions: Vec<usize> =
-            (0..self.gates.len()).filter(|gate| self.is_region(*gate)).collect();
+            (0..self.gates.len()).filter(|gate| self.gates[*gate].is_region()).collect();
         let mut tallies = vec![Tally::default(); self.gates.len()];
         let mut connectivity =
             Connectivity::of(regions.iter().map(|gate| self.gates[*gate].name.clone()));
@@ -172,25 +171,17 @@ impl Passages {
         for visitor in visitors {
             particles += 1;
             let stays = self.stays.get(&(visitor.slot, visitor.generation));
-            let stay = |gate: usize| stays.iter().copied().flatten().find(|stay| stay.gate == gate);
+            let stay = |gate: usize| stays.into_iter().flatten().find(|stay| stay.gate == gate);
+            let starts = |gate: usize| self.starts_in(gate, &visitor, stay(gate));
             for (gate, tally) in tallies.iter_mut().enumerate() {
-                let is_region = self.is_region(gate);
-                tally.add(
-                    &visitor,
-                    stay(gate),
-                    is_region.then(|| self.starts_in(gate, &visitor, stay(gate))),
-                );
+                tally.add(&visitor, stay(gate), starts(gate));
             }
-            connectivity.add(
-                &regions
-                    .iter()
-                    .map(|gate| {
-                        let starts = self.starts_in(*gate, &visitor, stay(*gate));
-                        let ends = stay(*gate).map_or(starts, |stay| stay.since.is_some());
-                        [starts, starts || stay(*gate).is_some(), ends]
-                    })
-                    .collect::<Vec<_>>(),
-            );
+            let presence = |gate: &usize| {
+                let (starts, stay) = (starts(*gate), stay(*gate));
+                let ends = stay.map_or(starts, |stay| stay.since.is_some());
+                [starts, starts || stay.is_some(), ends]
+            };
+            connectivity.add(&regions.iter().map(presence).collect::<Vec<_>>());
         }
         let gates = self.gates.iter().zip(&self.counts).zip(tallies);
         PassageStatistics {
@@ -202,10 +193,6 @@ impl Passages {
                 .collect(),
             connectivity: (!regions.is_empty()).then_some(connectivity),
         }
-    }
-
-    fn is_region(&self, gate: usize) -> bool {
-        matches!(self.gates[gate].shape, GateShape::Region(_))
     }
 
     /// Whether a particle was released in a region: by its first crossing, or its position if there is none.
@@ -258,10 +245,9 @@ struct Tally {
 }
 
 impl Tally {
-    /// Adds a particle; `starts` is whether it starts in a region, of which it is the tally.
-    fn add(&mut self, visitor: &Visitor, stay: Option<&Stay>, starts: Option<bool>) {
+    /// Adds a particle; `starts` is whether it starts in the region.
+    fn add(&mut self, visitor: &Visitor, stay: Option<&Stay>, starts: bool) {
         let Visitor { release_time, end_time, .. } = *visitor;
-        let starts = starts.unwrap_or(false);
         if stay.is_none() && !starts {
             return;
         }
@@ -286,19 +272,18 @@ impl Tally {
     }
 
     fn report(mut self, gate: &Gate, [forward, backward]: [u64; 2]) -> GatePassages {
-        let is_region = matches!(gate.shape, GateShape::Region(_));
         self.first.sort_unstable_by(f64::total_cmp);
         self.inside.sort_unstable_by(f64::total_cmp);
         GatePassages {
             name: gate.name.clone(),
-            is_region,
+            is_region: gate.is_region(),
             forward,
             backward,
             particles: self.particles,
             started: self.started,
             visits: self.visits,
             first_passage: Spread::of(&self.first),
-            residence: Spread::of(&self.inside).filter(|_| is_region),
+            residence: Spread::of(&self.inside).filter(|_| gate.is_region()),
             first_passage_times: self.first,
         }
     }
@@ -336,7 +321,7 @@ impl Connectivity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burntrace_core::Shape;
+    use burntrace_core::{GateShape, Shape};
 
     fn gates() -> [Gate; 3] {
         let region = |low: f64, high: f64| {

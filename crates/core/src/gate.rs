@@ -38,6 +38,11 @@ impl Gate {
         Gate { name: name.into(), shape }
     }
 
+    /// Whether it is a region, not a surface.
+    pub fn is_region(&self) -> bool {
+        matches!(self.shape, GateShape::Region(_))
+    }
+
     /// Whether a position, in the data's unit of length, is in it. A surface has no inside. In a flat domain, ask
     /// [that in the domain](Gate::extended).
     pub fn contains(&self, position: [f64; 3]) -> bool {

@@ -209,8 +209,7 @@ fn adapted(tracer: &Tracer, shape: &GateShape) -> std::result::Result<GateShape,
             for (d, at) in origin.iter_mut().enumerate() {
                 // The low face of a period is its high face, which paths meet before they go on.
                 let is_along = (0..3).all(|other| other == d || normal[other] == 0.0);
-                let wraps = tracer.surroundings.faces[d].contains(&BoundaryCondition::Periodic);
-                if is_along && wraps && *at == domain.low[d] {
+                if is_along && is_periodic(tracer, d) && *at == domain.low[d] {
                     *at = domain.high[d];
                 }
             }
@@ -224,30 +223,24 @@ fn in_domain(tracer: &Tracer, shape: &GateShape) -> std::result::Result<(), Stri
     let (domain, [low, high]) = (tracer.domain_box(), shape.bounds());
     let is_apart =
         |d: &usize| !domain.is_flat(*d) && (high[*d] < domain.low[*d] || low[*d] > domain.high[*d]);
-    let is_periodic = |d: usize| {
-        tracer.surroundings.faces[d].contains(&BoundaryCondition::Periodic) && !domain.is_flat(d)
-    };
     let is_cut = |d: &usize| {
         let (below, above) = (low[*d] < domain.low[*d], high[*d] > domain.high[*d]);
-        is_periodic(*d) && (below && low[*d].is_finite() || above && high[*d].is_finite())
+        is_periodic(tracer, *d)
+            && !domain.is_flat(*d)
+            && (below && low[*d].is_finite() || above && high[*d].is_finite())
     };
-    match (0..3).find(|d| is_apart(d) || is_cut(d)) {
-        None => Ok(()),
-        Some(d) if !is_apart(&d) => Err(format!(
-            "along {} it reaches from {} to {}, beyond the periodic domain from {} to {}; give the part in it, or two gates",
-            AXES[d],
-            short(low[d]),
-            short(high[d]),
-            short(domain.low[d]),
-            short(domain.high[d]),
-        )),
-        Some(d) => Err(format!(
-            "along {} it reaches from {} to {}, and the domain from {} to {}; no particle can cross it",
-            AXES[d],
-            short(low[d]),
-            short(high[d]),
-            short(domain.low[d]),
-            short(domain.high[d]),
-        )),
-    }
+    let Some(d) = (0..3).find(|d| is_apart(d) || is_cut(d)) else { return Ok(()) };
+    let range = |[from, to]: [f64; 2]| format!("from {} to {}", short(from), short(to));
+    let reach = format!("along {} it reaches {}", AXES[d], range([low[d], high[d]]));
+    let domain = range([domain.low[d], domain.high[d]]);
+    Err(match is_apart(&d) {
+        false => format!(
+            "{reach}, beyond the periodic domain {domain}; give the part in it, or two gates"
+        ),
+        true => format!("{reach}, and the domain {domain}; no particle can cross it"),
+    })
+}
+
+fn is_periodic(tracer: &Tracer, d: usize) -> bool {
+    tracer.surroundings.faces[d].contains(&BoundaryCondition::Periodic)
 }

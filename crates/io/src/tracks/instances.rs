@@ -7,8 +7,7 @@ use super::decode::{statuses, triples};
 use super::host_array::{Row, with_vector};
 use super::layout::{self, ArraySpec};
 use crate::{Error, Result};
-use burntrace_core::{Crossing, ParticleInstance};
-use std::ops::Range;
+use burntrace_core::ParticleInstance;
 use std::path::Path;
 
 /// Number of instances read at a time.
@@ -52,38 +51,6 @@ pub(super) fn count_ended(arrays: &StoreArrays, folder: &Path, count: usize) -> 
         ended += statuses(folder, codes)?.iter().filter(|status| status.has_ended()).count();
     }
     Ok(ended)
-}
-
-/// Reads some rows of the table of crossings.
-pub(super) fn crossings(
-    arrays: &StoreArrays,
-    folder: &Path,
-    rows: Range<usize>,
-) -> Result<Vec<Crossing>> {
-    let ints = |spec: &ArraySpec| arrays.read::<i32>(spec, rows.clone(), 0..1);
-    let numbers = |spec: &ArraySpec| arrays.read::<f64>(spec, rows.clone(), 0..1);
-    let (gates, slots) = (ints(&layout::CROSSING_GATE)?, ints(&layout::CROSSING_SLOT)?);
-    let (generations, directions) =
-        (ints(&layout::CROSSING_GENERATION)?, ints(&layout::CROSSING_DIRECTION)?);
-    let times = numbers(&layout::CROSSING_TIME)?;
-    let positions = triples(numbers(&layout::CROSSING_POSITION)?);
-    let crossing = |i: usize| {
-        let known =
-            (usize::try_from(gates[i]), usize::try_from(slots[i]), u32::try_from(generations[i]));
-        let (Ok(gate), Ok(slot), Ok(generation)) = known else {
-            return Err(Error::Store {
-                path: folder.into(),
-                found: format!(
-                    "found a crossing of gate {} by generation {} of slot {}",
-                    gates[i], generations[i], slots[i]
-                ),
-                expected: "numbers from 0".into(),
-            });
-        };
-        let (time, position, is_forward) = (times[i], positions[i], directions[i] > 0);
-        Ok(Crossing { gate, slot, generation, is_forward, time, position })
-    };
-    (0..rows.len()).map(crossing).collect()
 }
 
 /// Iterator over the particle instances of a store; see [`Tracks::instances`](super::Tracks::instances).

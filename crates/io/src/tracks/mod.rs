@@ -73,6 +73,7 @@ mod checksums;
 mod chunk_grid;
 mod compression;
 mod copy;
+mod crossings;
 mod dates;
 mod decode;
 mod density;

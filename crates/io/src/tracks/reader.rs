@@ -9,12 +9,9 @@ use super::manifest::Manifest;
 use crate::number::Number;
 use crate::{Error, Result};
 use burntrace_cf::ScalarType;
-use burntrace_core::{Crossing, Ends, Floats, MeshFace, Precision, Status};
+use burntrace_core::{Ends, Floats, MeshFace, Precision, Status};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// Crossings read at a time.
-const CROSSINGS: usize = 1 << 12;
 
 /// The tracks of a run in a folder.
 ///
@@ -234,26 +231,6 @@ impl Tracks {
     pub fn instances(&self) -> Option<Instances<'_>> {
         let slots = self.num_particles();
         self.num_instances().map(|count| Instances::new(&self.arrays, &self.folder, count, slots))
-    }
-
-    /// Names of the gates whose crossings are stored.
-    pub fn gates(&self) -> &[String] {
-        &self.manifest.gates
-    }
-
-    /// Number of stored crossings of gates; `None` for a run without gates.
-    pub fn num_crossings(&self) -> Option<usize> {
-        self.manifest.crossings
-    }
-
-    /// Iterates over blocks of the crossings of gates, segment of the run after segment; those of a particle are in order. There are
-    /// none for a run without gates.
-    pub fn crossings(&self) -> impl Iterator<Item = Result<Vec<Crossing>>> + '_ {
-        let count = self.num_crossings().unwrap_or(0);
-        let block = move |first| first..count.min(first + CROSSINGS);
-        (0..count)
-            .step_by(CROSSINGS)
-            .map(move |first| instances::crossings(&self.arrays, &self.folder, block(first)))
     }
 
     /// Number of particle instances in the table that have ended, without those that were not

@@ -1,7 +1,7 @@
 //! Gates: where a straight path crosses a surface, or enters and leaves a region, without any effect on it.
 //!
 //! On which side of a gate a point is depends on the point alone, and a path starts where the last one ended, so that crossings forward
-//! and backward alternate whatever the steps are.
+//! and backward alternate whatever the steps are. Through a periodic face a path goes on elsewhere: the two points are compared.
 
 use burntrace_macros::host_device;
 
