@@ -2,6 +2,7 @@
 
 pub mod against_oracle_walls;
 mod coasts;
+mod curved_walls;
 mod faces;
 mod gates;
 mod high_face;

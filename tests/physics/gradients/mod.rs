@@ -3,6 +3,7 @@
 pub mod adjoint;
 mod adjoint_reuse;
 mod adjoint_streams;
+mod at_curved_walls;
 mod at_walls;
 mod end_times;
 mod flow_map;

@@ -113,6 +113,7 @@ cast!(i32 u32 f32 f64);
 
 impl<F: Real> Float for Dual<F> {
     type Stored = F;
+    const HAS_SLOPES: bool = true;
 
     fn new(value: f32) -> Self {
         Dual::constant(F::new(value))

@@ -9,9 +9,11 @@ use crate::{
         mesh_path::MAX_GUIDED,
         prelude::host::{Float, Vec3},
         region::host::{
-            Edge, FoundCell, Meeting, Probe, bisection, is_between, no_meeting, shortest_part,
+            Edge, FoundCell, Meeting, Probe, Surface, bisection, is_between, no_meeting,
+            no_surface, shortest_part,
         },
         tables::Tables,
+        vector::host::dot,
     },
 };
 
@@ -29,7 +31,7 @@ pub(crate) struct Launch<'a, F: Float> {
 }
 
 /// The part of space that a mesh fills. Cell numbers are incremented by one; 0 means none.
-pub(crate) trait Region<F>: Sync {
+pub(crate) trait Region<F: Float>: Sync {
     /// Walks from a cell to a position, or searches for it from cell 0. `face` is a boundary face, as in
     /// [`FoundCell`], that the position is beyond, or -1; a search uses it. `is_rough`: of several cells that have the
     /// position on their border, any will do.
@@ -59,6 +61,17 @@ pub(crate) trait Region<F>: Sync {
     /// The boundary face that a walk from a cell to a position outside reaches: eight times its
     /// cell plus its local number, and a vector as in [`Edge`].
     fn edge(&self, p: [F; 3], cell: i32) -> (i32, [F; 3]);
+
+    /// A boundary face, numbered as by [`edge`](Self::edge), near a position; `None` if it is plane.
+    fn surface(&self, _p: [F; 3], _face: i32) -> Option<Surface<F>> {
+        None
+    }
+
+    /// The derivatives of the normal of a boundary face, numbered as by [`edge`](Self::edge), at a point on it: a row for
+    /// each of its components, the largest of which is 1 or -1. `None` if the face is plane.
+    fn normal_slopes(&self, _p: [F; 3], _face: i32) -> Option<[[F; 3]; 3]> {
+        None
+    }
 
     /// The tag of a boundary face, eight times its cell plus its local number; 0 for any other number.
     fn face_tag(&self, face: i32) -> i32;
@@ -194,6 +207,29 @@ impl<F: Float> Launch<'_, F> {
             (face, inward.map(F::load))
         });
         Edge { face, inward: Vec3(inward) }
+    }
+
+    /// See [`Region::surface`].
+    pub fn surface(&self, position: Vec3<F>, face: i32) -> Surface<F> {
+        let region = self.region.filter(|_| face >= 0);
+        let surface = region.and_then(|region| region.surface(stored(position), face));
+        surface.map_or_else(no_surface, |surface| Surface {
+            is_curved: surface.is_curved,
+            is_near: surface.is_near,
+            depth: F::load(surface.depth),
+            tolerance: F::load(surface.tolerance),
+            gradient: Vec3(surface.gradient.0.map(F::load)),
+        })
+    }
+
+    /// The normal of a boundary face at a point on it, as a function of that point.
+    pub fn normal_at(&self, normal: Vec3<F>, point: Vec3<F>, face: i32) -> Vec3<F> {
+        let region = self.region.filter(|_| F::HAS_SLOPES);
+        let slopes = region.and_then(|region| region.normal_slopes(stored(point), face));
+        slopes.map_or(normal, |slopes| {
+            let change = point - Vec3(stored(point).map(F::load));
+            normal + Vec3(slopes.map(|row| dot(Vec3(row.map(F::load)), change)))
+        })
     }
 
     pub fn face_tag(&self, face: i32) -> i32 {

@@ -26,7 +26,10 @@ use super::{
 };
 use crate::{
     MeshShape,
-    physics::cells::host::{BORDER, INSIDE, OUTSIDE, hop, walk_from},
+    physics::{
+        cells::host::{BORDER, INSIDE, OUTSIDE, hop, walk_from},
+        region::host::Surface,
+    },
 };
 use bins::Bins;
 use convex::ConvexBins;
@@ -165,6 +168,16 @@ pub(super) trait CellGeometry<F: Real>: CellFlow<F> + Sync {
     /// The number of plane faces of a cell.
     fn faces(&self) -> usize {
         0
+    }
+
+    /// A curved face of a cell near a position; `None` if it is plane.
+    fn surface(&self, _cell: usize, _p: [F; 3], _face: usize) -> Option<Surface<F>> {
+        None
+    }
+
+    /// The derivatives of [`gradient`](Self::gradient), a row for each component; `None` if it is constant.
+    fn gradient_slopes(&self, _cell: usize, _p: [F; 3], _face: usize) -> Option<[[F; 3]; 3]> {
+        None
     }
 
     /// Gradient of the coordinate that is 0 on a face of a cell and grows into it, and the

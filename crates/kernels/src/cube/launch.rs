@@ -3,7 +3,7 @@
 use super::{Form, Vec4, cubecl, mesh, vec4};
 use crate::physics::{
     features::Features,
-    region::device::{Edge, FoundCell, Meeting, Probe, bisection, no_meeting},
+    region::device::{Edge, FoundCell, Meeting, Probe, Surface, bisection, no_meeting},
 };
 use burn_cubecl::cubecl::prelude::*;
 
@@ -117,6 +117,16 @@ impl<F: Float> Launch<F> {
         let inward = mesh::inward_at::<F>(self, &edge, kind);
         let face = select(edge.cell > 0, 8 * (edge.cell - 1) + edge.face, -1i32);
         Edge::<F> { face, inward }
+    }
+
+    /// The normal itself; see the host's function.
+    pub fn normal_at(&self, normal: Vec4<F>, _point: Vec4<F>, _face: i32) -> Vec4<F> {
+        normal
+    }
+
+    pub fn surface(&self, position: Vec4<F>, face: i32) -> Surface<F> {
+        let kind = comptime!(self.form.kind.mesh());
+        mesh::surface::<F>(self, position, face, kind)
     }
 
     pub fn face_tag(&self, face: i32) -> i32 {

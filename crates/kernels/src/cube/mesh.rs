@@ -9,7 +9,7 @@ mod kind;
 mod sides;
 mod simplices;
 
-pub(super) use edges::{edge, inward_at};
+pub(super) use edges::{edge, inward_at, surface};
 pub(crate) use kind::MeshKind;
 
 use super::{

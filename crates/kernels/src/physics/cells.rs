@@ -14,7 +14,10 @@ const FAR: f32 = 64.0;
 #[host_device]
 pub(crate) mod cells {
     use super::{FAR, HOPS, STEPS};
-    use crate::physics::vector::both::{cross, dot, is_within, largest, vec3};
+    use crate::physics::{
+        region::both::Surface,
+        vector::both::{cross, dot, is_within, largest, vec3},
+    };
 
     /// The position is inside this cell only.
     pub(crate) const INSIDE: i32 = 0;
@@ -121,6 +124,33 @@ pub(crate) mod cells {
             }
         }
         Margin::<F> { face, smallest }
+    }
+
+    /// The distance of a point inside a face, divided by `scale` on sides that lean.
+    pub(crate) fn depth_inside<F: Float>(
+        kind: i32,
+        face: i32,
+        at: Vec3<F>,
+        scale: F,
+        #[comptime] mesh: MeshKind,
+    ) -> F {
+        let mut depth = F::max_value();
+        #[unroll]
+        for k in 0..comptime!(mesh.outlines().len()) {
+            let outline = comptime!(mesh.outlines()[k]);
+            if is_of(kind, comptime!(outline.kinds), comptime!(mesh.kinds())) {
+                #[unroll]
+                for j in 0..comptime!(outline.sides.len()) {
+                    let side = comptime!(outline.sides[j]);
+                    if face == comptime!(side.face as i32) {
+                        let distance =
+                            distance::<F>(at, scale, comptime!(side), comptime!(outline.narrows));
+                        depth = min(depth, distance);
+                    }
+                }
+            }
+        }
+        depth
     }
 
     /// Gradient of the distance from a face with respect to r, s and t.
@@ -292,6 +322,20 @@ pub(crate) mod cells {
             newton.is_sound = is_within::<F>(rest, newton.tolerance);
             newton.continues = false;
         }
+    }
+
+    /// The face of a cell near a position, from the depth inside and its gradient in space.
+    pub(crate) fn surface_at<F: Float>(
+        is_curved: bool,
+        newton: &Newton<F>,
+        depth: F,
+        gradient: Vec3<F>,
+    ) -> Surface<F> {
+        let (two, half) = (F::new(2.0_f32), Vec3::<F>::new(F::new(0.5_f32)));
+        // In the cell, or less than one like it away.
+        let is_near = newton.is_sound && is_within::<F>(newton.at - half, F::new(1.5_f32));
+        let (depth, tolerance) = (depth - two * newton.tolerance, newton.tolerance);
+        Surface::<F> { is_curved, is_near, depth, tolerance, gradient }
     }
 
     /// A vector from a face into its cell, normal to the face, whose length is twice the tolerance of

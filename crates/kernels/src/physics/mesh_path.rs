@@ -9,13 +9,16 @@ const MAX_INTERRUPTIONS: i32 = 20;
 /// Maximum number of searches for a cell in the paths of a step. In sound meshes an event takes one to five on CPUs.
 pub(crate) const MAX_SEARCHES: i32 = 256;
 
+/// Maximum number of points at which a slide along a curved face looks for it.
+const MAX_BENDS: i32 = 16;
+
 /// Maximum number of points of a search for the boundary that follow from the face that a walk has reached. Then the path
 /// is bisected.
 pub(crate) const MAX_GUIDED: i32 = 8;
 
 #[host_device]
 pub(crate) mod mesh_path {
-    use super::{MAX_GUIDED, MAX_INTERRUPTIONS, MAX_SEARCHES};
+    use super::{MAX_BENDS, MAX_GUIDED, MAX_INTERRUPTIONS, MAX_SEARCHES};
     use crate::physics::{
         cursor::both::{Cursor, along, cover, deflect, removed},
         faces::both::{Passage, face_normal, on_face},
@@ -247,12 +250,16 @@ pub(crate) mod mesh_path {
             cursor.next = position - slip;
             rest += slip;
             covered += lateness::<F>(position, to - from, normal);
+            let normal = launch.normal_at(normal, cursor.next, edge.face);
             let mut away = normal;
             if comptime!(launch.features.sphere) {
                 away = at_right_angle::<F>(launch, cursor.next, normal);
             }
             let normal_part = dot::<F>(rest, normal) / dot::<F>(normal, away);
             rest -= removed::<F>(launch, rest, away, normal_part, turn);
+            if turn == 1 {
+                rest += bend::<F>(launch, cursor.next + edge.inward, rest, away, edge.face);
+            }
             cover::<F>(launch, cursor, covered);
             deflect::<F>(launch, cursor, away, normal, turn);
         } else {
@@ -272,6 +279,47 @@ pub(crate) mod mesh_path {
         cursor.is_redirected = true;
         cursor.along = i32::new(-1);
         cursor.edges += 1;
+    }
+
+    /// What brings a displacement `rest` from a point on a boundary face, along which it slides, back from behind the face
+    /// if that is curved, by motions along `away`. A displacement beyond the reach of the face turns as the longest of its
+    /// halves, quarters and so on within it.
+    fn bend<F: Float>(
+        launch: &Launch<F>,
+        at: Vec3<F>,
+        rest: Vec3<F>,
+        away: Vec3<F>,
+        face: i32,
+    ) -> Vec3<F> {
+        let zero = F::new(0.0_f32);
+        let half = F::new(0.5_f32);
+        let mut part = F::new(1.0_f32);
+        let mut lift = zero;
+        let mut bent = Vec3::<F>::new(zero);
+        let mut rounds = 0i32;
+        let mut continues = true;
+        while continues {
+            rounds += 1;
+            let point = at + Vec3::<F>::new(part) * rest + Vec3::<F>::new(lift) * away;
+            let surface = launch.surface(point, face);
+            let climb = dot::<F>(surface.gradient, away);
+            let is_on = surface.depth.abs() <= half * surface.tolerance;
+            let is_inside = lift == zero && surface.depth >= zero;
+            continues = surface.is_curved && rounds < MAX_BENDS;
+            if !surface.is_near || climb <= zero {
+                part *= half;
+                lift = zero;
+            } else if is_on && !is_inside {
+                let late = lateness::<F>(point, away, surface.gradient);
+                bent = Vec3::<F>::new((lift + late) / part) * away;
+                continues = false;
+            } else if is_inside {
+                continues = false;
+            } else {
+                lift -= surface.depth / climb;
+            }
+        }
+        bent
     }
 
     /// Takes a particle back through the periodic face that it has just crossed, to a place without

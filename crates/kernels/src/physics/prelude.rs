@@ -32,7 +32,7 @@ pub(crate) mod host {
         + CastFrom<f64>
     {
         /// The numbers that buffers hold.
-        type Stored: Copy;
+        type Stored: Float;
         fn new(value: f32) -> Self;
         fn load(stored: Self::Stored) -> Self;
         fn store(self) -> Self::Stored;
@@ -44,6 +44,8 @@ pub(crate) mod host {
         /// Machine epsilon.
         fn epsilon() -> Self;
         fn as_i32(self) -> i32;
+        /// Whether numbers have derivatives.
+        const HAS_SLOPES: bool = false;
         /// See [`slip`].
         #[inline(always)]
         fn slip(_point: [Self; 3], _path: [Self; 3], _normal: [Self; 3]) -> [Self; 3] {

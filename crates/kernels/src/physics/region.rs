@@ -68,6 +68,32 @@ pub(crate) mod region {
         pub inward: Vec3<F>,
     }
 
+    /// A boundary face near a position, if it is curved.
+    pub(crate) struct Surface<F: Float> {
+        /// Whether it is one, and not a plane face, and whether the position is in its cell or not far from it.
+        pub is_curved: bool,
+        pub is_near: bool,
+        /// How much deeper the position is in the cell than particles that have met the face are placed: by twice the
+        /// tolerance of the face.
+        pub depth: F,
+        pub tolerance: F,
+        /// The gradient of the depth.
+        pub gradient: Vec3<F>,
+    }
+
+    /// A face that is plane.
+    #[inline(always)]
+    pub(crate) fn no_surface<F: Float>() -> Surface<F> {
+        let zero = F::new(0.0_f32);
+        Surface::<F> {
+            is_curved: false,
+            is_near: false,
+            depth: zero,
+            tolerance: zero,
+            gradient: Vec3::<F>::new(zero),
+        }
+    }
+
     /// The hint for a particle with the cell that its record stores.
     pub(crate) fn known<F: Float>(cell: i32) -> CellHint<F> {
         CellHint::<F> {

@@ -13,7 +13,8 @@ use crate::{
             host::{OUTSIDE, inward},
         },
         prelude::host::Vec3,
-        region::host::{CellHint, FoundCell, bisection},
+        region::host::{CellHint, FoundCell, Surface, bisection},
+        vector::host::largest,
     },
 };
 
@@ -306,6 +307,17 @@ impl<F: Real, S: CellGeometry<F>> Region<F> for Mesh<'_, F, S> {
         let (cell, face) = self.last_face(cell as usize - 1, p);
         let (gradient, tolerance) = self.geometry.gradient(cell, p, face);
         ((8 * cell + face) as i32, inward(Vec3(gradient), tolerance).0)
+    }
+
+    fn surface(&self, p: [F; 3], face: i32) -> Option<Surface<F>> {
+        self.geometry.surface(face as usize / 8, p, face as usize % 8)
+    }
+
+    fn normal_slopes(&self, p: [F; 3], face: i32) -> Option<[[F; 3]; 3]> {
+        let (cell, face) = (face as usize / 8, face as usize % 8);
+        let slopes = self.geometry.gradient_slopes(cell, p, face)?;
+        let size = largest(Vec3(self.geometry.gradient(cell, p, face).0));
+        Some(slopes.map(|row| row.map(|x| x / size)))
     }
 
     fn face_tag(&self, face: i32) -> i32 {

@@ -21,10 +21,11 @@ use crate::{
     },
     physics::{
         cells::host::{
-            Jet, Margin, Newton, OUTSIDE, containment, gradient_of, improve, nearest_side, newton,
-            to_linear,
+            Jet, Margin, Newton, OUTSIDE, containment, depth_inside, gradient_of, improve,
+            nearest_side, newton, surface_at, to_linear,
         },
         prelude::host::Vec3,
+        region::host::Surface,
         vector::host::dot,
     },
 };
@@ -138,6 +139,17 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
             }
         }
         slopes.map(L::Four::new)
+    }
+
+    /// The gradient in space of the depth inside a face, at coordinates in its cell.
+    fn gradient_at(&self, cell: usize, at: Vec3<F>, face: usize) -> [F; 3] {
+        let [code, .., terms] = self.heads[cell];
+        let mut gradient = gradient_of(code, face as i32, self.types.sides(code));
+        if terms != 0 {
+            gradient = to_linear(gradient, &self.jet::<Portable>(cell, at));
+        }
+        let [_, x, y, z] = &self.records[cell];
+        [x, y, z].map(|column| dot(gradient, Vec3(three(*column))))
     }
 
     /// A position relative to a cell of any type.
@@ -261,13 +273,46 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
 
     fn gradient(&self, cell: usize, p: [F; 3], face: usize) -> ([F; 3], F) {
         let Newton { at, tolerance, .. } = self.solve::<Portable>(cell, four::<F, Portable>(&p));
+        (self.gradient_at(cell, at, face), tolerance)
+    }
+
+    fn surface(&self, cell: usize, p: [F; 3], face: usize) -> Option<Surface<F>> {
         let [code, .., terms] = self.heads[cell];
-        let mut gradient = gradient_of(code, face as i32, self.types.sides(code));
-        if terms != 0 {
-            gradient = to_linear(gradient, &self.jet::<Portable>(cell, at));
+        let newton = (terms != 0).then(|| self.solve::<Portable>(cell, four::<F, Portable>(&p)))?;
+        let depth = depth_inside(code, face as i32, newton.at, F::one(), self.types.sides(code));
+        let gradient = Vec3(self.gradient_at(cell, newton.at, face));
+        Some(surface_at(true, &newton, depth, gradient))
+    }
+
+    /// With X = ∂(r, s, t)/∂(x, y, z), l the gradient by the linear coordinates Y and M = l · ∂²Y/∂(r, s, t)², the
+    /// derivatives are -Xᵀ M X, as those of X Y' = 1 are.
+    fn gradient_slopes(&self, cell: usize, p: [F; 3], face: usize) -> Option<[[F; 3]; 3]> {
+        let (zero, one) = (F::zero(), F::one());
+        let [code, .., terms] = self.heads[cell];
+        if terms == 0 {
+            return None;
         }
+        let at = self.solve::<Portable>(cell, four::<F, Portable>(&p)).at;
+        let jet = self.jet::<Portable>(cell, at);
+        let gradient = to_linear(gradient_of(code, face as i32, self.types.sides(code)), &jet);
+        let moved = |k: usize, by: F| {
+            let mut at = at;
+            at.0[k] += by;
+            let Jet { by_r, by_s, by_t, .. } = self.jet::<Portable>(cell, at);
+            [by_r, by_s, by_t].map(|slope| dot(slope, gradient))
+        };
+        // Exact: the terms are at most of second degree in each coordinate.
+        let second = [0, 1, 2].map(|k| {
+            let (high, low) = (moved(k, one), moved(k, -one));
+            [0, 1, 2].map(|i| F::of(0.5) * (high[i] - low[i]))
+        });
+        let unit = |k: usize| Vec3([0, 1, 2].map(|d| if d == k { one } else { zero }));
+        let inverse = [0, 1, 2].map(|k| to_linear(unit(k), &jet));
         let [_, x, y, z] = &self.records[cell];
-        ([x, y, z].map(|column| dot(gradient, Vec3(three(*column)))), tolerance)
+        let columns = [x, y, z].map(|column| Vec3(three(*column)));
+        let along = columns.map(|column| Vec3(inverse.map(|row| dot(row, column))));
+        let bent = along.map(|along| Vec3(second.map(|row| -dot(Vec3(row), along))));
+        Some(along.map(|row| bent.map(|column| dot(row, column))))
     }
 }
 

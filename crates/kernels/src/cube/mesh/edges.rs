@@ -6,6 +6,7 @@ use super::{
 };
 use crate::physics::{
     cells::{HOPS, device::inward},
+    region::device::{Surface, no_surface},
     tables::NEIGHBOURS_AT,
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -77,6 +78,21 @@ pub(in crate::cube) fn inward_at<F: Float>(
         vector = inward::<F>(gradient, -launch.records[4 * cell].extract(3usize));
     }
     vector
+}
+
+/// The boundary face with a number near a position; see [`Surface`].
+#[cube]
+pub(in crate::cube) fn surface<F: Float>(
+    launch: &Launch<F>,
+    p: Vec4<F>,
+    face: i32,
+    #[comptime] mesh: MeshKind,
+) -> Surface<F> {
+    if comptime!(mesh.curved() != 0) {
+        general::surface::<F>(launch, p, face, mesh)
+    } else {
+        no_surface::<F>()
+    }
 }
 
 /// Gradient of the coordinate that is 0 on a face of a cell and grows into it.

@@ -17,10 +17,11 @@ use crate::MAX_CELL_NODES;
 use crate::cube::launch::Launch;
 use crate::physics::{
     cells::device::{
-        FaceValues, Jet, Newton, containment, flow_through, gradient_of, improve, nearest_side,
-        newton, to_linear,
+        FaceValues, Jet, Newton, containment, depth_inside, flow_through, gradient_of, improve,
+        nearest_side, newton, surface_at, to_linear,
     },
     prelude::device::is_of,
+    region::device::Surface,
     tables::NODES_AT,
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -252,6 +253,22 @@ pub(super) fn gradient<F: Float>(
         dot::<F>(gradient, launch.records[4 * cell + 2]),
         dot::<F>(gradient, launch.records[4 * cell + 3]),
     )
+}
+
+/// The face with a number near a position; see [`Surface`].
+#[cube]
+pub(super) fn surface<F: Float>(
+    launch: &Launch<F>,
+    p: Vec4<F>,
+    face: i32,
+    #[comptime] mesh: MeshKind,
+) -> Surface<F> {
+    let (cell, face) = ((face / 8) as usize, face % 8);
+    let head = head::<F>(launch, cell);
+    let newton = solve::<F>(launch, cell, p, mesh);
+    let depth = depth_inside::<F>(head.kind, face, newton.at, F::new(1.0_f32), mesh);
+    let gradient = gradient::<F>(launch, cell, newton.at, face, mesh);
+    surface_at::<F>(head.terms > 0, &newton, depth, gradient)
 }
 
 /// The exponents of a term's derivative.

@@ -8,7 +8,7 @@ use crate::{
         lanes::{Eight, Four, Lanes, Vector},
     },
     physics::{
-        cells::host::{distance, scale},
+        cells::host::{depth_inside, distance, scale},
         prelude::host::Vec3,
     },
 };
@@ -306,10 +306,7 @@ impl<F: Real> Kind<F> {
 
     /// The distance of a point inside a face.
     pub fn depth(&self, at: Vec3<F>, face: usize) -> F {
-        let Outline { sides, narrows, .. } = self.mesh.0;
-        let scale = scale(0, at, self.mesh);
-        let of_face = sides.iter().filter(|side| side.face == face);
-        of_face.map(|side| distance(at, scale, *side, narrows)).fold(F::max_value(), Real::min)
+        depth_inside(0, face as i32, at, scale(0, at, self.mesh), self.mesh)
     }
 
     /// Among the boundary faces that a point is beyond, the farthest.
