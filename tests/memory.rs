@@ -9,7 +9,7 @@ use burntrace::{
     Adjoint, BoundaryCondition, Control, Domain, Ends, Execution, Field, FieldFn, FieldOptions,
     FrameData, FrameSource, Frames, GridField, GridSource, Observer, Placement, Plan, Precision,
     Progress, RunState, Save, SaveAt, SavePlan, Seeds, SinkError, SourceError, Span, Strategy,
-    Summary, Tracer, TrackSink, device, io,
+    Summary, Tracer, TrackSink, Tracks, device, io,
     program::{FieldSize, Memory, RunSize},
 };
 use std::{
@@ -395,6 +395,48 @@ fn gradients_in_segments_take_the_memory_of_a_segment() {
     assert!(long.0 < 3.5 * short.0, "{short:?}, {long:?}");
     assert!(long.1 < 13.0 * short.1, "{short:?}, {long:?}");
     assert!(graph.0 > 10.0 * short.0, "{short:?}, {graph:?}");
+}
+
+/// 30 losses of a network before a step of the training, with what stays of them, and how many times longer the step takes.
+fn losses_before_a_step(keeps_graph: bool) -> (f64, f64) {
+    let device = Device::flex().autodiff();
+    let layer = |n, m| Tensor::<2>::ones([n, m], &device).mul_scalar(0.01).require_grad();
+    let (first, second) = (layer(3, 16), layer(16, 3));
+    let network = |p: Tensor<2>, _: f64| p.matmul(first.clone()).tanh().matmul(second.clone());
+    let field = FieldFn::new(Domain::unbounded(), &device, Precision::F32, network);
+    let tracer = Tracer::new(&field).span(0.0..=1.0).steps(20);
+    let seeds = Seeds::uniform([0.0; 3], [1.0; 3], 40, 7).unwrap();
+    let loss = |tracks: &Tracks| tracks.positions().square().mean();
+    let step = || {
+        let start = Instant::now();
+        loss(&tracer.trace(&seeds).unwrap()).backward();
+        start.elapsed().as_secs_f64()
+    };
+    step();
+    let before = step();
+    let live = LIVE.load(Relaxed);
+    for _ in 0..30 {
+        match keeps_graph {
+            true => loss(&tracer.trace(&seeds).unwrap()).inner(),
+            false => tracer.evaluate(&seeds, loss).unwrap(),
+        };
+    }
+    let stays = LIVE.load(Relaxed) as f64 - live as f64;
+    (stays / MIB, step() / before)
+}
+
+#[test]
+#[ignore = "measures the whole process: by hand, alone"]
+fn losses_that_are_evaluated_leave_nothing_and_slow_no_later_step() {
+    let both = [true, false].map(losses_before_a_step);
+    for ((stays, ratio), what) in both.iter().zip(["trace", "evaluate"]) {
+        println!(
+            "30 losses by {what}: {stays:.2} MiB stay, the next step takes {ratio:.2} times as long"
+        );
+    }
+    let [(kept, slow), (left, ratio)] = both;
+    assert!(kept > 5.0 && slow > 5.0, "{kept}, {slow}");
+    assert!(left < 0.05 && ratio < 1.5, "{left}, {ratio}");
 }
 
 /// The seconds of a run of 1,000 particles with its backward pass, and the bytes that the run keeps for it.

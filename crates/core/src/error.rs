@@ -341,6 +341,21 @@ pub enum Error {
         instead: &'static str,
     },
 
+    /// Particles were lost in a run with gradients.
+    #[error(
+        "{count} particles were lost, the first of them particle {first} at time {time}: the velocity there, or where \
+         it led, is NaN or infinite. A loss on their last positions and its gradients say nothing of it; correct the \
+         values of the field, or take such particles as ended there with `Tracer::allow_non_finite(true)`"
+    )]
+    Lost {
+        /// Number of particles.
+        count: usize,
+        /// Slot of the one that was lost first.
+        first: usize,
+        /// Its end time.
+        time: f64,
+    },
+
     /// The way in which gradients go back through a run is not valid.
     #[error("the adjoint is not valid: {0}")]
     Adjoint(String),

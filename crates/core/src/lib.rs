@@ -77,7 +77,7 @@ pub use summary::{Engine, Summary};
 pub use surroundings::{Outlet, OutletAt, SeedsOutside, Surroundings};
 pub use tracer::{
     CheckpointEvery, Control, DIAMETER, FLOW_MAP_GRADIENT, FLUID_VELOCITY, MASS, Observer,
-    Prepared, Progress, RunState, Step, Tracer, value_and_grad,
+    Prepared, Progress, RunState, Step, Tracer, evaluate, value_and_grad,
 };
 pub use tracks::Tracks;
 

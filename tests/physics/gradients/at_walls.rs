@@ -398,7 +398,7 @@ fn with_factor(
     };
     let domain = Domain::new([-1.0; 3], [1.5, 9.0, 1.0]).unwrap();
     let field = FieldFn::new(domain, &device, machine.precision, velocity);
-    let tracer = Tracer::new(&field).scheme(scheme).span(steps(0.0, 0.5, 5));
+    let tracer = Tracer::new(&field).scheme(scheme).span(steps(0.0, 0.5, 5)).allow_non_finite(true);
     let tracks = tracer.trace(&Seeds::list(seeds.to_vec()).unwrap()).unwrap();
     let position = tracks.saves().last().unwrap().position.clone();
     (position, *tracks.ends().status.last().unwrap())

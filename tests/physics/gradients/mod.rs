@@ -7,6 +7,7 @@ mod at_curved_walls;
 mod at_walls;
 mod end_times;
 mod flow_map;
+mod losses;
 mod motion;
 mod seeds_and_parameters;
 mod segments;

@@ -55,6 +55,23 @@ impl Tracer<'_> {
         tape::value_and_grad(&[(self, seeds)], |tracks| loss(&tracks[0]))
     }
 
+    /// Traces seeds, and returns a loss on the tracks: that of [`value_and_grad`](Tracer::value_and_grad), without
+    /// gradients. Use it to validate while you train.
+    ///
+    /// Nothing of it stays. Burn keeps the graph of a tensor that nobody needs any more until the next backward pass over the
+    /// same parameters, which then takes as much longer: after a loss from [`trace`](Tracer::trace) without `backward`, too.
+    ///
+    /// # Errors
+    ///
+    /// As [`trace`](Tracer::trace).
+    pub fn evaluate(
+        &self,
+        seeds: &Seeds,
+        loss: impl FnOnce(&Tracks) -> Tensor<1>,
+    ) -> Result<Tensor<1>> {
+        tape::evaluate(&[(self, seeds)], |tracks| loss(&tracks[0]))
+    }
+
     /// The engine that the adjoint needs, or that a test requests.
     pub(super) fn requested_engine(&self, is_tracked: bool) -> Result<Option<Engine>> {
         let engine = match self.execution.adjoint {

@@ -64,4 +64,4 @@ pub use observer::{CheckpointEvery, Control, Observer, Progress};
 pub use prepared::Prepared;
 pub use settings::Tracer;
 pub use state::{RunNumbers, RunState};
-pub use tape::value_and_grad;
+pub use tape::{evaluate, value_and_grad};

@@ -163,6 +163,9 @@ impl Run<'_> {
         let rows = self.store.into_rows(slots.need_positions())?;
         let field = (self.tracer.field, self.counts.steps);
         let account = ends::account(&rows, self.schedule, &slots, field)?;
+        if self.is_tracked && !self.tracer.execution.allow_non_finite {
+            account.check_finite()?;
+        }
         let end_times = fraction
             .map(|fraction| ends::times_in_graph(fraction, &rows, &account.ends, self.schedule));
         drop(rows);

@@ -11,6 +11,8 @@ pub(super) struct Segment {
     pub particles: Particles,
     pub chunk: Chunk,
     pub following: Option<Reinjection>,
+    /// The positions at its end, without a graph.
+    pub end: Tensor<2>,
     /// The positions at its end, as a leaf on which the save depends.
     pub saved: Option<Tensor<2>>,
     /// The fractions of steps at its end, as a leaf on which the end times may depend.

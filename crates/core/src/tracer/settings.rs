@@ -158,6 +158,8 @@ impl<'a> Tracer<'a> {
         piece(max: usize): it => it.execution.piece = Some(max);
         /// Sets how [gradients](Execution::adjoint) go back through the run.
         adjoint(adjoint: Adjoint): it => it.execution.adjoint = adjoint;
+        /// Sets whether a run with gradients may lose [particles](Execution::allow_non_finite).
+        allow_non_finite(is_allowed: bool): it => it.execution.allow_non_finite = is_allowed;
         /// Requires an engine, for tests.
         #[doc(hidden)]
         engine(engine: Engine): it => it.execution.engine = Some(engine);

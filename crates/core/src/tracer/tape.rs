@@ -10,11 +10,8 @@ use super::{
     stepper::Stepper,
 };
 use crate::{Error, Result, Seeds, Tracks, schedule::Chunk};
-use burn::tensor::{Gradients, Tensor};
+use burn::tensor::{DType, Gradients, Tensor};
 use burntrace_kernels::{GradientSum, Particles};
-
-/// Maximum number of steps of the forward run that leave a graph.
-const FORWARD_STEPS: usize = 8;
 
 /// A run in segments, before its backward pass.
 struct Recorded<'a> {
@@ -63,14 +60,7 @@ pub fn value_and_grad(
     loss: impl FnOnce(&[Tracks]) -> Tensor<1>,
 ) -> Result<(Tensor<1>, Gradients)> {
     check_alike(runs)?;
-    let (mut tracks, mut recorded) = (Vec::with_capacity(runs.len()), Vec::new());
-    for (tracer, seeds) in runs {
-        let prepared = tracer.prepare_for(seeds, true)?;
-        tracks.push(match prepared.is_in_segments() {
-            true => Recorded::run(prepared, &mut recorded)?,
-            false => prepared.run()?,
-        });
-    }
+    let (tracks, recorded) = Recorded::run_all(runs)?;
     let loss = loss(&tracks);
     drop(tracks);
     check_tracked(&loss)?;
@@ -83,6 +73,26 @@ pub fn value_and_grad(
         root = run.backward(&sum, root)?;
     }
     Ok((value, sum.finish(root)))
+}
+
+/// Traces several runs, and returns a loss on all of their tracks, as [`value_and_grad`] does, without its gradients: for
+/// several runs what [`Tracer::evaluate`] is for one.
+///
+/// # Errors
+///
+/// As [`Tracer::trace`].
+pub fn evaluate(
+    runs: &[(&Tracer, &Seeds)],
+    loss: impl FnOnce(&[Tracks]) -> Tensor<1>,
+) -> Result<Tensor<1>> {
+    let (tracks, recorded) = Recorded::run_all(runs)?;
+    let loss = loss(&tracks);
+    let last = |tracks: &Tracks| Some(tracks.saves().last()?.position.clone().sum());
+    let ends: Vec<_> = tracks.iter().filter_map(last).collect();
+    drop((tracks, recorded));
+    let value = loss.clone().inner();
+    free_graphs(ends.into_iter().chain([loss]));
+    Ok(value)
 }
 
 /// Refuses a loss without a graph.
@@ -127,16 +137,18 @@ impl Run<'_> {
             particles: particles.clone(),
             chunk: chunk.clone(),
             following: following.cloned(),
+            end: particles.position.clone(),
             saved: None,
             fraction: None,
         };
-        for first in (0..chunk.steps()).step_by(FORWARD_STEPS) {
-            let steps = first..chunk.steps().min(first + FORWARD_STEPS);
-            let part = chunk.part(steps, false);
+        // What frees a graph takes more than in proportion to its nodes.
+        for step in 0..chunk.steps() {
+            let part = chunk.part(step..step + 1, false);
             let following = following.map(|following| following.during(&part));
             particles = self.launch((first_slot, particles), &part, following.as_ref(), ends)?;
             particles = without_graph(particles);
         }
+        segment.end = particles.position.clone();
         if chunk.save.is_some() {
             particles.position = leaf(particles.position);
             segment.saved = Some(particles.position.clone());
@@ -150,6 +162,19 @@ impl Run<'_> {
 }
 
 impl<'a> Recorded<'a> {
+    /// The tracks of all runs; those in segments are recorded.
+    fn run_all(runs: &[(&'a Tracer<'a>, &'a Seeds)]) -> Result<(Vec<Tracks>, Vec<Self>)> {
+        let (mut tracks, mut recorded) = (Vec::with_capacity(runs.len()), Vec::new());
+        for (tracer, seeds) in runs {
+            let prepared = tracer.prepare_for(seeds, true)?;
+            tracks.push(match prepared.is_in_segments() {
+                true => Recorded::run(prepared, &mut recorded)?,
+                false => prepared.run()?,
+            });
+        }
+        Ok((tracks, recorded))
+    }
+
     /// Runs in segments, adds the run to others, and returns its tracks.
     fn run(mut prepared: Prepared<'a>, all: &mut Vec<Self>) -> Result<Tracks> {
         let mut stepper = prepared.second_stepper()?;
@@ -170,9 +195,8 @@ impl<'a> Recorded<'a> {
     fn backward(self, sum: &GradientSum, mut root: Tensor<1>) -> Result<Tensor<1>> {
         let Recorded { mut tape, stepper, motion } = self;
         let (mut gradient, mut by_fraction) = (None, None);
-        while let Some(Segment { particles, chunk, following, saved, fraction }) =
-            tape.segments.pop()
-        {
+        while let Some(segment) = tape.segments.pop() {
+            let Segment { particles, chunk, following, end, saved, fraction } = segment;
             let by_save = saved.and_then(|saved| sum.remove(&saved));
             gradient = total(gradient, by_save);
             let by_end_times = fraction.and_then(|fraction| sum.remove(&fraction));
@@ -180,10 +204,12 @@ impl<'a> Recorded<'a> {
             if chunk.steps() == 0 || (gradient.is_none() && by_fraction.is_none()) {
                 continue;
             }
+            let from = particles.position.clone();
             let (start, fraction) = (leaf(particles.position), leaf(particles.fraction));
             let particles =
                 Particles { position: start.clone(), fraction: fraction.clone(), ..particles };
             let (particles, _) = stepper.advance((0, particles), &chunk, following.as_ref())?;
+            check_same(&from, [end, particles.position.clone().detach()])?;
             let of_positions = gradient.map(|by_end| (particles.position * by_end).sum());
             let of_fractions = by_fraction.map(|by_end| (particles.fraction * by_end).sum());
             if let Some(weighted) = total(of_positions, of_fractions) {
@@ -198,6 +224,24 @@ impl<'a> Recorded<'a> {
             root = root + (motion * by_motion).sum();
         }
         Ok(root)
+    }
+}
+
+/// Refuses a segment that ends elsewhere the second time. Sums in another order, as on cards, may differ by rounding.
+fn check_same(start: &Tensor<2>, [end, again]: [Tensor<2>; 2]) -> Result<()> {
+    let largest = |by: Tensor<2>| by.inner().abs().max().into_scalar::<f64>();
+    let rounding = match end.dtype() {
+        DType::F64 => f64::EPSILON,
+        _ => f64::from(f32::EPSILON),
+    };
+    let [moved, off] = [start, &again].map(|from| largest(end.clone() - from.clone()));
+    match off <= rounding.sqrt() * moved {
+        true => Ok(()),
+        false => Err(Error::Adjoint(format!(
+            "the steps before a save ended {off:e} elsewhere when they were taken again for the gradients, which are not \
+             those of the tracks then; field and operation must return the same values both times: draw random numbers \
+             before the run, or use `Adjoint::Graph`"
+        ))),
     }
 }
 
@@ -218,15 +262,21 @@ fn total<const D: usize>(a: Option<Tensor<D>>, b: Option<Tensor<D>>) -> Option<T
     }
 }
 
-/// Particles without their graph, which is freed. Burn keeps the nodes of a graph, even if no tensor refers to
-/// them, until a backward pass in the same graph: here one from a leaf that was joined to it.
+/// Particles without their graph, which is freed.
 fn without_graph(particles: Particles) -> Particles {
     let Particles { position, fraction, .. } = particles;
     let plain = (position.clone().detach(), fraction.clone().detach());
-    if position.is_tracked() || fraction.is_tracked() {
-        let anchor = zero(&position);
-        drop(position.sum() + fraction.sum() + anchor.clone());
+    free_graphs([position.sum(), fraction.sum()]);
+    Particles { position: plain.0, fraction: plain.1, ..particles }
+}
+
+/// Frees the graphs of tensors of one element. Burn keeps the nodes of a graph, even if no tensor refers to them, until
+/// a backward pass in the same graph: here one from a leaf that was joined to it.
+fn free_graphs(ends: impl IntoIterator<Item = Tensor<1>>) {
+    let tracked = ends.into_iter().filter(|end| end.is_tracked());
+    if let Some(end) = tracked.reduce(|sum, end| sum + end) {
+        let anchor = zero(&end);
+        drop(end + anchor.clone());
         drop((anchor * 2.0).backward());
     }
-    Particles { position: plain.0, fraction: plain.1, ..particles }
 }
