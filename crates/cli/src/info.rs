@@ -2,6 +2,7 @@
 
 use crate::{
     args::InfoArgs,
+    boundary,
     file::Misuse,
     folder::{self, Folder},
     format::{Lines, bytes, counted, is_or_are, six_digits, twelve_digits},
@@ -36,6 +37,9 @@ pub fn execute(args: &InfoArgs) -> Result<()> {
     if let Some(folder) = args.files.iter().map(Folder::at).find(RunInfo::is_run) {
         return describe_run(args, folder);
     }
+    if args.boundary {
+        return boundary::execute(args, options);
+    }
     let info = io::inspect(files(&args.files), &options).map_err(Misuse::of)?;
     let json = serde_json::to_value(&info)?;
     args.output.print(|| json, || text(&info))
@@ -44,7 +48,7 @@ pub fn execute(args: &InfoArgs) -> Result<()> {
 /// Describes a run instead of a field.
 fn describe_run(args: &InfoArgs, folder: Folder) -> Result<()> {
     let run = folder.root.display().to_string();
-    let is_of_fields = args.velocity.is_some() || args.file_dt.is_some();
+    let is_of_fields = args.velocity.is_some() || args.file_dt.is_some() || args.boundary;
     if args.files.len() > 1 || is_of_fields || args.other_cells != "error" {
         return Err(Misuse::error(format!(
             "{run} is the folder of a run, not a field; describe it with `burntrace info {run}`, without \

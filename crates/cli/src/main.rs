@@ -3,6 +3,7 @@
 mod allocator;
 mod args;
 mod bench;
+mod boundary;
 mod check;
 mod compare;
 mod compilations;

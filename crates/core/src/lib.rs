@@ -44,11 +44,11 @@ pub use error::{Error, Result};
 pub use execution::{Adjoint, Execution};
 pub use field::sphere;
 pub use field::{
-    Addend, Analytic, CellVelocity, Courant, Difference, Diffused, Domain, EARTH_RADIUS,
-    Expression, Field, FieldArray, FieldFn, FieldOptions, Flow, FlowFrames, Formula, FrameData,
-    FrameSource, Frames, GridField, GridSource, MeshField, MeshSource, Mixing, NotFinite,
-    OutsideField, OutsideTime, PeriodicAxis, PeriodicGrid, PointField, PointSource, Samples, Slip,
-    SourceError, Sum,
+    Addend, Analytic, BoundaryPart, CellVelocity, Courant, Difference, Diffused, Domain,
+    EARTH_RADIUS, Expression, Field, FieldArray, FieldFn, FieldOptions, Flow, FlowFrames, Formula,
+    FrameData, FrameSource, Frames, GridField, GridSource, MeshField, MeshSource, Mixing,
+    NotFinite, OutsideField, OutsideTime, PartOf, PeriodicAxis, PeriodicGrid, PointField,
+    PointSource, Samples, Slip, SourceError, Sum, boundary_parts,
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;

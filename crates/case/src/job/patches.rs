@@ -56,26 +56,47 @@ pub fn of_sea(case: &Case, series: Option<&io::SeriesInfo>) -> Vec<Patch> {
     names.filter(|name| !is_named(name)).map(patch).collect()
 }
 
-/// The domain of the tracer. Where patches are named in the files, a side of the box that the case does not
-/// give and that is an exit would cover those on it: there, the mesh ends the domain.
+/// The domain of the tracer. A side of the box that the case does not give and that is an exit would cover the patches on it: there,
+/// the mesh ends the domain. Where patches are named in the files, these are all such sides.
 pub fn traced_domain(case: &Case, loaded: &LoadedField) -> Result<Domain> {
     let mut traced = domain(case, loaded)?;
     let series = loaded.description.series();
-    if faces(case).is_empty() && series.is_none_or(|series| series.faces.is_empty()) {
-        return Ok(traced);
-    }
+    let are_named =
+        !faces(case).is_empty() || series.is_some_and(|series| !series.faces.is_empty());
+    let bounds = traced;
+    let is_covered = |d: usize, side: f64| {
+        are_named || case.patch.iter().any(|patch| is_on_side(patch, &bounds, (d, side)))
+    };
     for (d, [at_low, at_high]) in geometry::faces(case, series).into_iter().enumerate() {
         if traced.is_flat(d) {
             continue;
         }
-        if case.domain.low.is_none() && at_low == Condition::default() {
+        let is_free = case.domain.low.is_none() && at_low == Condition::default();
+        if is_free && is_covered(d, bounds.low[d]) {
             traced.low[d] = f64::NEG_INFINITY;
         }
-        if case.domain.high.is_none() && at_high == Condition::default() {
+        let is_free = case.domain.high.is_none() && at_high == Condition::default();
+        if is_free && is_covered(d, bounds.high[d]) {
             traced.high[d] = f64::INFINITY;
         }
     }
     Ok(traced)
+}
+
+/// Whether the box of a patch has a part with an area of a side of the domain, which is at a coordinate along an axis.
+fn is_on_side(patch: &file::Patch, domain: &Domain, (axis, side): (usize, f64)) -> bool {
+    let size = domain.size();
+    // The box of a patch is widened by rounding errors; see `Patch`.
+    let near = 1e-6 * size.into_iter().filter(|x| x.is_finite()).fold(0.0, f64::max);
+    (0..3).all(|d| {
+        let low = patch.low.map_or(f64::NEG_INFINITY, |low| low[d]);
+        let high = patch.high.map_or(f64::INFINITY, |high| high[d]);
+        match () {
+            () if d == axis => low - near <= side && side <= high + near,
+            () if domain.is_flat(d) => true,
+            () => high.min(domain.high[d]) - low.max(domain.low[d]) > near,
+        }
+    })
 }
 
 /// Warnings about cells on the boundary that are part of no patch.

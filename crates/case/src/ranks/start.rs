@@ -13,6 +13,7 @@ use crate::{
 use anyhow::Result;
 use burntrace_core::device::OpenDevice;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 /// Takes part in the run of a case that several processes share: traces its pieces. Returns the output of a run that is
 /// complete by them.
@@ -55,9 +56,13 @@ fn trace_on(
     }
     let mut workers = Vec::new();
     for ((tracer, piece), (device, loaded)) in tracers.iter().zip(devices) {
+        let before = Instant::now();
         let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
-        let load = load_seconds(loaded, compile(tracer, *piece, device, console)?);
-        let load = Spent { total: load.read + load.upload + load.compile, ..load };
+        let prepare = before.elapsed().as_secs_f64();
+        let compile = compile(tracer, *piece, device, console)?;
+        let load = load_seconds(loaded, [prepare, compile]);
+        let total = load.read + load.upload + load.prepare + load.compile;
+        let load = Spent { total, ..load };
         let seeds = seeds.len();
         let run =
             CaseRun { case, seeds, loaded, device, load, start, console, shows_progress: false };

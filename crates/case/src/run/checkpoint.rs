@@ -49,6 +49,9 @@ pub struct Spent {
     pub read: f64,
     /// Of copying the field to the device.
     pub upload: f64,
+    /// Of what a run needs before its first step beside: seeds, and the positions of inlets.
+    #[serde(default)]
+    pub prepare: f64,
     /// Of launches without steps before the run, which compile the kernels of a graphics card.
     pub compile: f64,
     /// Of all that the run took.
@@ -59,6 +62,7 @@ impl std::ops::AddAssign for Spent {
     fn add_assign(&mut self, other: Spent) {
         self.read += other.read;
         self.upload += other.upload;
+        self.prepare += other.prepare;
         self.compile += other.compile;
         self.total += other.total;
     }

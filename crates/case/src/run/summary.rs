@@ -127,6 +127,7 @@ impl RunSummary<'_> {
             "seconds": {
                 "read": traced.spent.read,
                 "upload": traced.spent.upload,
+                "prepare": traced.spent.prepare,
                 "compile": traced.spent.compile,
                 "trace": run.trace_seconds,
                 "write": run.save_seconds,
@@ -310,9 +311,10 @@ impl RunSummary<'_> {
     fn times(&self) -> String {
         let Traced { run, spent, .. } = self.traced;
         format!(
-            "read {:.3} s, upload {:.3} s, {}trace {:.3} s, write {:.3} s, total {:.3} s",
+            "read {:.3} s, upload {:.3} s, prepare {:.3} s, {}trace {:.3} s, write {:.3} s, total {:.3} s",
             spent.read,
             spent.upload,
+            spent.prepare,
             self.compile(),
             run.trace_seconds,
             run.save_seconds,

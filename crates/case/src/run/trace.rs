@@ -112,9 +112,10 @@ pub fn compile(
     Ok(tracer.warm_up(particles)?)
 }
 
-/// The seconds of reading, uploading and compiling.
-pub fn load_seconds(loaded: &LoadedField, compile: f64) -> Spent {
-    Spent { read: loaded.read_seconds, upload: loaded.upload_seconds, compile, total: 0.0 }
+/// The seconds of reading, uploading, preparing and compiling.
+pub fn load_seconds(loaded: &LoadedField, [prepare, compile]: [f64; 2]) -> Spent {
+    let (read, upload) = (loaded.read_seconds, loaded.upload_seconds);
+    Spent { read, upload, prepare, compile, total: 0.0 }
 }
 
 /// The warnings of a run; conversions, keys without effect, and a missing `[save]` are said as notes.
@@ -141,10 +142,12 @@ pub fn trace_in(
 ) -> Result<(Printed, Option<Stopped>)> {
     let Session { loaded, device, start, console } = *session;
     let preparing = burntrace_core::phase!("prepare");
+    let before = Instant::now();
     let domain = job::domain(case, loaded)?;
     let (seeds, about_seeds) = job::seeds(case, domain, loaded)?;
     let tracer = job::tracer(case, (loaded, &seeds), &device.name, console)?;
     let prepared = tracer.prepare(&seeds).map_err(|error| loaded.misuse(error))?;
+    let prepare = before.elapsed().as_secs_f64();
     let compile = compile(&tracer, prepared.save_plan().particles, device, console)?;
     let mut warnings = warnings(case, loaded, console)?;
     warnings.extend(about_seeds);
@@ -181,7 +184,7 @@ pub fn trace_in(
         "The run {what} on `{}`{time} with {seeds_text} seeds, through {field}",
         device.name
     );
-    let (seeds, load) = (seeds.len(), load_seconds(loaded, compile));
+    let (seeds, load) = (seeds.len(), load_seconds(loaded, [prepare, compile]));
     let run = CaseRun { case, seeds, loaded, device, load, start, console, shows_progress: true };
     drop(preparing);
     run.complete(prepared, &folder, checkpoint).map_err(|error| interrupted(error, &folder, None))

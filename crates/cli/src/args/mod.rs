@@ -139,6 +139,9 @@ pub struct InfoArgs {
     /// Unsupported cells of a mesh: refuse the file, or ignore the cells
     #[arg(long, default_value = "error", value_parser = ["error", "skip"])]
     pub other_cells: String,
+    /// List the parts of the boundary with what flows through them in the first frame, and the keys of a case that select them
+    #[arg(long)]
+    pub boundary: bool,
     #[command(flatten)]
     pub output: OutputArgs,
 }

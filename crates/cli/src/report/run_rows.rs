@@ -36,6 +36,7 @@ pub fn of(summary: &Value) -> Vec<(String, String)> {
             joined(vec![
                 with(seconds("/seconds/read"), "reading"),
                 with(seconds("/seconds/upload"), "uploading"),
+                with(seconds("/seconds/prepare"), "preparing"),
                 with(seconds("/seconds/trace"), "tracing"),
                 with(seconds("/seconds/write"), "writing"),
             ]),

@@ -4,6 +4,7 @@
 
 mod arrays;
 mod bench;
+mod boundary;
 #[path = "../../../../tests/support/browser.rs"]
 mod browser;
 mod check;

@@ -80,7 +80,7 @@ fn cells(field: &dyn Field, sampled: &Sampled) -> Result<Option<Vec<[[f64; 3]; 2
 }
 
 /// The coordinates of nodes along each axis.
-fn axes(sampled: &Sampled, shape: &GridShape) -> Result<[Vec<f64>; 3]> {
+pub(super) fn axes(sampled: &Sampled, shape: &GridShape) -> Result<[Vec<f64>; 3]> {
     let even =
         |d: usize| (0..shape.nodes[d]).map(move |i| shape.origin[d] + i as f64 * shape.pitch[d]);
     let measured: [Vec<f64>; 3] = match shape.spacing {

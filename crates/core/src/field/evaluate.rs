@@ -238,13 +238,18 @@ fn validated(
     Ok(found)
 }
 
-/// Velocities at positions in the data's coordinates.
+/// Velocities at positions in the data's coordinates; NaN outside the field, or as the field returns them there.
 pub(crate) fn velocities(
     field: &dyn Field,
     positions: &[[f64; 3]],
     time: f64,
 ) -> Result<Vec<[f64; 3]>> {
-    on_host(&velocity(field, on_device(field, positions), time)?)
+    let position = on_device(field, positions);
+    // The fused operation is faster.
+    on_host(&match field.sampled() {
+        Some(_) => samples_from_origin(field, position, time)?.narrow(1, 0, 3),
+        None => velocity(field, position, time)?,
+    })
 }
 
 /// Positions `[n, 3]` on a field's device, measured from its origin.

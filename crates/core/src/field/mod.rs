@@ -2,6 +2,7 @@
 
 mod analytic;
 mod arrays;
+mod boundary_parts;
 mod coast;
 mod courant;
 mod diffused;
@@ -37,6 +38,7 @@ mod window;
 
 pub use analytic::{Analytic, FlowFrames};
 pub use arrays::{FieldArray, Samples};
+pub use boundary_parts::{BoundaryPart, PartOf, boundary_parts};
 pub use courant::Courant;
 pub use diffused::{Diffused, Mixing};
 pub use domain::Domain;

@@ -50,6 +50,58 @@ impl Mesh {
     }
 }
 
+/// A point of a boundary face, at which to sample an integral over it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FacePoint {
+    /// In the data's coordinates, moved into the cell by less than the mesh's tolerance.
+    pub position: [f64; 3],
+    /// The part of the face around it, as a vector out of the mesh; of an edge in two dimensions a length.
+    pub area: [f64; 3],
+}
+
+impl Mesh {
+    /// Points of a boundary face: those of Gauss in both directions, two in cells of first order and else three. Integrals of the
+    /// flux of what a cell interpolates are exact in cells of first order; on triangles the square of the points is collapsed.
+    pub(crate) fn face_points(&self, cell: usize, face: usize) -> Vec<FacePoint> {
+        let Some(shape) = self.shape(cell) else { return Vec::new() };
+        let map = FaceMap::new(shape.kind, face);
+        let line = gauss(shape.kind.is_quadratic());
+        let across: &[[f64; 2]] = if map.is_edge { &[[0.0, 1.0]] } else { line };
+        let mut points = Vec::with_capacity(line.len() * across.len());
+        for [u, of_u] in line {
+            for [v, of_v] in across {
+                let side = if map.is_triangle { 1.0 - u } else { 1.0 };
+                let at = map.at([*u, v * side]);
+                let part = of_u * of_v * side * shape.face_scale();
+                points.push(FacePoint {
+                    position: self.plain(self.moved(&shape, at)),
+                    area: map.normal(&shape, at).map(|x| -part * x),
+                });
+            }
+        }
+        points
+    }
+
+    /// A position on a face, moved into its cell and measured from the origin.
+    fn moved(&self, shape: &Shape, at: [f64; 3]) -> [f64; 3] {
+        let inward = shape.to_centre(at);
+        let distance = shape.size * length(apply(&shape.jacobian(at), inward));
+        let part = (OF_TOLERANCE * self.tolerance / distance).min(OF_CELL);
+        shape.point([0, 1, 2].map(|k| at[k] + part * inward[k]))
+    }
+}
+
+/// The points and weights of Gauss on [0, 1].
+pub(crate) fn gauss(is_quadratic: bool) -> &'static [[f64; 2]] {
+    /// 1/2 - sqrt(3)/6, and 1/2 - sqrt(15)/10.
+    const TWO: f64 = 0.211_324_865_405_187_1;
+    const THREE: f64 = 0.112_701_665_379_258_3;
+    match is_quadratic {
+        false => &[[TWO, 0.5], [1.0 - TWO, 0.5]],
+        true => &[[THREE, 5.0 / 18.0], [0.5, 4.0 / 9.0], [1.0 - THREE, 5.0 / 18.0]],
+    }
+}
+
 /// A position on a boundary face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FacePosition {
@@ -118,10 +170,7 @@ impl<'a> FaceSampler<'a> {
     /// A position on a face, moved into its cell and measured from the origin; `None` if it is not
     /// located there.
     fn moved_in(&self, shape: &Shape, at: [f64; 3]) -> Option<[f64; 3]> {
-        let inward = shape.to_centre(at);
-        let distance = shape.size * length(apply(&shape.jacobian(at), inward));
-        let part = (OF_TOLERANCE * self.mesh.tolerance / distance).min(OF_CELL);
-        let position = shape.point([0, 1, 2].map(|k| at[k] + part * inward[k]));
+        let position = self.mesh.moved(shape, at);
         let rounded = position.map(|x| self.mesh.locator.precision.round(x));
         self.mesh.locate_from_origin(rounded).map(|_| position)
     }

@@ -123,7 +123,7 @@ impl Mesh {
     }
 
     /// The points at the corners of a face.
-    fn face_corners(&self, cell: usize, face: usize) -> Vec<u32> {
+    pub(super) fn face_corners(&self, cell: usize, face: usize) -> Vec<u32> {
         let nodes = self.cells.nodes(cell);
         let corners = self.cells.kinds[cell].table().faces[face];
         corners.iter().map(|corner| nodes[*corner]).collect()

@@ -145,13 +145,7 @@ impl FluxDraws<'_> {
     /// Velocities along the inward normals of faces.
     fn inflow(&self, candidates: &[Candidate]) -> Result<Vec<f64>> {
         let positions: Vec<[f64; 3]> = candidates.iter().map(|c| c.face.position).collect();
-        let (field, position) = (self.field, evaluate::on_device(self.field, &positions));
-        // The fused operation is faster.
-        let found = match field.sampled() {
-            Some(_) => evaluate::samples_from_origin(field, position, self.time)?.narrow(1, 0, 3),
-            None => evaluate::velocity(field, position, self.time)?,
-        };
-        let found = evaluate::on_host(&found)?;
+        let found = evaluate::velocities(self.field, &positions, self.time)?;
         let along = |(v, c): (&[f64; 3], &Candidate)| -> f64 {
             v.iter().zip(c.face.inward).map(|(v, normal)| v * normal).sum()
         };
