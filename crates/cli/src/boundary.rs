@@ -52,7 +52,7 @@ fn load(
     described: &SeriesInfo,
     faces: Vec<NamedFaces>,
 ) -> Result<(Box<dyn Field>, f64)> {
-    let is_usable = |name: &str| described.interpolations.iter().any(|known| *known == name);
+    let is_usable = |name: &str| described.interpolations.contains(&name);
     let interpolation = match (is_usable("grid"), is_usable("mesh")) {
         (true, _) => Interpolation::Grid,
         (_, true) => Interpolation::mesh(),
