@@ -2,6 +2,7 @@
 //! [pictures](crate::plot).
 
 use burntrace_analysis::gates::{GatePassages, PassageStatistics};
+use burntrace_analysis::separations::{PairClass, PairStatistics};
 use burntrace_analysis::statistics::{EndStatistics, SaveStatistics, TrackStatistics};
 use burntrace_io::tracks::Units;
 use burntrace_plot::{Axis, Curves, Histogram};
@@ -162,6 +163,48 @@ pub fn first_passages(statistics: &PassageStatistics, units: &Units) -> Option<N
         },
     })
 }
+
+/// How [pairs](crate::analysis::separations) of particles separate: the root mean square distance by time for each class of initial
+/// distances, and the exponent by distance.
+pub fn of_pairs(statistics: &PairStatistics, units: &Units) -> Vec<NamedCurves> {
+    let class = |class: &PairClass| {
+        let points = statistics.times.iter().zip(&class.mean_square);
+        let [from, to] = class.distances;
+        (format!("{from} to {to}"), points.map(|(time, mean)| [*time, mean.sqrt()]).collect())
+    };
+    let classes = statistics.classes.iter().filter(|class| class.counts[0] > 0).map(class);
+    let distance = |name: &str| axis(name, units.length.clone());
+    let apart = Curves {
+        axes: [
+            axis("time since the first save", units.time.clone()),
+            distance("root mean square distance"),
+        ],
+        log: [false, true],
+        series: classes.collect(),
+        bands: Vec::new(),
+        title: "pairs by initial distance".into(),
+    };
+    let caption = "The root mean square distance of pairs, by their distance at the first save.";
+    let mut all = vec![NamedCurves { name: "pair_distances", caption, curves: apart }];
+    let known = statistics.exponents.iter().filter(|of| of.pairs >= FEW);
+    let exponents: Vec<[f64; 2]> = known.map(|of| [of.distance, of.rate]).collect();
+    if exponents.len() > 1 {
+        let per = if units.time.is_empty() { String::new() } else { format!("1/{}", units.time) };
+        let curves = Curves {
+            axes: [distance("distance"), axis("finite-size Lyapunov exponent", per)],
+            log: [true; 2],
+            series: vec![("FSLE".into(), exponents)],
+            bands: Vec::new(),
+            title: "growth of distances".into(),
+        };
+        let caption = "The rate at which pairs at a distance grow apart, of 30 pairs or more.";
+        all.push(NamedCurves { name: "exponents", caption, curves });
+    }
+    all
+}
+
+/// Number of pairs below which an exponent is not drawn.
+const FEW: u64 = 30;
 
 /// Points of a curve of first passages.
 const POINTS: usize = 500;

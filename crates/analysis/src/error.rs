@@ -47,6 +47,10 @@ pub enum Error {
         left_out: usize,
     },
 
+    /// Pairs of particles cannot be followed.
+    #[error("invalid pairs: {0}")]
+    Pairs(String),
+
     /// The particles have no spread along an axis, so they do not determine a bandwidth.
     #[error("the particles do not determine a bandwidth: {0}; give a bandwidth as a length")]
     NoSpread(String),

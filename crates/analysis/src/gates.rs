@@ -20,6 +20,10 @@
 //! assert_eq!(result.gates[0].residence.unwrap().mean, 1.0);
 //! ```
 
+mod probability;
+
+pub use probability::Probability;
+
 use crate::statistics::interpolate;
 use burntrace_core::{Crossing, Gate};
 use std::collections::BTreeMap;

@@ -4,6 +4,8 @@
 //! * [`statistics`]: displacement, dispersion, speeds, residence times and exits.
 //! * [`ensemble`]: mean, standard deviation and confidence interval over several runs.
 //! * [`ftle`]: finite-time Lyapunov exponents.
+//! * [`separations`]: how pairs of particles separate, and finite-size Lyapunov exponents.
+//! * [`skill`]: how well computed tracks follow observed ones.
 //! * [`gates`]: who crosses surfaces, and how long particles stay in regions.
 //!
 //! This crate neither opens files nor prints.
@@ -13,6 +15,8 @@ pub mod ensemble;
 mod error;
 pub mod ftle;
 pub mod gates;
+pub mod separations;
+pub mod skill;
 pub mod statistics;
 
 pub use error::{Error, Result};

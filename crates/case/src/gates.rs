@@ -1,7 +1,9 @@
 //! Who crossed the gates of a run in a folder.
 
 use anyhow::Result;
-use burntrace_analysis::gates::{GatePassages, PassageStatistics, Passages, Spread, Visitor};
+use burntrace_analysis::gates::{
+    GatePassages, PassageStatistics, Passages, Probability, Spread, Visitor,
+};
 use burntrace_core::{Domain, Ends, Gate};
 use burntrace_io::Tracks;
 use serde_json::{Map, Value, json};
@@ -12,12 +14,30 @@ pub fn passages(
     gates: Vec<Gate>,
     (domain, end): (&Domain, f64),
 ) -> Result<PassageStatistics> {
+    Ok(all_passages(tracks, gates, domain)?.result(visitors(tracks, end)?))
+}
+
+/// The probabilities of getting to each gate of a finished run within some times since the release.
+pub fn probabilities(
+    tracks: &Tracks,
+    gates: Vec<Gate>,
+    (domain, end): (&Domain, f64),
+    within: &[f64],
+) -> Result<Vec<Probability>> {
+    let passages = all_passages(tracks, gates, domain)?;
+    let visitors = visitors(tracks, end)?;
+    let of_time = |time: &f64| passages.within(*time, visitors.iter().copied(), end);
+    Ok(within.iter().flat_map(of_time).collect())
+}
+
+/// All crossings of a run.
+fn all_passages(tracks: &Tracks, gates: Vec<Gate>, domain: &Domain) -> Result<Passages> {
     let gates: Vec<Gate> = gates.into_iter().map(|gate| gate.extended(domain)).collect();
     let mut passages = Passages::new(&gates);
     for crossings in tracks.crossings() {
         passages.add(&crossings?);
     }
-    Ok(passages.result(visitors(tracks, end)?))
+    Ok(passages)
 }
 
 /// The released particles of a run.

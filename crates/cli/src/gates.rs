@@ -10,8 +10,8 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use burntrace::{
-    Crossing, Domain,
-    analysis::gates::{Connectivity, GatePassages, PassageStatistics, Spread},
+    Crossing, Domain, Gate,
+    analysis::gates::{Connectivity, GatePassages, PassageStatistics, Probability, Spread},
     curves, io,
 };
 use burntrace_case::gates;
@@ -25,7 +25,12 @@ use std::{
 
 pub fn execute(args: &GatesArgs) -> Result<()> {
     let results = Results::open(&args.run)?;
-    let statistics = statistics(&results)?;
+    let (gates, domain, end) = known(&results)?;
+    let statistics = gates::passages(&results.tracks, gates.clone(), (&domain, end))?;
+    let within = match args.within[..] {
+        [] => Vec::new(),
+        _ => gates::probabilities(&results.tracks, gates, (&domain, end), &args.within)?,
+    };
     let folder = results.out(args.out.as_deref(), "gates")?;
     let mut figures = FigureDir::at(&folder, false)?;
     let mut written = Vec::new();
@@ -38,6 +43,9 @@ pub fn execute(args: &GatesArgs) -> Result<()> {
         Ok(())
     };
     table("gates.csv", csv(&statistics.gates))?;
+    if !within.is_empty() {
+        table("within.csv", within_csv(&within))?;
+    }
     if let Some(connectivity) = &statistics.connectivity {
         table("connectivity.csv", connectivity_csv(connectivity))?;
     }
@@ -56,10 +64,13 @@ pub fn execute(args: &GatesArgs) -> Result<()> {
     args.output.print(
         || {
             let mut json = gates::json(&statistics);
+            if !within.is_empty() {
+                json.insert("within".into(), within.iter().map(within_json).collect());
+            }
             json.insert("files".into(), json!(written));
             Value::Object(json)
         },
-        || text(&statistics, &unit) + &lines_of(&written),
+        || text(&statistics, &unit) + &within_text(&within) + &lines_of(&written),
     )
 }
 
@@ -71,6 +82,12 @@ pub fn statistics_if_any(results: &Results) -> Result<Option<PassageStatistics>>
 
 /// The statistics of the gates of a finished run.
 pub fn statistics(results: &Results) -> Result<PassageStatistics> {
+    let (gates, domain, end) = known(results)?;
+    gates::passages(&results.tracks, gates, (&domain, end))
+}
+
+/// The gates of a finished run, with its domain and its end.
+fn known(results: &Results) -> Result<(Vec<Gate>, Domain, f64)> {
     let root = results.folder.root.display();
     let case = results.case.as_ref().map(job::gates).unwrap_or_default();
     let names: Vec<&str> = case.iter().map(|gate| gate.name.as_str()).collect();
@@ -87,7 +104,47 @@ pub fn statistics(results: &Results) -> Result<PassageStatistics> {
     let domain = Domain::new(low, high).map_err(Misuse::of)?;
     let last = results.tracks.times().last().copied();
     let end = results.summary["time"].as_f64().or(last).unwrap_or(f64::NAN);
-    gates::passages(&results.tracks, case, (&domain, end))
+    Ok((case, domain, end))
+}
+
+/// The table of probabilities.
+fn within_text(within: &[Probability]) -> String {
+    if within.is_empty() {
+        return String::new();
+    }
+    let head = ["Gate", "Within", "Probability", "95 % from", "to", "Reached", "Of"];
+    let percent = |part: f64| format!("{:.2} %", 100.0 * part);
+    let row = |of: &Probability| {
+        let [low, high] = of.interval;
+        vec![
+            of.gate.clone(),
+            six_digits(of.within).to_string(),
+            percent(of.value),
+            percent(low),
+            percent(high),
+            count(of.reached as usize),
+            count(of.of as usize),
+        ]
+    };
+    let rows: Vec<Vec<String>> = within.iter().map(row).collect();
+    format!("\n{}", columns(&[vec![head.map(String::from).to_vec()], rows].concat()))
+}
+
+fn within_csv(within: &[Probability]) -> String {
+    let mut text = "gate,within,probability,low,high,reached,of\n".to_string();
+    for of in within {
+        let [low, high] = of.interval;
+        let numbers = [of.within, of.value, low, high].map(csv_number).join(",");
+        writeln!(text, "{},{numbers},{},{}", csv_cell(&of.gate), of.reached, of.of).ok();
+    }
+    text
+}
+
+fn within_json(of: &Probability) -> Value {
+    json!({
+        "gate": of.gate, "within": of.within, "probability": of.value, "interval": of.interval,
+        "reached": of.reached, "of": of.of,
+    })
 }
 
 /// The rows of the table of gates: a name, and values as text.
@@ -135,7 +192,7 @@ fn text(statistics: &PassageStatistics, unit: &str) -> String {
 }
 
 /// Rows of text in columns, the first of which is aligned to the left.
-fn columns(rows: &[Vec<String>]) -> String {
+pub fn columns(rows: &[Vec<String>]) -> String {
     let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
     let line = |row: &Vec<String>| {

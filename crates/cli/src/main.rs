@@ -21,6 +21,7 @@ mod log;
 mod machine;
 mod notes;
 mod page;
+mod pairs;
 mod pictures;
 mod plan;
 mod probe;
@@ -34,6 +35,7 @@ mod run;
 mod run_info;
 mod shell;
 mod signals;
+mod skill;
 mod sweep;
 mod terminal;
 mod verify;
@@ -68,6 +70,8 @@ fn main() -> ExitCode {
         args::Command::Density(density) => density::execute(&density),
         args::Command::Ftle(ftle) => ftle::execute(&ftle),
         args::Command::Gates(gates) => gates::execute(&gates),
+        args::Command::Pairs(pairs) => pairs::execute(&pairs),
+        args::Command::Skill(skill) => skill::execute(&skill),
         args::Command::Render(render) => render::execute(&render),
         args::Command::View(view) => view::execute(&view),
         args::Command::Report(report) => report::execute(&report),

@@ -34,12 +34,14 @@ pub const LAND: &str = "land.json";
 
 /// Subfolders of a run, and of the commands that evaluate it: all files with these names in them,
 /// where `#` is a number, and with these extensions, are theirs.
-const FOLDERS: [(&str, &[&str], &[&str]); 5] = [
+const FOLDERS: [(&str, &[&str], &[&str]); 7] = [
     ("clouds", &["clouds", "cloud_#"], &["pvd", "vtp"]),
     ("pictures", &PICTURES, &["png", "svg"]),
     ("density", &["density_#"], &["vti", "png", "csv"]),
     ("ftle", &["ftle_#"], &["vti", "png"]),
-    ("gates", &["gates", "connectivity", "crossings", "first_passages"], &["csv", "png"]),
+    ("gates", &["gates", "within", "connectivity", "crossings", "first_passages"], &["csv", "png"]),
+    ("pairs", &["dispersion", "exponents", "pair_distances"], &["csv", "png"]),
+    ("skill", &["skill", "separations"], &["csv"]),
 ];
 
 /// Names of pictures.

@@ -10,8 +10,8 @@ pub use export::{ExportArgs, ExportFormat};
 pub use output::{OutputArgs, lines_of};
 pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
 pub use results::{
-    DensityArgs, DensityEdges, DensityMethod, FtleArgs, GatesArgs, RenderArgs, ReportArgs,
-    StyleArgs,
+    DensityArgs, DensityEdges, DensityMethod, FtleArgs, GatesArgs, PairsArgs, RenderArgs,
+    ReportArgs, SkillArgs, StyleArgs,
 };
 
 pub use sweep::SweepArgs;
@@ -88,6 +88,10 @@ pub enum Command {
     Ftle(FtleArgs),
     /// Show who crossed the gates of a run: counts, first passages, residence, and where particles went from where
     Gates(GatesArgs),
+    /// Show how pairs of particles separate: dispersion by initial distance, and finite-size Lyapunov exponents (FSLE)
+    Pairs(PairsArgs),
+    /// Compare the tracks of a run with those of observed drifters (skill score)
+    Skill(SkillArgs),
     /// Render the tracks of a run as pictures, as an animation or as a web page
     Render(RenderArgs),
     /// Open the tracks of a run as an interactive page in the browser

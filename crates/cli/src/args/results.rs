@@ -1,6 +1,7 @@
 //! Arguments of the commands that evaluate runs.
 
 use super::OutputArgs;
+use crate::file;
 use burntrace::analysis::density::Kernel;
 use burntrace_plot::{
     color::ColorMap,
@@ -247,6 +248,10 @@ pub enum DensityEdges {
 pub struct GatesArgs {
     /// Folder of a run with gates
     pub run: PathBuf,
+    /// Print the probability of getting to each gate within a time since the release, with its interval of confidence: a number, or
+    /// a duration such as "3 d"; can be repeated
+    #[arg(long, value_name = "TIME", value_parser = file::length)]
+    pub within: Vec<f64>,
     /// Also write all crossings, one in a row, as `crossings.csv`
     #[arg(long)]
     pub crossings: bool,
@@ -257,6 +262,47 @@ pub struct GatesArgs {
     pub output: OutputArgs,
     #[command(flatten)]
     pub style: StyleArgs,
+}
+
+#[derive(Args)]
+#[command(mut_arg("color", of_maps))]
+pub struct PairsArgs {
+    /// Folder of a run
+    pub run: PathBuf,
+    /// Edges of the classes of distances at the first save, ascending, as lengths such as 0,100,500; default: 0, 2, 4 and 8 times the
+    /// median distance to the nearest neighbour
+    #[arg(long, value_delimiter = ',')]
+    pub distances: Vec<f64>,
+    /// Factor between the distances of the exponents
+    #[arg(long, default_value_t = std::f64::consts::SQRT_2)]
+    pub growth: f64,
+    /// Maximum number of pairs of a class
+    #[arg(long, default_value_t = 100_000)]
+    pub most: usize,
+    /// Output folder; default: `pairs` in the folder of the run
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub style: StyleArgs,
+}
+
+#[derive(Args)]
+pub struct SkillArgs {
+    /// Folder of a run with a seed for each drifter, in the order of the file
+    pub run: PathBuf,
+    /// CSV with the observed positions: columns x, y, z (z may be missing), time as in the run or as dates, and a number of the drifter
+    #[arg(long)]
+    pub observed: PathBuf,
+    /// Column with the number of the drifter
+    #[arg(long, default_value = "id")]
+    pub id: String,
+    /// Output folder; default: `skill` in the folder of the run
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Args)]
