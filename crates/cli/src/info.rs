@@ -160,8 +160,7 @@ fn text(info: &SeriesInfo) -> String {
 /// The name of an axis, and its coordinates.
 fn describe_axis(axis: &AxisInfo, geometry: Geometry) -> (String, String) {
     let spacing = match axis.spacing {
-        Some(spacing) if geometry.is_in_degrees() => format!("every {}", six_digits(spacing)),
-        Some(spacing) => format!("every {spacing}"),
+        Some(spacing) => format!("every {}", six_digits(spacing)),
         None if axis.nodes == 1 => "flat".into(),
         None => "unevenly spaced".into(),
     };

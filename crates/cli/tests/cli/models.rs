@@ -60,6 +60,14 @@ fn a_roms_file_has_the_velocities_of_its_faces() {
     check_velocities(&[&path, &path], &field, "24 h", &["0", "1"], 1e-7);
 }
 
+/// Its axes are in single precision, up to 697,442 m.
+#[test]
+fn axes_that_are_even_but_for_the_rounding_of_the_file_are_shown_as_even() {
+    let Some(path) = flow_data("ocean/AROME_MetCoOp_00_DEF_20160114_subset.nc") else { return };
+    let shown = text(&burntrace(Path::new("."), &["info", path.to_str().unwrap()]).stdout);
+    assert!(shown.contains("to -347442.15625, every 2500\n"), "{shown}");
+}
+
 #[test]
 fn a_croco_file_has_the_velocities_of_its_faces() {
     let (Some(path), Some(grid)) =

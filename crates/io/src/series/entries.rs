@@ -83,7 +83,10 @@ pub(super) fn axes(grid: &Grid) -> Vec<AxisInfo> {
         let (low, high) = (nodes[0], nodes[nodes.len() - 1]);
         let pitch = (high - low) / (nodes.len() - 1).max(1) as f64;
         let mut spacings = nodes.array_windows().map(|[a, b]| b - a);
-        let is_uniform = spacings.all(|spacing| (spacing - pitch).abs() <= 1e-6 * pitch);
+        // Files store coordinates in single precision, too.
+        let rounding = f64::from(f32::EPSILON) * low.abs().max(high.abs());
+        let off = (1e-6 * pitch).max(rounding);
+        let is_uniform = spacings.all(|spacing| (spacing - pitch).abs() <= off);
         AxisInfo {
             name,
             nodes: nodes.len(),
