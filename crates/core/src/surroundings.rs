@@ -68,24 +68,39 @@ impl Default for Surroundings {
 }
 
 impl Surroundings {
-    /// Sets the same condition at all six faces.
-    pub fn all_faces(self, condition: BoundaryCondition) -> Self {
-        Surroundings { faces: [[condition; 2]; 3], ..self }
-    }
-
-    /// Sets the condition at one face.
-    pub fn face(mut self, face: Face, condition: BoundaryCondition) -> Self {
-        *self.at_mut(face) = condition;
+    /// Sets the same condition at all six faces. A condition other than exit replaces outlets there.
+    pub fn all_faces(mut self, condition: BoundaryCondition) -> Self {
+        self.set_all(condition);
         self
     }
 
-    /// Adds an [`Outlet`], instead of an earlier one in the same place.
+    /// Sets the condition at one face. One other than exit replaces an outlet there.
+    pub fn face(mut self, face: Face, condition: BoundaryCondition) -> Self {
+        self.set(face, condition);
+        self
+    }
+
+    /// Adds an [`Outlet`], instead of an earlier one in the same place, or of the condition of that face.
     pub fn outlet(mut self, at: impl Into<OutletAt>, inlet: Inlet) -> Self {
         self.add_outlet(at.into(), inlet);
         self
     }
 
+    pub(crate) fn set_all(&mut self, condition: BoundaryCondition) {
+        Face::ALL.into_iter().for_each(|face| self.set(face, condition));
+    }
+
+    pub(crate) fn set(&mut self, face: Face, condition: BoundaryCondition) {
+        if condition != BoundaryCondition::Exit {
+            self.outlets.retain(|other| other.at != OutletAt::Face(face));
+        }
+        self.faces[face as usize / 2][face as usize % 2] = condition;
+    }
+
     pub(crate) fn add_outlet(&mut self, at: OutletAt, inlet: Inlet) {
+        if let OutletAt::Face(face) = at {
+            self.set(face, BoundaryCondition::Exit);
+        }
         self.outlets.retain(|other| other.at != at);
         self.outlets.push(Outlet { at, inlet });
     }
@@ -93,10 +108,6 @@ impl Surroundings {
     /// The condition at a face.
     pub(crate) fn at(&self, face: Face) -> BoundaryCondition {
         self.faces[face as usize / 2][face as usize % 2]
-    }
-
-    pub(crate) fn at_mut(&mut self, face: Face) -> &mut BoundaryCondition {
-        &mut self.faces[face as usize / 2][face as usize % 2]
     }
 
     /// Whether an outlet re-injects particles.
@@ -160,4 +171,27 @@ pub enum SeedsOutside {
     Error,
     /// Do not release them: their status is `not located`.
     NotLocated,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InletShape, Pattern};
+    use BoundaryCondition::{Exit, Reflect};
+
+    #[test]
+    fn of_a_condition_and_an_outlet_at_a_face_the_later_one_applies() {
+        let inlet = || Inlet::new(InletShape::Face(Face::XLow), Pattern::Lattice).unwrap();
+        let state =
+            |surroundings: Surroundings| (surroundings.at(Face::XHigh), surroundings.outlets.len());
+        let rest = Surroundings::default().all_faces(Reflect);
+        let with = rest.clone().outlet(Face::XHigh, inlet());
+        assert_eq!((state(rest), state(with.clone())), ((Reflect, 0), (Exit, 1)));
+        assert_eq!(with.at(Face::YLow), Reflect);
+        assert_eq!(state(with.clone().face(Face::XHigh, Reflect)), (Reflect, 0));
+        assert_eq!(state(with.clone().face(Face::XLow, Reflect)), (Exit, 1));
+        assert_eq!(state(with.clone().all_faces(Exit)), (Exit, 1));
+        let other = with.outlet(OutletAt::Mesh, inlet()).all_faces(Reflect);
+        assert_eq!(state(other), (Reflect, 1));
+    }
 }

@@ -105,11 +105,11 @@ impl<'a> Tracer<'a> {
         surroundings(surroundings: Surroundings): it => it.surroundings = surroundings;
         /// Sets the [domain box](Surroundings::domain) to which the face conditions apply.
         domain(domain: Domain): it => it.surroundings.domain = Some(domain);
-        /// Sets the same condition at all six faces of the domain box.
-        all_faces(condition: BoundaryCondition): it => it.surroundings.faces = [[condition; 2]; 3];
-        /// Sets the condition at one face of the domain box.
-        face(face: Face, condition: BoundaryCondition): it => *it.surroundings.at_mut(face) = condition;
-        /// Makes a face, the mesh boundary or the obstacles an [`Outlet`](crate::Outlet).
+        /// Sets the same condition at all six faces of the domain box. A condition other than exit replaces outlets there.
+        all_faces(condition: BoundaryCondition): it => it.surroundings.set_all(condition);
+        /// Sets the condition at one face of the domain box. One other than exit replaces an outlet there.
+        face(face: Face, condition: BoundaryCondition): it => it.surroundings.set(face, condition);
+        /// Makes a face, the mesh boundary or the obstacles an [`Outlet`](crate::Outlet), instead of the condition of that face.
         outlet(at: impl Into<OutletAt>, inlet: Inlet): it => it.surroundings.add_outlet(at.into(), inlet);
         /// Sets the condition at the [mesh boundary](Surroundings::mesh_wall).
         mesh_wall(wall: BoundaryCondition): it => it.surroundings.mesh_wall = wall;
