@@ -22,7 +22,7 @@ pub struct PairOptions {
     /// Edges of the classes of initial distances, ascending: a pair is in a class if its distance is above the lower edge and up to the upper
     /// one.
     pub distances: Vec<f64>,
-    /// The factor between the distances of exponents, above 1.
+    /// The factor between the distances of exponents, 1.01 or more.
     pub growth: f64,
     /// Maximum number of pairs of a class.
     pub most: usize,
@@ -112,9 +112,14 @@ impl Separations {
                 "the distances {edges:?} are no classes; give two or more that ascend, from 0 or more on"
             )));
         }
-        if !(options.growth > 1.0 && options.growth.is_finite()) {
+        if !(options.growth >= 1.01 && options.growth.is_finite()) {
             let growth = options.growth;
-            return Err(Error::Pairs(format!("the growth is {growth}; give a factor above 1")));
+            return Err(Error::Pairs(format!(
+                "the growth is {growth}; give a factor above 1, at least 1.01"
+            )));
+        }
+        if options.most == 0 {
+            return Err(Error::Pairs("the maximum is 0 pairs of a class; give 1 or more".into()));
         }
         let pairs = close_pairs(&options, time, positions);
         if pairs.is_empty() {
@@ -364,6 +369,8 @@ mod tests {
         assert!(reason(options(&[1.0])).contains("two or more that ascend"));
         assert!(reason(options(&[2.0, 1.0])).contains("two or more that ascend"));
         assert!(reason(options(&[2.0, 3.0])).contains("no two particles are 2 to 3 apart"));
+        let none = PairOptions { most: 0, ..options(&[0.0, 2.0]) };
+        assert!(reason(none).contains("give 1 or more"));
         let growth = PairOptions { growth: 1.0, ..options(&[0.0, 2.0]) };
         assert!(reason(growth).contains("above 1"));
     }

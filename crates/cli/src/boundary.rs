@@ -86,12 +86,15 @@ enum Guess {
     /// Open in both directions.
     Open,
     Wall,
+    /// The velocity on most of it is not known.
+    Unknown,
 }
 
 impl Guess {
     fn of(part: &BoundaryPart, total: f64) -> Self {
         let (inflow, outflow) = (part.inflow, part.outflow);
         match () {
+            () if part.unknown > 0.5 * part.area => Guess::Unknown,
             () if inflow.max(outflow) <= OF_WALLS * total => Guess::Wall,
             () if outflow <= AGAINST * inflow => Guess::Inlet,
             () if inflow <= AGAINST * outflow => Guess::Outlet,
@@ -105,6 +108,7 @@ impl Guess {
             Guess::Outlet => "outlet",
             Guess::Open => "open",
             Guess::Wall => "wall",
+            Guess::Unknown => "unknown",
         }
     }
 }
@@ -134,14 +138,14 @@ impl Report {
             parts.into_iter().map(|part| (guess(&part), part)).collect();
         // Those with the largest flux first, and the largest of those without.
         let size = |(guess, part): &(Guess, BoundaryPart)| match guess {
-            Guess::Wall => (0.0, part.area),
+            Guess::Wall | Guess::Unknown => (0.0, part.area),
             _ => (part.inflow.max(part.outflow), part.area),
         };
         rows.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(std::cmp::Ordering::Equal));
         let counts = |of: Guess| rows.iter().filter(|(guess, _)| *guess == of).count();
-        let several =
-            [Guess::Inlet, Guess::Outlet, Guess::Open, Guess::Wall].map(|of| counts(of) > 1);
-        let mut numbers = [0; 4];
+        let several = [Guess::Inlet, Guess::Outlet, Guess::Open, Guess::Wall, Guess::Unknown]
+            .map(|of| counts(of) > 1);
+        let mut numbers = [0; 5];
         let named = rows.into_iter().map(|(guess, part)| {
             numbers[guess as usize] += 1;
             let name = match several[guess as usize] {
@@ -196,8 +200,12 @@ impl Report {
 
     /// Keys of a case for what is open.
     fn keys(&self) -> String {
-        let open: Vec<&Row> =
-            self.rows.iter().filter(|row| row.guess != Guess::Wall).take(LISTED).collect();
+        let open: Vec<&Row> = self
+            .rows
+            .iter()
+            .filter(|row| !matches!(row.guess, Guess::Wall | Guess::Unknown))
+            .take(LISTED)
+            .collect();
         let inlet = self.rows.iter().find(|row| row.guess == Guess::Inlet);
         if open.is_empty() {
             return "# Nothing flows through the boundary.\n".into();

@@ -3,7 +3,7 @@
 use crate::{
     args::{GatesArgs, lines_of},
     figure_dir::FigureDir,
-    file::Misuse,
+    file::{self, Misuse},
     format::{count, csv_cell, csv_number, six_digits},
     job,
     results::Results,
@@ -29,7 +29,10 @@ pub fn execute(args: &GatesArgs) -> Result<()> {
     let statistics = gates::passages(&results.tracks, gates.clone(), (&domain, end))?;
     let within = match args.within[..] {
         [] => Vec::new(),
-        _ => gates::probabilities(&results.tracks, gates, (&domain, end), &args.within)?,
+        _ => {
+            let times = lengths(&args.within, &results)?;
+            gates::probabilities(&results.tracks, gates, (&domain, end), &times)?
+        }
     };
     let folder = results.out(args.out.as_deref(), "gates")?;
     let mut figures = FigureDir::at(&folder, false)?;
@@ -107,15 +110,39 @@ fn known(results: &Results) -> Result<(Vec<Gate>, Domain, f64)> {
     Ok((case, domain, end))
 }
 
+/// Times since the release, in the unit of the run.
+fn lengths(given: &[String], results: &Results) -> Result<Vec<f64>> {
+    let unit = results.units().time;
+    let length = |text: &String| {
+        let time = file::length(text)
+            .map_err(|reason| Misuse::error(format!("--within {text}: {reason}")))?;
+        if !(time >= 0.0 && time.is_finite()) {
+            return Err(Misuse::error(format!(
+                "--within is {text}; give a finite time of 0 or more"
+            )));
+        }
+        match text.trim().parse::<f64>().is_err() && !file::is_seconds(&unit) {
+            true => Err(Misuse::error(format!(
+                "--within is {text}, but times of the run are in {unit}; give a number in this unit"
+            ))),
+            false => Ok(time),
+        }
+    };
+    given.iter().map(length).collect()
+}
+
 /// The table of probabilities.
 fn within_text(within: &[Probability]) -> String {
     if within.is_empty() {
         return String::new();
     }
     let head = ["Gate", "Within", "Probability", "95 % from", "to", "Reached", "Of"];
-    let percent = |part: f64| format!("{:.2} %", 100.0 * part);
     let row = |of: &Probability| {
         let [low, high] = of.interval;
+        let percent = |part: f64| match of.of {
+            0 => "–".into(),
+            _ => format!("{:.2} %", 100.0 * part),
+        };
         vec![
             of.gate.clone(),
             six_digits(of.within).to_string(),
@@ -127,7 +154,13 @@ fn within_text(within: &[Probability]) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = within.iter().map(row).collect();
-    format!("\n{}", columns(&[vec![head.map(String::from).to_vec()], rows].concat()))
+    let mut text =
+        format!("\n{}", columns(&[vec![head.map(String::from).to_vec()], rows].concat()));
+    if within.iter().any(|of| of.of == 0) {
+        text +=
+            "the run is too short to follow a particle for some of these times after its release\n";
+    }
+    text
 }
 
 fn within_csv(within: &[Probability]) -> String {

@@ -29,13 +29,19 @@ struct Row {
     observations: usize,
     /// Times that were compared, with the start.
     times: Vec<f64>,
-    /// The distance of both at the start.
-    start: f64,
+    /// The distance of both at each of these.
+    separations: Vec<f64>,
     skill: Option<Skill>,
 }
 
 pub fn execute(args: &SkillArgs) -> Result<()> {
     let results = Results::open(&args.run)?;
+    if results.tracks.num_instances().is_some() {
+        return Err(Misuse::error(
+            "the slots of the run are used again (outlets, sources); drifters are compared with particles that have a slot \
+             of their own",
+        ));
+    }
     let drifters = drifters(args, &results)?;
     let count = results.tracks.num_particles();
     if drifters.len() > count {
@@ -143,9 +149,16 @@ fn compare(
         particle,
         observations: drifter.time.len(),
         times: found.iter().map(|(time, ..)| *time).collect(),
-        start: observed.first().zip(computed.first()).map_or(f64::NAN, |(a, b)| distance(*a, *b)),
+        separations: found.iter().map(|(_, a, b)| distance(*a, *b)).collect(),
         skill: Skill::of(&observed, &computed, distance),
     })
+}
+
+impl Row {
+    /// The distance at the start.
+    fn start(&self) -> f64 {
+        self.separations.first().copied().unwrap_or(f64::NAN)
+    }
 }
 
 /// The mean score of the drifters that have one.
@@ -175,7 +188,7 @@ fn text(rows: &[Row], unit: &str) -> String {
             row.particle.to_string(),
             row.times.len().to_string(),
             row.observations.to_string(),
-            if row.start.is_nan() { "–".into() } else { four_digits(row.start) },
+            if row.times.is_empty() { "–".into() } else { four_digits(row.start()) },
             number(Skill::mean_separation),
             number(|skill| skill.separations.last().copied().unwrap_or(f64::NAN)),
             number(|skill| skill.length),
@@ -199,7 +212,7 @@ fn csv(rows: &[Row]) -> String {
         });
         let numbers = numbers.map(csv_number).join(",");
         let (id, compared) = (csv_cell(&row.id.to_string()), row.times.len());
-        let start = csv_number(row.start);
+        let start = csv_number(row.start());
         writeln!(text, "{id},{},{compared},{},{start},{numbers}", row.particle, row.observations)
             .ok();
     }
@@ -210,9 +223,7 @@ fn csv(rows: &[Row]) -> String {
 fn separations(rows: &[Row]) -> String {
     let mut text = "drifter,particle,time,separation\n".to_string();
     for row in rows {
-        let later = row.skill.iter().flat_map(|skill| &skill.separations);
-        let all = std::iter::once(&row.start).chain(later);
-        for (time, separation) in row.times.iter().zip(all) {
+        for (time, separation) in row.times.iter().zip(&row.separations) {
             let [time, separation] = [*time, *separation].map(csv_number);
             writeln!(text, "{},{},{time},{separation}", row.id, row.particle).ok();
         }
@@ -227,7 +238,7 @@ fn row_json(row: &Row) -> Value {
         "particle": row.particle,
         "compared": row.times.len(),
         "observations": row.observations,
-        "start": row.start,
+        "start": row.start(),
         "mean_separation": skill.map(Skill::mean_separation),
         "last_separation": skill.and_then(|skill| skill.separations.last()),
         "length": skill.map(|skill| skill.length),

@@ -22,8 +22,8 @@ pub struct Execution {
     /// How gradients go back through the run, and what is kept for it. Without tracked gradients it has no
     /// effect.
     pub adjoint: Adjoint,
-    /// Whether a run on a device that tracks gradients may lose particles because a velocity is not finite, as other runs
-    /// may: they end as [`NonFinite`](crate::Status::NonFinite), with the gradients of their last positions. By default they
+    /// Whether a run with gradients (on a device that tracks them, and in [`Tracer::evaluate`](crate::Tracer::evaluate)) may lose
+    /// particles because a velocity is not finite, as other runs may: they end as [`NonFinite`](crate::Status::NonFinite), with the gradients of their last positions. By default they
     /// are an error there, [`Error::Lost`](crate::Error::Lost).
     pub allow_non_finite: bool,
     /// The engine that tests require; `None` for the fused one where it can take the steps.

@@ -101,7 +101,7 @@ fn gradient_of_factor(
         Scheme::DormandPrince => tracer.tolerance(Tolerance::new(1e-6, 1e-6)),
         _ => tracer,
     };
-    let tracer = tracer.save(SaveAt::EverySteps(5)).save_velocity(true);
+    let tracer = tracer.save(SaveAt::EverySteps(5)).save_velocity(true).allow_non_finite(true);
     let count = points.len();
     let tracks = tracer.trace(&Seeds::list(points).unwrap()).unwrap();
     let mask: Vec<i32> = (0..count).map(|row| i32::from(Some(row) == masked)).collect();

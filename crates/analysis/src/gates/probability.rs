@@ -32,16 +32,21 @@ impl Passages {
         end: f64,
     ) -> Vec<Probability> {
         let mut counts = vec![[0_u64; 2]; self.gates.len()];
-        let is_followed =
-            |visitor: &Visitor| (end - visitor.release_time).abs() >= within * (1.0 - 1e-12);
+        // Times may be far from 0, and their differences rounded.
+        let rounding = |time: f64| 1e-12 * within + 4.0 * f64::EPSILON * end.abs().max(time.abs());
+        let is_followed = |visitor: &Visitor| {
+            let time = visitor.release_time;
+            (end - time).abs() >= within - rounding(time)
+        };
         for visitor in visitors.into_iter().filter(is_followed) {
             let stays = self.stays.get(&(visitor.slot, visitor.generation));
             for (gate, [reached, of]) in counts.iter_mut().enumerate() {
                 let stay = stays.into_iter().flatten().find(|stay| stay.gate == gate);
                 let first = stay.and_then(|stay| stay.first);
                 let starts = self.gates[gate].is_region() && self.starts_in(gate, &visitor, stay);
+                let time = visitor.release_time;
                 let in_time =
-                    first.is_some_and(|first| (first - visitor.release_time).abs() <= within);
+                    first.is_some_and(|first| (first - time).abs() <= within + rounding(time));
                 *reached += u64::from(starts || in_time);
                 *of += 1;
             }

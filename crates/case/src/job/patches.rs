@@ -86,15 +86,15 @@ pub fn traced_domain(case: &Case, loaded: &LoadedField) -> Result<Domain> {
 /// Whether the box of a patch has a part with an area of a side of the domain, which is at a coordinate along an axis.
 fn is_on_side(patch: &file::Patch, domain: &Domain, (axis, side): (usize, f64)) -> bool {
     let size = domain.size();
-    // The box of a patch is widened by rounding errors; see `Patch`.
-    let near = 1e-6 * size.into_iter().filter(|x| x.is_finite()).fold(0.0, f64::max);
+    // The box of a patch is widened by no less; see `Patch`.
+    let near = 1e-9 * size.into_iter().filter(|x| x.is_finite()).fold(0.0, f64::max);
     (0..3).all(|d| {
         let low = patch.low.map_or(f64::NEG_INFINITY, |low| low[d]);
         let high = patch.high.map_or(f64::INFINITY, |high| high[d]);
         match () {
             () if d == axis => low - near <= side && side <= high + near,
             () if domain.is_flat(d) => true,
-            () => high.min(domain.high[d]) - low.max(domain.low[d]) > near,
+            () => high.min(domain.high[d]) - low.max(domain.low[d]) > 1e-6 * size[d],
         }
     })
 }

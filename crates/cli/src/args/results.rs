@@ -1,7 +1,6 @@
 //! Arguments of the commands that evaluate runs.
 
 use super::OutputArgs;
-use crate::file;
 use burntrace::analysis::density::Kernel;
 use burntrace_plot::{
     color::ColorMap,
@@ -250,8 +249,8 @@ pub struct GatesArgs {
     pub run: PathBuf,
     /// Print the probability of getting to each gate within a time since the release, with its interval of confidence: a number, or
     /// a duration such as "3 d"; can be repeated
-    #[arg(long, value_name = "TIME", value_parser = file::length)]
-    pub within: Vec<f64>,
+    #[arg(long, value_name = "TIME")]
+    pub within: Vec<String>,
     /// Also write all crossings, one in a row, as `crossings.csv`
     #[arg(long)]
     pub crossings: bool,

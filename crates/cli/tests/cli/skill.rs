@@ -67,6 +67,18 @@ fn skill_of_a_particle_that_is_a_tenth_too_fast_is_nine_tenths() {
 }
 
 #[test]
+fn runs_that_use_slots_again_have_no_skill() {
+    let folder = folder();
+    let case = CASE.replace("x = \"exit\"", "x = [\"clamp\", \"outlet\"]")
+        + "[inlet]\nkind = \"face\"\nface = \"x-low\"\n";
+    std::fs::write(folder.path().join("case.toml"), case).unwrap();
+    let run = burntrace(folder.path(), &["run", "case.toml", "--out", "again"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let refused = burntrace(folder.path(), &["skill", "again", "--observed", "drifters.csv"]);
+    assert_refused(&refused, 2, &["the slots of the run are used again"]);
+}
+
+#[test]
 fn files_of_drifters_that_do_not_fit_are_refused() {
     let folder = folder();
     let refused = |name: &str, content: &str, parts: &[&str]| {
@@ -108,6 +120,10 @@ fn gates_within_a_time_have_a_probability() {
     );
     // The run is shorter than that.
     assert_eq!(late["of"], 0);
+    for (given, part) in [("-1", "0 or more"), ("soon", "give a number, or a duration")] {
+        let within = format!("--within={given}");
+        assert_refused(&burntrace(folder.path(), &["gates", "out", &within]), 2, &[part]);
+    }
     let shown = text(&burntrace(folder.path(), &["gates", "out", "--within", "2"]).stdout);
     assert!(shown.contains("50.00 %"), "{shown}");
 }

@@ -20,7 +20,7 @@ const BATCH: usize = 1 << 16;
 /// What a part of a boundary is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartOf {
-    /// A group of faces of the mesh, which its file names.
+    /// A group of faces of the mesh, which its file names, without those of groups before it.
     Group(String),
     /// Faces of a mesh in no group that are connected without a sharp edge, of 45 degrees or more, between them.
     Connected,
@@ -141,10 +141,12 @@ fn of_mesh(field: &dyn Field, mesh: &Mesh, time: f64) -> Result<Vec<BoundaryPart
     let mut parts = Vec::new();
     let mut named = HashSet::new();
     for group in mesh.face_groups() {
-        let is_own = |face: &&OpenFace| group.tags.contains(&tag(face));
+        let is_own = |face: &&OpenFace| group.tags.contains(&tag(face)) && !named.contains(*face);
         let faces: Vec<OpenFace> = open.iter().filter(is_own).copied().collect();
-        named.extend(faces.iter().copied());
-        parts.push((PartOf::Group(group.name.clone()), faces));
+        if !faces.is_empty() {
+            named.extend(faces.iter().copied());
+            parts.push((PartOf::Group(group.name.clone()), faces));
+        }
     }
     let rest: Vec<OpenFace> = open.into_iter().filter(|face| !named.contains(face)).collect();
     let smooth = mesh.smooth_parts(&rest).into_iter().map(|faces| (PartOf::Connected, faces));
@@ -206,7 +208,8 @@ fn of_box(field: &dyn Field, time: f64) -> Result<Option<Vec<BoundaryPart>>> {
             part.add(points, &velocities(field, &positions, time)?);
         }
         let (axis, is_high) = (face as usize / 2, face as usize % 2 == 1);
-        part.faces = (0..3).filter(|d| *d != axis).map(|d| nodes[d].len().max(2) - 1).product();
+        part.faces = points.len()
+            / (0..3).filter(|d| *d != axis && !domain.is_flat(*d)).map(|_| 2).product::<usize>();
         let (mut low, mut high) = (domain.low, domain.high);
         (low[axis], high[axis]) = match is_high {
             true => (high[axis], high[axis]),
@@ -292,6 +295,22 @@ mod tests {
         assert_eq!((high.low[0], high.high, high.unknown), (2.0, [2.0, 1.0, 2.0], 0.0));
         assert!((low.outflow - 3.0).abs() < 1e-12 && low.inflow == 0.0, "{low:?}");
         assert!((high.outflow - 9.0).abs() < 1e-12, "{high:?}");
+    }
+
+    /// A shear between two walls, in a flat domain: the flux through an end is that of its mean.
+    #[test]
+    fn fluxes_of_a_formula_are_integrals_over_its_box() {
+        let flow = crate::Flow::named("shear").unwrap();
+        let field = crate::Analytic::new(flow, &Device::flex(), Precision::F64);
+        let parts = boundary_parts(&field, 0.0).unwrap();
+        let domain = field.domain();
+        let Some(parts) = parts else { panic!("{domain:?}") };
+        assert_eq!(parts.len(), (0..3).filter(|d| !domain.is_flat(*d)).count() * 2);
+        let leaving = sum(&parts, |part| part.outflow) - sum(&parts, |part| part.inflow);
+        let through = sum(&parts, |part| part.outflow);
+        assert!(through > 0.0 && leaving.abs() < 1e-9 * through, "{parts:?}");
+        let is_flat = domain.is_flat(2);
+        assert_eq!(parts[0].faces, if is_flat { INTERVALS } else { INTERVALS * INTERVALS });
     }
 
     /// Two hexahedra beside each other, of which one has a corner moved out, and perhaps a name for their end.

@@ -246,9 +246,10 @@ pub(crate) fn velocities(
 ) -> Result<Vec<[f64; 3]>> {
     let position = on_device(field, positions);
     // The fused operation is faster.
-    on_host(&match field.sampled() {
-        Some(_) => samples_from_origin(field, position, time)?.narrow(1, 0, 3),
-        None => velocity(field, position, time)?,
+    let is_sampled = field.sampled().is_some() && field.origin_view().is_some();
+    on_host(&match is_sampled {
+        true => samples_from_origin(field, position, time)?.narrow(1, 0, 3),
+        false => velocity(field, position, time)?,
     })
 }
 

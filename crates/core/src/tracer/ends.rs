@@ -211,13 +211,14 @@ impl Account {
 
 impl Account {
     /// Refuses particles that were lost because a velocity is not finite.
-    pub fn check_finite(&self) -> Result<()> {
+    pub fn check_finite(&self, schedule: &Schedule) -> Result<()> {
         let of =
             |(status, count): &(Status, usize)| (*status == Status::NonFinite).then_some(*count);
         let Some(count) = self.counts.iter().find_map(of) else { return Ok(()) };
         let lost = self.ends.status.iter().zip(&self.ends.end_time).enumerate();
         let lost = lost.filter(|(_, (status, _))| **status == Status::NonFinite);
-        let first = lost.min_by(|(_, (_, a)), (_, (_, b))| a.total_cmp(b));
+        let since = |time: &f64| (time - schedule.span.t0).abs();
+        let first = lost.min_by(|(_, (_, a)), (_, (_, b))| since(a).total_cmp(&since(b)));
         let (first, time) = first.map_or((0, f64::NAN), |(slot, (_, time))| (slot, *time));
         Err(Error::Lost { count, first, time })
     }

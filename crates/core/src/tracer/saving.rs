@@ -164,7 +164,7 @@ impl Run<'_> {
         let field = (self.tracer.field, self.counts.steps);
         let account = ends::account(&rows, self.schedule, &slots, field)?;
         if self.is_tracked && !self.tracer.execution.allow_non_finite {
-            account.check_finite()?;
+            account.check_finite(self.schedule)?;
         }
         let end_times = fraction
             .map(|fraction| ends::times_in_graph(fraction, &rows, &account.ends, self.schedule));

@@ -62,7 +62,7 @@ pub(crate) trait Region<F: Float>: Sync {
     /// cell plus its local number, and a vector as in [`Edge`].
     fn edge(&self, p: [F; 3], cell: i32) -> (i32, [F; 3]);
 
-    /// A boundary face, numbered as by [`edge`](Self::edge), near a position; `None` if it is plane.
+    /// A boundary face, numbered as by [`edge`](Self::edge), near a position; `None` if its cell is a linear image of its type's reference cell.
     fn surface(&self, _p: [F; 3], _face: i32) -> Option<Surface<F>> {
         None
     }

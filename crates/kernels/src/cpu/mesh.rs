@@ -170,7 +170,7 @@ pub(super) trait CellGeometry<F: Real>: CellFlow<F> + Sync {
         0
     }
 
-    /// A curved face of a cell near a position; `None` if it is plane.
+    /// A curved face of a cell near a position; `None` if its cell is a linear image of its type's reference cell.
     fn surface(&self, _cell: usize, _p: [F; 3], _face: usize) -> Option<Surface<F>> {
         None
     }
