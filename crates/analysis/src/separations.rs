@@ -77,7 +77,7 @@ pub struct PairClass {
 pub struct Exponent {
     /// The distance at which the growth starts.
     pub distance: f64,
-    /// ln r / <T>, where T is the time in which pairs grow by the factor r (V. Artale et al., 1997, *Phys. Fluids* 9:3162; E. Aurell et al.,
+    /// ln r / T, where T is the mean time in which pairs grow by the factor r (V. Artale et al., 1997, *Phys. Fluids* 9:3162; E. Aurell et al.,
     /// 1997, *J. Phys. A* 30:1).
     pub rate: f64,
     /// Number of pairs that grew by the factor.
