@@ -397,8 +397,8 @@ fn gradients_in_segments_take_the_memory_of_a_segment() {
     assert!(graph.0 > 10.0 * short.0, "{short:?}, {graph:?}");
 }
 
-/// 30 losses of a network before a step of the training, with what stays of them, and how many times longer the step takes.
-fn losses_before_a_step(keeps_graph: bool) -> (f64, f64) {
+/// Losses of a network before a step of the training: what stays of them, and how many times longer the next nine steps take.
+fn losses_before_a_step((count, keeps_graph): (usize, bool)) -> (f64, f64) {
     let device = Device::flex().autodiff();
     let layer = |n, m| Tensor::<2>::ones([n, m], &device).mul_scalar(0.01).require_grad();
     let (first, second) = (layer(3, 16), layer(16, 3));
@@ -412,31 +412,36 @@ fn losses_before_a_step(keeps_graph: bool) -> (f64, f64) {
         loss(&tracer.trace(&seeds).unwrap()).backward();
         start.elapsed().as_secs_f64()
     };
+    let median = || {
+        let mut all: Vec<f64> = (0..9).map(|_| step()).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        all[4]
+    };
     step();
-    let before = step();
+    let before = median();
     let live = LIVE.load(Relaxed);
-    for _ in 0..30 {
+    for _ in 0..count {
         match keeps_graph {
             true => loss(&tracer.trace(&seeds).unwrap()).inner(),
             false => tracer.evaluate(&seeds, loss).unwrap(),
         };
     }
     let stays = LIVE.load(Relaxed) as f64 - live as f64;
-    (stays / MIB, step() / before)
+    // One step alone varies by a half on a busy machine.
+    let after = (0..9).map(|_| step()).sum::<f64>() / 9.0;
+    (stays / MIB, after / before)
 }
 
 #[test]
 #[ignore = "measures the whole process: by hand, alone"]
 fn losses_that_are_evaluated_leave_nothing_and_slow_no_later_step() {
-    let both = [true, false].map(losses_before_a_step);
-    for ((stays, ratio), what) in both.iter().zip(["trace", "evaluate"]) {
-        println!(
-            "30 losses by {what}: {stays:.2} MiB stay, the next step takes {ratio:.2} times as long"
-        );
+    let both = [(30, true), (1000, false)].map(losses_before_a_step);
+    for ((stays, ratio), what) in both.iter().zip(["30 losses by trace", "1,000 by evaluate"]) {
+        println!("{what}: {stays:.2} MiB stay, the next nine steps take {ratio:.2} times as long");
     }
     let [(kept, slow), (left, ratio)] = both;
     assert!(kept > 5.0 && slow > 5.0, "{kept}, {slow}");
-    assert!(left < 0.05 && ratio < 1.5, "{left}, {ratio}");
+    assert!(left < 0.05 && ratio < 1.2, "{left}, {ratio}");
 }
 
 /// The seconds of a run of 1,000 particles with its backward pass, and the bytes that the run keeps for it.
