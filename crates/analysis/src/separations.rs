@@ -13,7 +13,7 @@
 //! # Ok::<(), burntrace_analysis::Error>(())
 //! ```
 
-use crate::{Error, Result};
+use crate::{Error, Result, skill::straight};
 use std::collections::HashMap;
 
 /// Which pairs are followed, and at which distances their growth is measured.
@@ -157,10 +157,10 @@ impl Separations {
                 pair.is_apart = true;
                 continue;
             };
-            let square: f64 = (0..3).map(|d| (a[d] - b[d]).powi(2)).sum();
+            let distance = straight(a, b);
             let (count, sum) = &mut sums[pair.class as usize];
-            (*count, *sum) = (*count + 1, *sum + square);
-            pair.grow(time, 0.5 * square.ln(), unit, &mut self.growth);
+            (*count, *sum) = (*count + 1, *sum + distance * distance);
+            pair.grow(time, distance.ln(), unit, &mut self.growth);
         }
         self.times.push((time - self.start).abs());
         for (class, (count, sum)) in self.classes.iter_mut().zip(sums) {
@@ -220,7 +220,7 @@ fn close_pairs(options: &PairOptions, time: f64, positions: &[Option<[f64; 3]>])
         let around = (0..27).map(|k| [x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1]);
         for other in around.filter_map(|key| cells.get(&key)).flatten() {
             let Some(q) = positions[*other as usize] else { continue };
-            let distance = (0..3).map(|d| (p[d] - q[d]).powi(2)).sum::<f64>().sqrt();
+            let distance = straight(p, q);
             if !(distance > first && distance <= last) {
                 continue;
             }
@@ -248,11 +248,8 @@ pub fn spacing(positions: &[Option<[f64; 3]>]) -> Option<f64> {
     let some = scattered(positions.len()).filter_map(|i| Some((i, positions[i]?))).take(200);
     let nearest = some.filter_map(|(i, p)| {
         let others = positions.iter().enumerate().filter(|(k, _)| *k != i);
-        let squares = others.filter_map(|(_, q)| {
-            let q = (*q)?;
-            Some((0..3).map(|d| (p[d] - q[d]).powi(2)).sum::<f64>())
-        });
-        squares.filter(|square| *square > 0.0).min_by(f64::total_cmp).map(f64::sqrt)
+        let distances = others.filter_map(|(_, q)| Some(straight(p, (*q)?)));
+        distances.filter(|distance| *distance > 0.0).min_by(f64::total_cmp)
     });
     let mut nearest: Vec<f64> = nearest.collect();
     nearest.sort_unstable_by(f64::total_cmp);

@@ -14,30 +14,25 @@ pub fn passages(
     gates: Vec<Gate>,
     (domain, end): (&Domain, f64),
 ) -> Result<PassageStatistics> {
-    Ok(all_passages(tracks, gates, domain)?.result(visitors(tracks, end)?))
+    Ok(passages_within(tracks, gates, (domain, end), &[])?.0)
 }
 
-/// The probabilities of getting to each gate of a finished run within some times since the release.
-pub fn probabilities(
+/// The same, with the probabilities of getting to each gate within some times since the release.
+pub fn passages_within(
     tracks: &Tracks,
     gates: Vec<Gate>,
     (domain, end): (&Domain, f64),
     within: &[f64],
-) -> Result<Vec<Probability>> {
-    let passages = all_passages(tracks, gates, domain)?;
-    let visitors = visitors(tracks, end)?;
-    let of_time = |time: &f64| passages.within(*time, visitors.iter().copied(), end);
-    Ok(within.iter().flat_map(of_time).collect())
-}
-
-/// All crossings of a run.
-fn all_passages(tracks: &Tracks, gates: Vec<Gate>, domain: &Domain) -> Result<Passages> {
+) -> Result<(PassageStatistics, Vec<Probability>)> {
     let gates: Vec<Gate> = gates.into_iter().map(|gate| gate.extended(domain)).collect();
     let mut passages = Passages::new(&gates);
     for crossings in tracks.crossings() {
         passages.add(&crossings?);
     }
-    Ok(passages)
+    let visitors = visitors(tracks, end)?;
+    let of_time = |time: &f64| passages.within(*time, visitors.iter().copied(), end);
+    let probabilities = within.iter().flat_map(of_time).collect();
+    Ok((passages.result(visitors), probabilities))
 }
 
 /// The released particles of a run.

@@ -8,7 +8,7 @@ use crate::{
     job,
 };
 use anyhow::Result;
-use burntrace_analysis::statistics::interpolate;
+use burntrace_analysis::{skill::straight, statistics::interpolate};
 use burntrace_core::{Courant, Precision, Scheme, Span, Status, Tracks, sphere};
 use serde::Serialize;
 
@@ -221,8 +221,7 @@ fn distance(radius: Option<f64>, from: &[f64; 3], to: &[f64; 3]) -> f64 {
     let place = |position: &[f64; 3]| {
         radius.map_or(*position, |radius| sphere::in_space(radius, *position))
     };
-    let (from, to) = (place(from), place(to));
-    (0..3).map(|d| (to[d] - from[d]).powi(2)).sum::<f64>().sqrt()
+    straight(place(from), place(to))
 }
 
 impl Ends {

@@ -4,6 +4,7 @@ use crate::{
     args::InfoArgs,
     file::{Interpolation, Misuse},
     format::{counted, four_digits, rounded_to_extent, twelve_digits},
+    gates::columns,
     info,
     job::FieldFiles,
 };
@@ -164,18 +165,14 @@ impl Report {
         let (inflow, outflow) = (self.inflow, self.outflow);
         let _ =
             writeln!(text, "flux       {} in, {} out", four_digits(inflow), four_digits(outflow));
-        let head = ["part", "in", "out", "area", "mean", "faces", "where"].map(String::from);
-        let mut table = vec![head];
         let total = inflow.max(outflow);
-        table.extend(self.rows.iter().take(LISTED).map(|row| row.cells(total)));
-        let width =
-            |column: usize| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..7).map(width).collect();
-        for row in &table {
-            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-            let line = cells.collect::<Vec<_>>().join("  ");
-            text.push_str(line.trim_end());
-            text.push('\n');
+        let listed = || self.rows.iter().take(LISTED);
+        let head = ["part", "in", "out", "area", "mean", "faces"].map(String::from);
+        let rows = std::iter::once(head).chain(listed().map(|row| row.cells(total)));
+        let table = columns(&rows.map(Vec::from).collect::<Vec<_>>());
+        let places = std::iter::once("where".to_string()).chain(listed().map(Row::place));
+        for (line, place) in table.lines().zip(places) {
+            let _ = writeln!(text, "{line}  {place}");
         }
         if let Some(rest) = self.rows.get(LISTED..).filter(|rest| !rest.is_empty()) {
             let sum = |of: fn(&BoundaryPart) -> f64| {
@@ -297,7 +294,7 @@ fn faces(text: &mut String, rows: &[Row], inlet: Option<&Row>) {
 
 impl Row {
     /// The cells of a line of the table. Of a flux, what is below a millionth of the total is rounding.
-    fn cells(&self, total: f64) -> [String; 7] {
+    fn cells(&self, total: f64) -> [String; 6] {
         let part = &self.part;
         let flux = |x: f64| four_digits(if x < 1e-6 * total { 0.0 } else { x });
         let mean = (part.outflow - part.inflow) / part.area;
@@ -308,7 +305,6 @@ impl Row {
             four_digits(part.area),
             four_digits(if mean.abs() * part.area < 1e-6 * total { 0.0 } else { mean.abs() }),
             part.faces.to_string(),
-            self.place(),
         ]
     }
 

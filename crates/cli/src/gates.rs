@@ -26,14 +26,9 @@ use std::{
 pub fn execute(args: &GatesArgs) -> Result<()> {
     let results = Results::open(&args.run)?;
     let (gates, domain, end) = known(&results)?;
-    let statistics = gates::passages(&results.tracks, gates.clone(), (&domain, end))?;
-    let within = match args.within[..] {
-        [] => Vec::new(),
-        _ => {
-            let times = lengths(&args.within, &results)?;
-            gates::probabilities(&results.tracks, gates, (&domain, end), &times)?
-        }
-    };
+    let times = lengths(&args.within, &results)?;
+    let (statistics, within) =
+        gates::passages_within(&results.tracks, gates, (&domain, end), &times)?;
     let folder = results.out(args.out.as_deref(), "gates")?;
     let mut figures = FigureDir::at(&folder, false)?;
     let mut written = Vec::new();

@@ -43,7 +43,7 @@ impl Passages {
             for (gate, [reached, of]) in counts.iter_mut().enumerate() {
                 let stay = stays.into_iter().flatten().find(|stay| stay.gate == gate);
                 let first = stay.and_then(|stay| stay.first);
-                let starts = self.gates[gate].is_region() && self.starts_in(gate, &visitor, stay);
+                let starts = self.starts_in(gate, &visitor, stay);
                 let time = visitor.release_time;
                 let in_time =
                     first.is_some_and(|first| (first - time).abs() <= within + rounding(time));
