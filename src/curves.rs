@@ -3,6 +3,7 @@
 
 use burntrace_analysis::gates::{GatePassages, PassageStatistics};
 use burntrace_analysis::separations::{PairClass, PairStatistics};
+use burntrace_analysis::spectrum::{VelocityComponent, VelocityStatistics};
 use burntrace_analysis::statistics::{EndStatistics, SaveStatistics, TrackStatistics};
 use burntrace_io::tracks::Units;
 use burntrace_plot::{Axis, Curves, Histogram};
@@ -201,6 +202,49 @@ pub fn of_pairs(statistics: &PairStatistics, units: &Units) -> Vec<NamedCurves> 
         all.push(NamedCurves { name: "exponents", caption, curves });
     }
     all
+}
+
+/// The autocorrelation of [velocities](crate::analysis::spectrum) along tracks by lag, and their spectrum if there is one: of the components that
+/// vary, which have the first three names, and of their sum.
+pub fn of_velocities(
+    statistics: &VelocityStatistics,
+    names: [&str; 4],
+    units: &Units,
+) -> Vec<NamedCurves> {
+    let components = statistics.components.iter().chain([&statistics.total]);
+    let all: Vec<_> =
+        names.into_iter().zip(components).filter(|(_, of)| of.variance > 0.0).collect();
+    let series = |at: &[f64], values: fn(&VelocityComponent) -> &Vec<f64>| {
+        let points = |of| at.iter().zip(values(of)).map(|(x, y)| [*x, *y]).collect();
+        all.iter().map(|(name, of)| (name.to_string(), points(of))).collect()
+    };
+    let correlation = Curves {
+        axes: [axis("lag", units.time.clone()), axis("autocorrelation", String::new())],
+        log: [false; 2],
+        series: series(&statistics.lags, |of| &of.correlation),
+        bands: Vec::new(),
+        title: "autocorrelation of velocities".into(),
+    };
+    let caption =
+        "The autocorrelation of the velocities along tracks, by component and of their sum.";
+    let mut curves = vec![NamedCurves { name: "autocorrelation", caption, curves: correlation }];
+    if statistics.whole > 0 {
+        let [per, density] = match (units.length.as_str(), units.time.as_str()) {
+            (_, "") => [String::new(), String::new()],
+            ("", time) => [format!("1/{time}"), String::new()],
+            (length, time) => [format!("1/{time}"), format!("{length}²/{time}")],
+        };
+        let spectrum = Curves {
+            axes: [axis("frequency", per), axis("power spectral density", density)],
+            log: [true; 2],
+            series: series(&statistics.frequencies, |of| &of.spectrum),
+            bands: Vec::new(),
+            title: "spectrum of velocities".into(),
+        };
+        let caption = "The power spectral density of the velocities along tracks, by component and of their sum.";
+        curves.push(NamedCurves { name: "spectrum", caption, curves: spectrum });
+    }
+    curves
 }
 
 /// Number of pairs below which an exponent is not drawn.

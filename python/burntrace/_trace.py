@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Keys of a call that are keys of a section of the case.
 _SECTIONS = {
-    "trace": ["t0", "t1", "dt", "steps", "scheme", "tolerance", "engine", "drift", "stagnant_speed"],
+    "trace": ["t0", "t1", "dt", "steps", "scheme", "tolerance", "engine", "drift", "stagnant_speed", "stop_when"],
     "save": ["velocity", "fluid_velocity", "sizes", "flow_map_gradient", "fields", "longitude"],
     "run": ["device", "precision", "threads", "memory", "strategy", "batch"],
     "domain": ["low", "high"],
@@ -70,7 +70,7 @@ def trace(
         is called after each save. An exception of it, as Ctrl-C, stops the run; it has the tracks so far as its attribute ``tracks``.
     t0, t1, dt, steps
         Start and end of the run, the length of a step (negative: backward in time), and their number.
-    scheme, tolerance, engine, drift, stagnant_speed
+    scheme, tolerance, engine, drift, stagnant_speed, stop_when
         As in ``[trace]`` of a case file, such as ``scheme="rk4"`` and ``tolerance={"relative": 1e-6, "absolute": 1e-9}``.
     save : int, float, text, list or dict, optional
         Number of steps between saves (an int), the time between them (a float, or text such as ``"1 h"``), a list of times, or a

@@ -272,3 +272,21 @@ def test_a_graphics_card_is_found_or_what_is_missing_is_said():
 def test_devices_have_names():
     assert "flex" in dict(bt.devices())
     assert bt.trace(rotation(), [[0.1, 0.1, 0.0]], t1=1.0, dt=0.1, device="ndarray").counts() == {"active": 1}
+
+
+def test_what_adds_up_along_tracks_and_conditions():
+    x = y = np.linspace(-1, 1, 9)
+    u, v = np.broadcast_to(-y[:, None], (9, 9)), np.broadcast_to(x, (9, 9))
+    field = bt.grid(u, v, x=x, y=y, arrays={"T": np.full((9, 9), 2.0)})
+    seeds = [[0.5, 0.0, 0.0], [0.0, -0.25, 0.0]]
+    fields = ["vorticity", "integral(T)", "integral(shear_rate)", "maximum(speed)", "path_length"]
+    keys = dict(t1=1.0, dt=0.01, precision="f64", stop_when=["age > 0.75", "path_length > 0.25"])
+    tracks = bt.trace(field, seeds, fields=fields, **keys)
+    assert tracks.counts() == {"stopped": 2}
+    np.testing.assert_allclose(tracks["path_length"][-1], [0.25, 0.1875], atol=1e-4)
+    np.testing.assert_allclose(tracks["integral(T)"][-1], [1.0, 1.5], atol=1e-4)
+    np.testing.assert_allclose(tracks["integral(shear_rate)"][-1], 0, atol=1e-12)
+    np.testing.assert_allclose(tracks["maximum(speed)"][-1], [0.5, 0.25], rtol=1e-6)
+    np.testing.assert_allclose(tracks["vorticity"][-1], [[0, 0, 2], [0, 0, 2]], atol=1e-12)
+    with pytest.raises(bt.Error, match="has no array `p`"):
+        bt.trace(field, seeds, fields=["integral(p)"], t1=1.0, dt=0.1)

@@ -51,6 +51,10 @@ pub enum Error {
     #[error("invalid pairs: {0}")]
     Pairs(String),
 
+    /// Invalid input of the statistics of velocities.
+    #[error("the statistics of velocities cannot be computed: {0}")]
+    Spectrum(String),
+
     /// The particles have no spread along an axis, so they do not determine a bandwidth.
     #[error("the particles do not determine a bandwidth: {0}; give a bandwidth as a length")]
     NoSpread(String),

@@ -6,6 +6,7 @@
 //! * [`ftle`]: finite-time Lyapunov exponents.
 //! * [`separations`]: how pairs of particles separate, and finite-size Lyapunov exponents.
 //! * [`skill`]: how well computed tracks follow observed ones.
+//! * [`spectrum`]: autocorrelation of velocities along tracks, integral time scale and spectrum.
 //! * [`gates`]: who crosses surfaces, and how long particles stay in regions.
 //!
 //! This crate neither opens files nor prints.
@@ -17,6 +18,7 @@ pub mod ftle;
 pub mod gates;
 pub mod separations;
 pub mod skill;
+pub mod spectrum;
 pub mod statistics;
 
 pub use error::{Error, Result};

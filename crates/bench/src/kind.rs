@@ -1,6 +1,7 @@
 //! The workloads: their names and sizes.
 
 use crate::tetrahedra::CUBES;
+use burntrace::Derived;
 
 /// Defines the workloads, with their names on the command line and their descriptions.
 macro_rules! workloads {
@@ -46,6 +47,8 @@ workloads! {
     Sphere "sphere" "as w2, where x and y are longitude and latitude on a sphere"
     W2Many "w2-many" "as w2, with 3,000,000 particles"
     Gates "w2-gates" "as w2, with a plane and a ball in the middle whose crossings are noted"
+    Strain "w2-strain" "as w2, with the integral of the shear rate along each track"
+    GateStrain "w2-gate-strain" "as w2-strain, with a plane in the middle whose crossings are noted"
     Step "step" "as w2, with an operation after each step, reflecting faces"
     ObstacleSurface "obstacle-surface" "as w2, sliding along a ball of 1,002,252 triangles in the middle"
     W3 "w3" "1,053,696 tetrahedra x 40 frames, linear in space and time"
@@ -159,6 +162,14 @@ impl WorkloadKind {
     /// A velocity that is added to the field's.
     pub fn drift(self) -> [f64; 3] {
         if self == WorkloadKind::W3Walls { [0.05; 3] } else { [0.0; 3] }
+    }
+
+    /// The arrays that follow from its velocity.
+    pub fn derived(self) -> &'static [Derived] {
+        match self {
+            WorkloadKind::Strain | WorkloadKind::GateStrain => &[Derived::ShearRate],
+            _ => &[],
+        }
     }
 
     /// The radius of the sphere that it is on: the one on whose equator a degree is a unit of length.

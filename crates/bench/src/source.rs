@@ -9,7 +9,7 @@ use burntrace::{
     Allowed, Analytic, BoundaryCondition, CellKind, CellVelocity, ClosedSurface, Domain, Field,
     FieldOptions, Floats, FrameData, FrameSource, GridField, GridSource, MeshField, MeshSource,
     Obstacle, Placement, PointField, PointSource, Precision, Shape, SourceError, Weighting,
-    burn::tensor::Device, mesh::Cells,
+    WithDerived, burn::tensor::Device, mesh::Cells,
 };
 
 /// A field on a device, and its size in bytes there.
@@ -36,7 +36,14 @@ impl From<GridField> for OnDevice {
 pub fn grid(workload: &Workload, device: &Device, precision: Precision) -> Result<GridField> {
     let radius = workload.kind.radius();
     let options = FieldOptions { precision, radius, ..FieldOptions::default() };
-    Ok(GridField::load(&mut Source::new(workload), device, &options)?)
+    let source = Source::new(workload);
+    Ok(match workload.kind.derived() {
+        [] => GridField::load(&mut { source }, device, &options)?,
+        wanted => {
+            let mut source = WithDerived::on_grid(source, wanted, radius)?;
+            GridField::load(&mut source, device, &options)?
+        }
+    })
 }
 
 /// Loads a workload's field onto a device.

@@ -4,7 +4,7 @@ use crate::{kind::WorkloadKind, source::OnDevice, workload::Workload};
 use anyhow::{Result, anyhow};
 use burntrace::{
     BoundaryCondition, Domain, Field, Gate, GateShape, Inertia, SaveAt, Seeds, Shape, Span,
-    Summary, Tracer,
+    Summary, Tally, Tracer,
     burn::tensor::{Tensor, TensorData},
     io,
 };
@@ -45,6 +45,11 @@ pub fn tracer(kind: WorkloadKind, field: &dyn Field, steps: u64) -> Tracer<'_> {
             let tracer = tracer.all_faces(wall).gate(Gate::new("middle", middle));
             tracer.gate(Gate::new("ball", GateShape::Region(ball)))
         }
+        WorkloadKind::Strain => tracer.all_faces(wall).tally("strain", strain()),
+        WorkloadKind::GateStrain => {
+            let middle = GateShape::plane([0.5; 3], [1.0, 0.0, 0.0]);
+            tracer.all_faces(wall).tally("strain", strain()).gate(Gate::new("middle", middle))
+        }
         WorkloadKind::Step => tracer.all_faces(wall).each_step(move |step| {
             let beside = (&step.after.device(), step.after.dtype());
             step.after + Tensor::from_data([kind.shift()], beside)
@@ -54,6 +59,11 @@ pub fn tracer(kind: WorkloadKind, field: &dyn Field, steps: u64) -> Tracer<'_> {
             None => tracer.all_faces(wall),
         },
     }
+}
+
+/// The integral of the shear rate.
+fn strain() -> Tally {
+    Tally::Integral("shear_rate".into())
 }
 
 /// A folder for the store of a run, which is removed with its content at the end.

@@ -36,6 +36,7 @@ mod run_info;
 mod shell;
 mod signals;
 mod skill;
+mod spectrum;
 mod sweep;
 mod terminal;
 mod verify;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         args::Command::Gates(gates) => gates::execute(&gates),
         args::Command::Pairs(pairs) => pairs::execute(&pairs),
         args::Command::Skill(skill) => skill::execute(&skill),
+        args::Command::Spectrum(spectrum) => spectrum::execute(&spectrum),
         args::Command::Render(render) => render::execute(&render),
         args::Command::View(view) => view::execute(&view),
         args::Command::Report(report) => report::execute(&report),

@@ -61,6 +61,9 @@ table! {
         ReusedSlots = "re-used slots (outlets and sources)";
         Hook = "an operation after each step";
         FlowMapGradient = "the gradient of the flow map";
+        Tallies = "tallies and conditions that end particles";
+        Conditions = "conditions that end particles";
+        TalliesOnHost = "tallies and conditions in tensor operations, on a graphics card or with an operation after each step";
         OwnField = "a field of your own";
         TensorSteps = "steps in tensor operations";
         Gradients = "tracked gradients";
@@ -106,6 +109,10 @@ table! {
             "run without it, or use differences of auxiliary seeds";
         TrackedInlets, TensorSteps: "they do not pass on these gradients", "detach the points";
         TrackedInlets, Hook: "it does not pass on these gradients", "detach the points, or run without it";
+        Tallies, Gradients: "what adds up along a track has no gradients", "omit them, or add up in the loss what saves have";
+        Conditions, FlowMapGradient: "the end that they cause moves with the seed", "omit them, or use differences of auxiliary seeds";
+        TalliesOnHost, ReusedSlots: "only CPUs follow the particles of a slot within a step", "use a CPU, and run without the operation";
+        TalliesOnHost, Tolerance: "only CPUs follow adaptive steps", "use a CPU, and run without the operation, or give a fixed step";
         Segments, Tracks: "Burn does not see the parameters in a closure, so that no segment can be taken again",
             "use `value_and_grad`, or `Adjoint::Graph`";
         Segments, TrackedValues: "the values of the field have a graph, which segments would consume more than once",

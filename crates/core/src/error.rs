@@ -263,6 +263,15 @@ pub enum Error {
     #[error("the stagnant speed is {0}; give a finite speed of 0 or more")]
     StagnantSpeed(f64),
 
+    /// A condition that ends particles is not valid.
+    #[error("the condition `{condition}`: {reason}")]
+    Stop {
+        /// The condition.
+        condition: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+
     /// Seeds are outside the region where particles can be released.
     #[error(
         "{outside} of {count} seeds are outside the {what} from ({}, {}, {}) to ({}, {}, {}), the \

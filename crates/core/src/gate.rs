@@ -47,7 +47,7 @@ impl Gate {
     /// [that in the domain](Gate::extended).
     pub fn contains(&self, position: [f64; 3]) -> bool {
         match &self.shape {
-            GateShape::Plane { .. } => false,
+            GateShape::Plane { .. } | GateShape::Polygon(_) => false,
             GateShape::Region(shape) => shape.contains(position),
         }
     }

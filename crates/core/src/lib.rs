@@ -32,6 +32,7 @@ mod solver;
 mod source;
 mod summary;
 mod surroundings;
+mod tally;
 mod tracer;
 mod tracks;
 
@@ -44,11 +45,11 @@ pub use error::{Error, Result};
 pub use execution::{Adjoint, Execution};
 pub use field::sphere;
 pub use field::{
-    Addend, Analytic, BoundaryPart, CellVelocity, Courant, Difference, Diffused, Domain,
+    Addend, Analytic, BoundaryPart, CellVelocity, Courant, Derived, Difference, Diffused, Domain,
     EARTH_RADIUS, Expression, Field, FieldArray, FieldFn, FieldOptions, Flow, FlowFrames, Formula,
     FrameData, FrameSource, Frames, GridField, GridSource, MeshField, MeshSource, Mixing,
     NotFinite, OutsideField, OutsideTime, PartOf, PeriodicAxis, PeriodicGrid, PointField,
-    PointSource, Samples, Slip, SourceError, Sum, boundary_parts,
+    PointSource, Samples, Slip, SourceError, Sum, WithDerived, boundary_parts,
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
@@ -75,6 +76,7 @@ pub use solver::{Solver, Tolerance};
 pub use source::{Rate, Source};
 pub use summary::{Engine, Summary};
 pub use surroundings::{Outlet, OutletAt, SeedsOutside, Surroundings};
+pub use tally::{SavedTally, StopCondition, Tally};
 pub use tracer::{
     CheckpointEvery, Control, DIAMETER, FLOW_MAP_GRADIENT, FLUID_VELOCITY, MASS, Observer,
     Prepared, Progress, RunState, Step, Tracer, evaluate, value_and_grad,

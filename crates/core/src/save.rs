@@ -73,6 +73,10 @@ pub struct Ends {
     pub mesh_face: Vec<Option<MeshFace>>,
     /// Index of the obstacle at which it ended, if it did; empty for runs without obstacles.
     pub obstacle: Vec<Option<usize>>,
+    /// Index of the [patch](crate::Surroundings::patches) through which it left the mesh, if it did; empty for runs without patches.
+    pub patch: Vec<Option<usize>>,
+    /// Index of the [condition](crate::Surroundings::stop_when) that ended it, if one did; empty for runs without conditions.
+    pub condition: Vec<Option<usize>>,
     /// Number of earlier particles in the slot; empty if slots are not re-used.
     pub generation: Vec<u32>,
 }

@@ -1,6 +1,6 @@
 //! What a run saves.
 
-use crate::{Field, Gate, SaveAt};
+use crate::{Field, Gate, SaveAt, SavedTally};
 
 /// What a run saves: positions and statuses, by default at the end only.
 ///
@@ -26,6 +26,8 @@ pub struct SaveRequest<'a> {
     pub sizes: bool,
     /// Gates whose crossings are noted.
     pub gates: Vec<Gate>,
+    /// What adds up along the tracks, saved as arrays `[saves, n, 1]`; NaN before the release, and kept at the end of a particle.
+    pub tallies: Vec<SavedTally>,
     /// Arrays that are sampled at the particles.
     pub arrays: Vec<SampledArray<'a>>,
 }

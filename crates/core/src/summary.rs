@@ -60,6 +60,9 @@ pub struct Summary {
     /// Number of particles that left the mesh through each of its patches, by name; empty for a run
     /// without patches.
     pub patches: Vec<(String, usize)>,
+    /// Number of particles that each condition has [ended](Status::Stopped); empty for a run without conditions.
+    #[serde(default)]
+    pub conditions: Vec<(String, usize)>,
     /// Batches of particles on the device.
     pub batches: BatchSummary,
     /// Frames read during the run, if the field did not hold all of them from the start.
@@ -105,7 +108,9 @@ impl Summary {
         let count = |of: &Summary, status| of.count(|other| other == status);
         let counts = Status::ALL.map(|status| (status, count(self, status) + count(piece, status)));
         self.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
-        for ((_, sum), (_, count)) in self.patches.iter_mut().zip(&piece.patches) {
+        let conditions = self.conditions.iter_mut().zip(&piece.conditions);
+        for ((_, sum), (_, count)) in self.patches.iter_mut().zip(&piece.patches).chain(conditions)
+        {
             *sum += count;
         }
         self.batches.join(piece.batches);

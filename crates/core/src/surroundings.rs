@@ -1,6 +1,6 @@
 //! What surrounds the particles, and where they end.
 
-use crate::{BoundaryCondition, Domain, Face, Inlet, Obstacle, Patch, Status};
+use crate::{BoundaryCondition, Domain, Face, Inlet, Obstacle, Patch, Status, StopCondition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,8 @@ pub struct Surroundings {
     /// those that walls hold, as in a corner of sliding walls or while the flow presses them against a wall.
     /// Motions shorter than the rounding of positions do not count as slow. 0 to end none.
     pub stagnant_speed: f64,
+    /// Conditions that end particles, as [`Status::Stopped`]: the first one that a particle meets.
+    pub stop_when: Vec<StopCondition>,
     /// How seeds outside the domain, the mesh or the field are handled.
     pub seeds_outside: SeedsOutside,
 }
@@ -62,6 +64,7 @@ impl Default for Surroundings {
             coast: BoundaryCondition::Stick,
             outlets: Vec::new(),
             stagnant_speed: 0.0,
+            stop_when: Vec::new(),
             seeds_outside: SeedsOutside::default(),
         }
     }

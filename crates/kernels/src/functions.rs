@@ -51,6 +51,9 @@ pub struct Particles {
     /// Derivatives of the positions by three numbers `[n, TANGENTS]`: those of x, then of y, then of z;
     /// [`advance`] takes them along. For [`IDENTITY`] at the start these are the gradients of the flow map.
     pub tangents: Option<Tensor<2>>,
+    /// What has added up along the track of each particle `[n, Tallies::width]`, in the field's precision; see
+    /// [`Segment::tallies`].
+    pub tallies: Option<Tensor<2>>,
     /// The slot of each row, counted from that of the launch, if rows are not in the order of slots; see
     /// [`Segment::slots`].
     pub slots: Option<Arc<[u32]>>,
@@ -81,6 +84,7 @@ impl Particles {
             record: Tensor::zeros([n, record::RECORD], (&device, DType::I32)),
             fraction: Tensor::zeros([n], (&device, dtype)),
             tangents: None,
+            tallies: None,
             slots: None,
         }
     }
@@ -278,7 +282,11 @@ pub fn advance(
     let (tangents, slots) = (particles.tangents.clone(), particles.slots.clone());
     assert!(tangents.is_none() || slots.is_none(), "tangents of rows in another order");
     segment.slots.clone_from(&slots);
-    let (state, geometry) = (whole_state(particles), buffers(geometry));
+    if particles.tallies.is_none() {
+        segment.tallies = Arc::default();
+    }
+    let width = particles.position.dims()[1];
+    let (state, geometry) = (whole_state(with_tallies(particles)), buffers(geometry));
     let tangents = tangents.map(|tangents| {
         let (state, geometry) = (state.clone(), geometry.clone());
         let (tangents, segment) = (tangents.into_dispatch(), segment.clone());
@@ -291,7 +299,27 @@ pub fn advance(
         ))
     });
     let advanced = <Dispatch as TraceBackend>::advance(state, primitive(field), geometry, segment);
-    launched(advanced, tangents, slots)
+    let mut launched = launched(advanced, tangents, slots);
+    launched.particles = without_tallies(launched.particles, width);
+    launched
+}
+
+/// Particles whose tallies are behind their positions, as an operation takes them.
+fn with_tallies(mut particles: Particles) -> Particles {
+    if let Some(tallies) = particles.tallies.take() {
+        particles.position = Tensor::cat(vec![particles.position, tallies], 1);
+    }
+    particles
+}
+
+/// The particles of [`with_tallies`] again, with positions of a width.
+fn without_tallies(mut particles: Particles, width: usize) -> Particles {
+    let [_, all] = particles.position.dims();
+    if all > width {
+        particles.tallies = Some(particles.position.clone().narrow(1, width, all - width));
+        particles.position = particles.position.narrow(1, 0, width);
+    }
+    particles
 }
 
 /// The result of a launch as tensors.
@@ -306,6 +334,7 @@ pub(crate) fn launched(
             record: Tensor::from_dispatch(advanced.record),
             fraction: Tensor::from_dispatch(advanced.fraction),
             tangents,
+            tallies: None,
             slots,
         },
         log: Log {

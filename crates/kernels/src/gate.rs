@@ -1,5 +1,7 @@
 //! Gates: surfaces and regions that particles pass through, and whose crossings are logged.
 
+use std::sync::Arc;
+
 use crate::{
     Shape,
     obstacle::{PLANE, SHAPE_NUMBERS},
@@ -21,6 +23,8 @@ pub enum GateShape {
         /// The highest ones.
         high: [f64; 3],
     },
+    /// A polygon in a plane, by its corners in order. Forward is to the side from which they are counter-clockwise.
+    Polygon(Arc<[[f64; 3]]>),
     /// The inside of a sphere, a cylinder or a box. Forward is into it.
     Region(Shape),
 }
@@ -42,6 +46,9 @@ impl GateShape {
         let moved = |p: [f64; 3]| std::array::from_fn(|d| p[d] + by[d]);
         match *self {
             GateShape::Region(ref shape) => GateShape::Region(shape.moved(by)),
+            GateShape::Polygon(ref corners) => {
+                GateShape::Polygon(corners.iter().map(|corner| moved(*corner)).collect())
+            }
             GateShape::Plane { origin, normal, radius, low, high } => {
                 let (low, high) = (moved(low), moved(high));
                 GateShape::Plane { origin: moved(origin), normal, radius, low, high }
@@ -52,7 +59,7 @@ impl GateShape {
     /// The code of its shape for kernels.
     pub(crate) fn code(&self) -> i32 {
         match self {
-            GateShape::Plane { .. } => PLANE,
+            GateShape::Plane { .. } | GateShape::Polygon(_) => PLANE,
             GateShape::Region(shape) => shape.code(),
         }
     }
@@ -61,19 +68,23 @@ impl GateShape {
     pub(crate) fn numbers(&self) -> [f64; SHAPE_NUMBERS] {
         match *self {
             GateShape::Region(ref shape) => shape.numbers(),
-            GateShape::Plane { origin, normal, radius, .. } => {
-                let length = normal.into_iter().fold(0.0, f64::hypot);
-                let [x, y, z] = normal.map(|x| x / length);
-                let [a, b, c] = origin;
-                let size = origin.iter().map(|x| x.abs()).sum();
-                [a, b, c, x, y, z, radius.min(f64::MAX), 0.0, size]
-            }
+            GateShape::Plane { origin, normal, radius, .. } => plane(origin, normal, radius),
+            GateShape::Polygon(ref corners) => plane(corners[0], normal(corners), f64::MAX),
         }
+    }
+
+    /// The corners of a polygon; nothing of other shapes.
+    pub(crate) fn corners(&self) -> &[[f64; 3]] {
+        if let GateShape::Polygon(corners) = self { corners } else { &[] }
     }
 
     /// The corners that limit it: of a plane along an axis, not along that.
     pub(crate) fn limits(&self) -> [[f64; 3]; 2] {
-        let GateShape::Plane { normal, low, high, .. } = self else { return self.bounds() };
+        let (normal, low, high) = match self {
+            GateShape::Plane { normal, low, high, .. } => (normal, low, high),
+            GateShape::Polygon(_) => return [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]],
+            GateShape::Region(_) => return self.bounds(),
+        };
         let is_free = |d: usize| (0..3).all(|other| other == d || normal[other] == 0.0);
         let limit = |bound: &[f64; 3], open: f64| {
             std::array::from_fn(|d| if is_free(d) { open } else { bound[d] })
@@ -100,6 +111,14 @@ impl GateShape {
                 [corner(-1.0, low), corner(1.0, high)]
             }
             GateShape::Region(shape) => shape.bounds(),
+            GateShape::Polygon(corners) => {
+                let bound = |d: usize, choose: fn(f64, f64) -> f64, open: f64| {
+                    corners.iter().map(|corner| corner[d]).fold(open, choose)
+                };
+                let low = |d| bound(d, f64::min, f64::INFINITY);
+                let high = |d| bound(d, f64::max, f64::NEG_INFINITY);
+                [[0, 1, 2].map(low), [0, 1, 2].map(high)]
+            }
         }
     }
 
@@ -111,6 +130,7 @@ impl GateShape {
                 Some("it is neither a sphere, a cylinder nor a box")
             }
             GateShape::Region(shape) => shape.flaw(),
+            GateShape::Polygon(corners) => polygon_flaw(corners),
             GateShape::Plane { origin, .. } if !are_finite(origin) => {
                 Some("its origin is not finite")
             }
@@ -134,10 +154,73 @@ impl GateShape {
     }
 }
 
+/// The numbers of a plane through a point, within a radius of it.
+fn plane(origin: [f64; 3], normal: [f64; 3], radius: f64) -> [f64; SHAPE_NUMBERS] {
+    let length = normal.into_iter().fold(0.0, f64::hypot);
+    let [x, y, z] = normal.map(|x| x / length);
+    let [a, b, c] = origin;
+    let size = origin.iter().map(|x| x.abs()).sum();
+    [a, b, c, x, y, z, radius.min(f64::MAX), 0.0, size]
+}
+
+/// The normal of a polygon, as long as twice its area (M. Newell; see F. Tampieri, 1992, *Graphics Gems III*, 231).
+fn normal(corners: &[[f64; 3]]) -> [f64; 3] {
+    let mut normal = [0.0; 3];
+    for (a, b) in corners.iter().zip(corners.iter().cycle().skip(1)) {
+        for d in 0..3 {
+            let (e, f) = ((d + 1) % 3, (d + 2) % 3);
+            let [from, to] = [a, b].map(|p| [p[e] - corners[0][e], p[f] - corners[0][f]]);
+            normal[d] += from[0] * to[1] - from[1] * to[0];
+        }
+    }
+    normal
+}
+
+/// The defect that makes a polygon invalid, if any.
+fn polygon_flaw(corners: &[[f64; 3]]) -> Option<&'static str> {
+    if corners.len() < 3 {
+        return Some("it has fewer than three corners");
+    }
+    if corners.as_flattened().iter().any(|x| !x.is_finite()) {
+        return Some("a corner of it is not finite");
+    }
+    let length = |v: [f64; 3]| v.into_iter().fold(0.0, f64::hypot);
+    let from_first = |p: &[f64; 3]| [0, 1, 2].map(|d| p[d] - corners[0][d]);
+    let (normal, size) =
+        (normal(corners), corners.iter().map(|p| length(from_first(p))).fold(0.0, f64::max));
+    if length(normal) <= 1e-12 * size * size {
+        return Some("it has no area");
+    }
+    let height = |p: &[f64; 3]| {
+        let arm = from_first(p);
+        (0..3).map(|d| arm[d] * normal[d]).sum::<f64>() / length(normal)
+    };
+    let is_plane = corners.iter().all(|p| height(p).abs() <= 1e-6 * size);
+    (!is_plane).then_some("its corners are not in a plane")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::obstacle::ROUND;
+
+    #[test]
+    fn polygons_have_a_normal_and_a_plane() {
+        let square = [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [2.0, 2.0, 1.0], [0.0, 2.0, 1.0]];
+        let shape = |corners: &[[f64; 3]]| GateShape::Polygon(corners.into());
+        let gate = shape(&square);
+        assert_eq!(gate.numbers()[..6], [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!((gate.flaw(), gate.bounds()), (None, [square[0], square[2]]));
+        assert_eq!(gate.moved([1.0, 0.0, 0.0]).corners()[0], [1.0, 0.0, 1.0]);
+        let flaw = |corners: &[[f64; 3]]| shape(corners).flaw().unwrap_or_default();
+        assert_eq!(flaw(&square[..2]), "it has fewer than three corners");
+        assert_eq!(flaw(&[square[0], square[1], square[1]]), "it has no area");
+        let mut bent = square;
+        bent[2][2] = 1.1;
+        assert_eq!(flaw(&bent), "its corners are not in a plane");
+        bent[2][2] = f64::NAN;
+        assert_eq!(flaw(&bent), "a corner of it is not finite");
+    }
 
     const OPEN: [f64; 3] = [f64::INFINITY; 3];
 

@@ -40,6 +40,7 @@ mod segment;
 pub mod settling;
 pub mod status;
 mod surface;
+mod tally;
 mod walk;
 
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use boundary::{Boundary, BoundaryCondition, MeshPatch};
 pub use cells::{CellKind, CellTable, MAX_CELL_NODES, Side};
 pub use clock::{Clock, Outside, Step, TimeInterpolation};
 pub use compilations::{COMPILATION, log_compilations};
+pub use cpu::tallies::distance as straight_distance;
 pub use cpu::{
     Real, instructions,
     order::{ranks, spatial_order},
@@ -89,6 +91,7 @@ pub use segment::{Reload, ReloadedFrames, Segment};
 pub use settling::{FreeEnds, settle};
 pub use status::Status;
 pub use surface::{ClosedSurface, SurfaceError};
+pub use tally::{Condition, Followed, Stretch, TALLY, Tallies, Tally, TallyKind};
 pub use walk::{Walk, WalkScheme};
 
 /// Building blocks for other operations on CubeCL devices; not part of the public interface.

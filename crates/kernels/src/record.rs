@@ -19,7 +19,7 @@ pub struct Record {
     pub image: [i32; 3],
     /// In a mesh, one more than the number of a cell near it, or 0; if it left the mesh, eight times
     /// the number of its last cell plus the local number of the face; if it ended at an obstacle,
-    /// the obstacle's index; -1 if it stuck to a domain face or to the boundary of a mesh.
+    /// the obstacle's index; if a condition ended it, that one's; -1 if it stuck to a domain face or to the boundary of a mesh.
     pub location: i32,
     /// The number of earlier particle instances in its slot.
     pub generation: i32,

@@ -19,7 +19,7 @@ pub const NEVER: i32 = i32::MAX;
 pub const MAX_INSTANCES_PER_STEP: usize = 64;
 
 /// Number of status codes.
-pub const STATUS_CODES: usize = 17;
+pub const STATUS_CODES: usize = 18;
 
 /// The positions of an inlet: a range of rows of the tensor of inlet positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

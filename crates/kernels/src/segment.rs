@@ -2,7 +2,7 @@
 
 use crate::{
     Adaptive, Boundary, Clock, FormulaStart, GateShape, InertialLaunch, Obstacle, ReinjectionRules,
-    Scheme, Step, Walk,
+    Scheme, Step, Tallies, Walk,
 };
 use burn::tensor::TensorData;
 use std::{fmt::Debug, sync::Arc};
@@ -32,6 +32,8 @@ pub struct Segment {
     pub obstacles: Arc<[Obstacle]>,
     /// Surfaces and regions whose crossings are logged.
     pub gates: Arc<[GateShape]>,
+    /// What adds up along the tracks, on CPU backends and without gradients.
+    pub tallies: Arc<Tallies>,
     /// Rows of the log per slot, on devices that need a fixed size. A slot with more ends stops at the last of them, until a
     /// launch that [resumes](ReinjectionRules::resumes). Crossings beyond are lost; see [`Log`](crate::Log).
     pub log_rows: usize,
@@ -90,6 +92,7 @@ impl Segment {
             boundary: Boundary::open(),
             obstacles: Arc::new([]),
             gates: Arc::new([]),
+            tallies: Arc::default(),
             log_rows: 1,
             has_holes: false,
             stagnant_speed: 0.0,

@@ -64,7 +64,7 @@ pub fn settle(
     geometry: &GeometryTensors,
     mut segment: Segment,
 ) -> Launched {
-    let slots = particles.slots.clone();
+    let (slots, tallies) = (particles.slots.clone(), particles.tallies.clone());
     let (velocity, fluctuation) = (particles.velocity(), particles.fluctuation());
     // A further owner of the positions of other particles would cost a copy.
     let inertial = velocity.as_ref().map(|_| particles.position.clone());
@@ -93,7 +93,8 @@ pub fn settle(
         (carry(velocity, change), turned)
     });
     let settled = <Dispatch as TraceBackend>::settle(state, ends, field, geometry, segment);
-    let launched = functions::launched(settled, None, slots);
+    let mut launched = functions::launched(settled, None, slots);
+    launched.particles.tallies = tallies;
     match carried.zip(inertial) {
         None => launched,
         Some(((velocity, fluctuation), before)) => {

@@ -37,11 +37,13 @@ pub enum Status {
     StepTooSmall,
     /// It stuck to the coast; its position is there.
     Beached,
+    /// It met a condition of the run, where it is.
+    Stopped,
 }
 
 impl Status {
     /// All statuses, in order of code.
-    pub const ALL: [Status; 17] = [
+    pub const ALL: [Status; 18] = [
         Status::Waiting,
         Status::Active,
         Status::NonFinite,
@@ -59,11 +61,13 @@ impl Status {
         Status::LeftField,
         Status::StepTooSmall,
         Status::Beached,
+        Status::Stopped,
     ];
 
     /// The integer code used on devices and in files: waiting 0, active 1, non-finite 2, not
     /// located 3, stagnant 4, left the mesh 5, stuck 6, hit an obstacle 7, exited through face `f`
-    /// [`EXITED`]` + f`, left the field 14, step too small 15, beached 16.
+    /// [`EXITED`]` + f`, left the field 14, step too small 15, beached 16,
+    /// stopped 17.
     pub const fn code(self) -> i32 {
         match self {
             Status::Waiting => WAITING,
@@ -78,6 +82,7 @@ impl Status {
             Status::LeftField => LEFT_FIELD,
             Status::StepTooSmall => STEP_TOO_SMALL,
             Status::Beached => BEACHED,
+            Status::Stopped => STOPPED,
         }
     }
 
@@ -112,6 +117,7 @@ impl std::fmt::Display for Status {
             Status::LeftField => f.write_str("left the field"),
             Status::StepTooSmall => f.write_str("step too small"),
             Status::Beached => f.write_str("beached"),
+            Status::Stopped => f.write_str("stopped"),
         }
     }
 }
@@ -142,6 +148,8 @@ pub const LEFT_FIELD: i32 = 14;
 pub const STEP_TOO_SMALL: i32 = 15;
 /// Code of [`Status::Beached`].
 pub const BEACHED: i32 = 16;
+/// Code of [`Status::Stopped`].
+pub const STOPPED: i32 = 17;
 
 #[cfg(test)]
 mod tests {

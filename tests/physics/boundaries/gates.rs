@@ -190,6 +190,71 @@ fn particles_beside_a_limited_plane_do_not_cross_it() {
     }
 }
 
+/// A polygon with a notch, in planes that lean to each axis: seen along the flow, its outline is the same.
+#[test]
+fn particles_cross_a_polygon_within_its_outline() {
+    let points = Dice(9).points([-0.9, 2.02, 0.52], [-0.8, 2.98, 0.98], 300);
+    // In y and z, counter-clockwise seen against the flow.
+    let outline = [[2.1, 0.55], [2.9, 0.6], [2.8, 0.9], [2.5, 0.7], [2.2, 0.95]];
+    let is_inside = |y: f64, z: f64| {
+        let is_below = |[a, b]: [f64; 2], [c, d]: [f64; 2]| z < b + (d - b) * (y - a) / (c - a);
+        let is_above_base = !is_below(outline[0], outline[1]);
+        let left = if y < 2.2 {
+            is_below(outline[0], outline[4])
+        } else if y < 2.5 {
+            is_below(outline[4], outline[3])
+        } else if y < 2.8 {
+            is_below(outline[3], outline[2])
+        } else {
+            is_below(outline[2], outline[1])
+        };
+        (2.1..2.9).contains(&y) && is_above_base && left
+    };
+    for machine in machines() {
+        let field = uniform(&machine, [2.5, 0.0, 0.0]);
+        for slopes in [[0.0, 0.0], [3.0, 0.1], [0.1, -3.0]] {
+            let corner = |[y, z]: [f64; 2]| {
+                [0.5 + 0.3 * slopes[0] * (y - 2.5) + 0.3 * slopes[1] * (z - 0.75), y, z]
+            };
+            let corners: Vec<[f64; 3]> = outline.map(corner).to_vec();
+            let back = corners.iter().rev().copied().collect();
+            let tracer = Tracer::new(&field)
+                .span(steps(0.0, 1.0, 7))
+                .gate(Gate::new("there", GateShape::Polygon(corners.into())))
+                .gate(Gate::new("back", GateShape::Polygon(back)));
+            for &engine in machine.engines() {
+                let found = crossings(&tracer.clone().engine(engine), &points);
+                let mut inside = 0;
+                for (slot, [_, y, z]) in points.iter().enumerate() {
+                    let name = format!("{machine}, {engine}, {slopes:?}, {y} {z}");
+                    let expected = usize::from(is_inside(*y, *z));
+                    inside += expected;
+                    for (gate, is_forward) in [(0, true), (1, false)] {
+                        let own = of(&found, gate, slot);
+                        assert_eq!(own.len(), expected, "{name}");
+                        let [x, ..] = corner([*y, *z]);
+                        let near =
+                            |of: &Crossing| (of.position[0] - x).abs() < 300.0 * machine.eps();
+                        assert!(
+                            own.iter().all(|of| of.is_forward == is_forward && near(of)),
+                            "{name}: {own:?}"
+                        );
+                    }
+                }
+                assert!((60..200).contains(&inside), "{inside}");
+            }
+        }
+    }
+    let machine = &machines()[0];
+    let field = uniform(machine, [1.0, 0.0, 0.0]);
+    let bent = GateShape::Polygon(
+        vec![[0.0, 2.0, 0.5], [0.0, 3.0, 0.5], [0.3, 3.0, 1.0], [0.0, 2.0, 1.0]].into(),
+    );
+    let tracer = Tracer::new(&field).span(steps(0.0, 1.0, 1)).gate(Gate::new("bent", bent));
+    let refused = tracer.trace(&seeds(&[[0.0, 2.5, 0.7]])).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("its corners are not in a plane"), "{refused}");
+}
+
 /// On a closed orbit, the number of crossings follows from the angle, for any step and any saves; on a device with a log of fixed size it
 /// is more than that has room for.
 #[test]

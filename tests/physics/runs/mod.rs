@@ -8,4 +8,5 @@ pub mod resume;
 mod sinks;
 mod streamed;
 mod summary;
+mod tallies;
 mod threads;

@@ -45,6 +45,11 @@ pub enum GateShape {
         /// Radius, a length.
         radius: f64,
     },
+    /// A polygon in a plane; the side from which its corners are counter-clockwise counts as forward.
+    Polygon {
+        /// Its corners, in order.
+        corners: Vec<[f64; 3]>,
+    },
     /// The inside of a sphere; of a circle in two dimensions.
     Sphere {
         /// Centre.

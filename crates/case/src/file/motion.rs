@@ -2,7 +2,9 @@
 
 use super::keys::{Keys, Section};
 use super::{KeyError, or_auto, schema};
-use burntrace_core::{Contact, Engine, Lift, Quantity, Solver, Span, WalkScheme, names};
+use burntrace_core::{
+    Contact, Engine, Lift, Quantity, Solver, Span, StopCondition, WalkScheme, names,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,9 @@ pub struct Trace {
     pub engine: Option<Engine>,
     /// Particles that move slower than this in a step end as stagnant; 0 disables it.
     pub stagnant_speed: f64,
+    /// Conditions that end particles as stopped, such as `"age > 3"`, `"T < 273"` or `"integral(shear_rate) > 100"`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop_when: Vec<StopCondition>,
 }
 
 section!(Trace {
@@ -31,6 +36,7 @@ section!(Trace {
     drift: or_default("drift"),
     engine: by("engine", or_auto, Some(None)),
     stagnant_speed: or_default("stagnant_speed"),
+    stop_when: or_default("stop_when"),
 });
 
 /// The motion of particles with inertia: small spheres, by their size and density or by their relaxation time.

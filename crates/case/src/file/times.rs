@@ -16,6 +16,9 @@ const POINTS: [&str; 11] =
     ["t0", "t1", "times", "release", "until", "begin", "end", "start", "stop", "time", TABLE];
 const TABLE: &str = "table";
 
+/// The key of conditions, which may compare with a duration.
+const CONDITIONS: &str = "stop_when";
+
 /// Units of durations, and their seconds.
 const UNITS: [(&str, f64); 5] =
     [("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86_400.0)];
@@ -73,6 +76,9 @@ impl<'a> Times<'a> {
 
     fn in_value(&mut self, key: &str, value: &mut Value) -> Result<(), KeyError> {
         let is_point = POINTS.contains(&key);
+        if let (CONDITIONS, Value::String(text)) = (key, &mut *value) {
+            return self.in_condition(text);
+        }
         let text = match value {
             Value::Table(table) => return self.in_table(key, table),
             Value::Array(items) => {
@@ -95,6 +101,19 @@ impl<'a> Times<'a> {
             self.has_dates = true;
         } else if is_point || LENGTHS.contains(&key) {
             *value = seconds(&text).ok_or_else(|| KeyError::value(expected(is_point)))?.into();
+            self.has_durations = true;
+        }
+        Ok(())
+    }
+}
+
+impl Times<'_> {
+    /// Replaces a duration that a condition compares with.
+    fn in_condition(&mut self, text: &mut String) -> Result<(), KeyError> {
+        let Some(at) = text.find(['<', '>']) else { return Ok(()) };
+        let (tally, rest) = text.split_at(at);
+        if let Some(seconds) = seconds(rest[1..].trim_start_matches('=').trim()) {
+            *text = format!("{tally}{} {seconds}", &rest[..1]);
             self.has_durations = true;
         }
         Ok(())

@@ -34,7 +34,7 @@ pub const LAND: &str = "land.json";
 
 /// Subfolders of a run, and of the commands that evaluate it: all files with these names in them,
 /// where `#` is a number, and with these extensions, are theirs.
-const FOLDERS: [(&str, &[&str], &[&str]); 7] = [
+const FOLDERS: [(&str, &[&str], &[&str]); 8] = [
     ("clouds", &["clouds", "cloud_#"], &["pvd", "vtp"]),
     ("pictures", &PICTURES, &["png", "svg"]),
     ("density", &["density_#"], &["vti", "png", "csv"]),
@@ -42,6 +42,7 @@ const FOLDERS: [(&str, &[&str], &[&str]); 7] = [
     ("gates", &["gates", "within", "connectivity", "crossings", "first_passages"], &["csv", "png"]),
     ("pairs", &["dispersion", "exponents", "pair_distances"], &["csv", "png"]),
     ("skill", &["skill", "separations"], &["csv"]),
+    ("spectrum", &["autocorrelation", "spectrum"], &["csv", "png"]),
 ];
 
 /// Names of pictures.

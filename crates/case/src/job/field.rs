@@ -2,6 +2,7 @@
 
 use super::{
     added::{self, AddedField},
+    along,
     description::{FieldDescription, FieldOrigin, file_of},
     flow, geometry,
     input::{FieldFiles, FieldInput, TracedInput},
@@ -170,6 +171,7 @@ impl OpenFields {
         origin.series().map_or(Ok(()), |series| clock.add(series))?;
         let (traced, added) = added::add(case, (traced, &origin), &mut clock, measures)?;
         let traced = mixed(case, traced, origin.series())?;
+        let traced = along::with_derived(case, traced, origin.series())?;
         let sampled = sampled::open(case, (traced.frames(), origin.series()), clock)?;
         Ok(OpenFields { traced, origin, added, sampled })
     }

@@ -9,8 +9,9 @@ pub fn gates(case: &Case) -> Vec<Gate> {
 }
 
 fn shape(given: &file::GateShape) -> GateShape {
-    use file::GateShape::{Box, Cylinder, Disc, Plane, Sphere};
+    use file::GateShape::{Box, Cylinder, Disc, Plane, Polygon, Sphere};
     match *given {
+        Polygon { ref corners } => GateShape::Polygon(corners.as_slice().into()),
         Plane { origin, normal, low, high } => GateShape::Plane {
             origin,
             normal,

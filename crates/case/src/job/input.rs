@@ -1,6 +1,7 @@
 //! The frames of a field of any kind: opened, then loaded onto a device.
 
 use super::{
+    along,
     description::{CellCounts, FieldCounts, NodeCount},
     field::named,
     flow,
@@ -13,10 +14,10 @@ use crate::{
 };
 use burn::tensor::Device;
 use burntrace_core::{
-    Addend, Analytic, CellVelocity, Difference, Diffused, Domain, Field, FieldArray, FieldOptions,
-    Flow, FrameSource, GridField, GridSource, MeshField, MeshSource, Mixing, PeriodicAxis,
-    PeriodicGrid, PointField, PointSource, Precision, Result, Sum, Weighting, device::OpenDevice,
-    program::FieldSize,
+    Addend, Analytic, CellVelocity, Derived, Difference, Diffused, Domain, Field, FieldArray,
+    FieldOptions, Flow, FrameSource, GridField, GridSource, MeshField, MeshSource, Mixing,
+    PeriodicAxis, PeriodicGrid, PointField, PointSource, Precision, Result, Sum, Weighting,
+    WithDerived, device::OpenDevice, program::FieldSize,
 };
 use burntrace_io as io;
 use burntrace_io::series::{ArrayEntry, VelocityInfo};
@@ -152,6 +153,24 @@ impl FieldInput {
         }
     }
 
+    /// The field with arrays that follow from it.
+    pub fn with_derived(self, wanted: &[Derived], radius: Option<f64>) -> anyhow::Result<Self> {
+        match self {
+            FieldInput::Grid(source) => {
+                let derived = WithDerived::on_grid(source, wanted, radius).map_err(Misuse::of)?;
+                Ok(FieldInput::Grid(Box::new(derived)))
+            }
+            FieldInput::Mesh(source, in_cells) => {
+                let derived = WithDerived::on_mesh(source, wanted, radius).map_err(Misuse::of)?;
+                Ok(FieldInput::Mesh(Box::new(derived), in_cells))
+            }
+            FieldInput::Points(..) => Err(Misuse::error(format!(
+                "`{}` follows from differences of a field on a grid or a mesh, and this one is on points; use an array of the files",
+                wanted.first().map(ToString::to_string).unwrap_or_default()
+            ))),
+        }
+    }
+
     /// Loads the field onto a device.
     pub fn load(
         self,
@@ -192,8 +211,7 @@ pub enum TracedInput {
 impl TracedInput {
     /// The field of a program, whose frames have the arrays that the case samples from the field.
     pub fn of_program(case: &Case, own: &OwnField) -> anyhow::Result<Self> {
-        let requests = case.save.fields.iter().filter(|request| request.files.is_none());
-        let arrays: Vec<String> = requests.map(|request| request.array.clone()).collect();
+        let arrays = along::of_program(case);
         let input = match (own, &case.field.interpolation) {
             (OwnField::Mesh(make), Interpolation::Mesh { cell_velocity, .. }) => {
                 FieldInput::Mesh(make(&arrays), *cell_velocity)

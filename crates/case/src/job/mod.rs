@@ -1,6 +1,7 @@
 //! The fields, the seeds and the tracer of a case.
 
 mod added;
+mod along;
 mod description;
 mod field;
 mod flow;
@@ -243,6 +244,7 @@ pub fn tracer<'a>(
             fluid_velocity: case.save.fluid_velocity,
             sizes: case.save.sizes,
             flow_map_gradient: case.save.flow_map_gradient,
+            tallies: along::tallies(case, field),
             arrays: sampled::arrays(case, loaded),
             gates: gates::gates(case),
         })
@@ -264,6 +266,7 @@ fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Res
         obstacles: obstacles::obstacles(case, console)?,
         coast: case.boundary.coast.into(),
         stagnant_speed: case.trace.stagnant_speed,
+        stop_when: case.trace.stop_when.clone(),
         seeds_outside: seeds::outside(case),
         ..Surroundings::default()
     };

@@ -1,6 +1,7 @@
 //! The arrays of a case that are sampled along the tracks, and the fields that they are from.
 
 use super::{
+    along,
     field::{self, LoadedField, named},
     geometry, inertia,
     input::{FieldFiles, FieldInput},
@@ -98,6 +99,7 @@ pub fn own(case: &Case, velocity: &VelocityInfo, arrays: &[ArrayEntry]) -> Vec<N
             named.push(NamedArray { name: array.clone(), array });
         }
     }
+    along::add_needed(case, (arrays, velocity.association), &mut named);
     named
 }
 
@@ -112,7 +114,9 @@ pub fn open(
         request.files.is_none() && own.iter().any(|array| array.name == request.name)
     };
     let mut groups: Vec<Group> = Vec::new();
-    for request in case.save.fields.iter().filter(|request| !is_own(request)) {
+    let is_tally = |request: &&SampledArray| along::tally(request).is_some();
+    let others = case.save.fields.iter().filter(|request| !is_own(request) && !is_tally(request));
+    for request in others {
         let files = files_of(case, request)?;
         let known = groups.iter().find(|group| group.files == files);
         let contents = match known {
@@ -169,7 +173,9 @@ pub fn arrays<'a>(case: &Case, loaded: &'a LoadedField) -> Vec<burntrace_core::S
         let field = other.map_or(&*loaded.field, |other| &*other.field);
         burntrace_core::SampledArray { name: request.name.clone(), field }
     };
-    case.save.fields.iter().map(array).collect()
+    let tallies = along::tallies(case, &*loaded.field);
+    let is_tally = |request: &&SampledArray| tallies.iter().any(|of| of.name == request.name);
+    case.save.fields.iter().filter(|request| !is_tally(request)).map(array).collect()
 }
 
 /// Arrays of one association in the same files.

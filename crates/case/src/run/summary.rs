@@ -172,9 +172,11 @@ impl RunSummary<'_> {
             json["steps_accepted"] = json!(accepted);
             json["steps_rejected"] = json!(rejected);
         }
-        if !run.patches.is_empty() {
-            let counts = run.patches.iter().map(|(name, count)| (name.clone(), json!(count)));
-            json["patches"] = Value::Object(counts.collect());
+        for (key, counts) in [("patches", &run.patches), ("conditions", &run.conditions)] {
+            if !counts.is_empty() {
+                let counts = counts.iter().map(|(name, count)| (name.clone(), json!(count)));
+                json[key] = Value::Object(counts.collect());
+            }
         }
         if let (Some(passages), Some(json)) = (&self.passages, json.as_object_mut()) {
             json.extend(gates::json(passages));
@@ -230,6 +232,9 @@ impl RunSummary<'_> {
         }
         for (name, count) in &run.patches {
             line("", format!("{count} left the mesh through the patch {name}"));
+        }
+        for (condition, count) in &run.conditions {
+            line("", format!("{count} were stopped by {condition}"));
         }
         for gate in self.passages.iter().flat_map(|passages| &passages.gates) {
             line("", gate_line(gate));

@@ -4,6 +4,7 @@ mod export;
 mod output;
 mod program;
 mod results;
+mod spectrum;
 mod sweep;
 
 pub use export::{ExportArgs, ExportFormat};
@@ -13,7 +14,7 @@ pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, GatesArgs, PairsArgs, RenderArgs,
     ReportArgs, SkillArgs, StyleArgs,
 };
-
+pub use spectrum::SpectrumArgs;
 pub use sweep::SweepArgs;
 
 use crate::file::{self, Case, DeviceNames, GivenTime};
@@ -92,6 +93,8 @@ pub enum Command {
     Pairs(PairsArgs),
     /// Compare the tracks of a run with those of observed drifters (skill score)
     Skill(SkillArgs),
+    /// Compute the autocorrelation, the integral time scale and the spectrum of velocities along the tracks
+    Spectrum(SpectrumArgs),
     /// Render the tracks of a run as pictures, as an animation or as a web page
     Render(RenderArgs),
     /// Open the tracks of a run as an interactive page in the browser

@@ -349,7 +349,7 @@ fn nodes(text: &str) -> Result<Nodes, String> {
 }
 
 /// Changes `--color`, the attribute of tracks, for commands that draw values with a colour map.
-fn of_maps(color: clap::Arg) -> clap::Arg {
+pub(super) fn of_maps(color: clap::Arg) -> clap::Arg {
     let refuse = |_: &str| -> Result<String, String> {
         Err("it is the attribute that colours tracks; --colors gives the colour map".into())
     };

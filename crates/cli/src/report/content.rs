@@ -141,11 +141,16 @@ fn ends(report: &RunReport, document: &mut Document) {
     document.text(format!(
         "Times are residence times{unit}, from the release to the end; shares are of the released particles."
     ));
-    if let Some(patches) = report.results.summary["patches"].as_object() {
+    for (key, title) in [("patches", "Patch of the boundary"), ("conditions", "Condition")] {
+        let Some(counts) = report.results.summary[key].as_object() else { continue };
         let row = |(name, ended): (&String, &Value)| {
             [name.clone(), count(ended.as_u64().unwrap_or(0) as usize)]
         };
-        document.table(&["Patch of the boundary", "Count"], patches.iter().map(row));
+        document.table(&[title, "Count"], counts.iter().map(row));
+    }
+    for at in &report.at_ends {
+        let name = format!("`{}` at the end", at.name);
+        document.table(&[&name, "Count", "Mean", "Minimum", "Median", "Maximum"], at.rows());
     }
 }
 

@@ -1,5 +1,6 @@
 //! The data of a report.
 
+use super::at_ends::AtEnds;
 use crate::{
     pictures::Figure,
     results::{Group, Results},
@@ -14,6 +15,8 @@ pub struct RunReport<'a> {
     pub groups: Vec<Group>,
     pub statistics: TrackStatistics,
     pub figures: Vec<Figure>,
+    /// Scalars at the ends of particles.
+    pub at_ends: Vec<AtEnds>,
     /// Pictures that could not be made, and why.
     pub missing: Vec<String>,
     /// The files written so far.

@@ -1,5 +1,6 @@
 //! The report of a run as Markdown, HTML and JSON.
 
+mod at_ends;
 mod command;
 mod content;
 mod data;
@@ -18,6 +19,7 @@ use crate::{
     results::{Group, Results},
 };
 use anyhow::Result;
+use at_ends::AtEnds;
 use data::RunReport;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +58,8 @@ fn make(results: &Results, groups: Vec<Group>, particles: bool) -> Result<RunRep
         let rows = std::mem::take(&mut statistics.particles);
         written.push(particles::write(results, &rows)?);
     }
-    let mut report = RunReport { results, groups, statistics, figures, missing, written };
+    let at_ends = AtEnds::of(results)?;
+    let mut report = RunReport { results, groups, statistics, figures, at_ends, missing, written };
     let files = content::document(&report).write(&results.folder, &report.json())?;
     report.written.extend(files);
     Ok(report)

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod along;
 mod arrays;
 mod bench;
 mod boundary;
@@ -45,6 +46,7 @@ mod sea;
 mod seeds;
 mod skill;
 mod sources;
+mod spectrum;
 mod strategies;
 mod sums;
 mod sweep;

@@ -5,9 +5,10 @@ use super::{
     adjoint::{DIAMETER, FLOW_MAP_GRADIENT, FLUID_VELOCITY, MASS},
     fused, inertia,
     stepper::Stepper,
+    tallies,
 };
 use crate::{
-    Engine, Error, Field, FieldArray, Floats, Result, SampledArray, device,
+    Engine, Error, Field, FieldArray, Floats, Result, SampledArray, SavedTally, device,
     field::{LANES, evaluate, origin, origin_row},
     save_request::is_same,
     schedule::{Schedule, TimeSpan},
@@ -35,6 +36,7 @@ impl<'a> Tracer<'a> {
         }
         components += if self.save.fluid_velocity { 3 } else { 0 };
         components += if self.save.sizes { 2 } else { 0 };
+        components += self.save.tallies.len();
         (components, bytes)
     }
 }
@@ -47,8 +49,10 @@ pub(super) struct Sampler<'a> {
     /// For each of them the number of its field, and its first place in the field's groups.
     places: Vec<(usize, usize)>,
     /// The fields, the traced one first. The gradient of the flow map has the number after the last one, the velocity of the
-    /// fluid the next one, then the sizes of particles.
+    /// fluid the next one, then the sizes of particles, then tallies.
     fields: Vec<&'a dyn Field>,
+    /// Number of tallies that are saved.
+    tallies: usize,
 }
 
 /// Values of a save at the particles of a block.
@@ -76,6 +80,7 @@ impl<'a> Sampler<'a> {
             arrays: Vec::new(),
             places: Vec::new(),
             fields: vec![tracer.field],
+            tallies: 0,
         };
         for SampledArray { name, field } in &tracer.save.arrays {
             let fail = |problem: String| Error::Arrays(format!("`{name}`: {problem}"));
@@ -105,6 +110,16 @@ impl<'a> Sampler<'a> {
             });
             sampler.arrays.push(FieldArray::new(name.clone(), components));
             sampler.places.push((number, first));
+        }
+        for SavedTally { name, .. } in &tracer.save.tallies {
+            if sampler.arrays.iter().any(|array| array.name == *name) {
+                return Err(Error::Arrays(format!(
+                    "`{name}` is saved twice; save it once, or rename one"
+                )));
+            }
+            sampler.places.push((sampler.fields.len() + 3, sampler.tallies));
+            sampler.arrays.push(FieldArray::new(name.clone(), 1));
+            sampler.tallies += 1;
         }
         if tracer.save.flow_map_gradient {
             sampler.arrays.push(FieldArray::new(FLOW_MAP_GRADIENT, TANGENTS));
@@ -159,6 +174,11 @@ impl<'a> Sampler<'a> {
         let sizes = stepper.inertia.as_ref().filter(|_| needed(self.fields.len() + 2));
         let sizes = sizes.map(|inertial| inertial.sizes(first, particles)).transpose()?;
         values.push(sizes.map(Numbers::of).transpose()?);
+        let tallies = match self.tallies {
+            0 => None,
+            saved => Some(Numbers::of(tallies::readings(stepper, particles, saved)?)?),
+        };
+        values.push(tallies);
         let velocity = match fluid.filter(|_| !is_sampled) {
             _ if !self.velocity => None,
             None => Some(columns(&values, &[(0, 0, 3)])?),

@@ -6,9 +6,9 @@ use super::{
     particle_store::ParticleStore,
     rows::Rows,
     run::Run,
-    state::{Identity, RunNumbers, RunState},
+    state::{Identity, RunNumbers, RunState, TALLIES},
 };
-use crate::{DurablePosition, Error, Result, device};
+use crate::{DurablePosition, Error, Floats, Result, device};
 use burn::tensor::{DType, Tensor, TensorData};
 use std::borrow::Cow;
 
@@ -19,8 +19,8 @@ impl Run<'_> {
     }
 
     /// The state between two segments; `mark` is the sink's durable position.
-    pub fn state(&self, mark: DurablePosition) -> Result<RunState<'_>> {
-        let mut arrays: Vec<(String, Cow<'_, [u8]>)> = Vec::new();
+    pub fn state<'a>(&'a self, mark: DurablePosition) -> Result<RunState<'a>> {
+        let mut arrays: Vec<(String, Cow<'a, [u8]>)> = Vec::new();
         match &self.store {
             ParticleStore::OnHost { rows, .. } => {
                 let record = bytemuck::cast_slice(&rows.record);
@@ -28,14 +28,20 @@ impl Run<'_> {
                 arrays.extend(names(parts.map(Cow::Borrowed)));
                 let tangents = rows.tangents.as_ref();
                 arrays.extend(tangents.map(|rows| tangents_of(Cow::Borrowed(rows.bytes()))));
+                let tallies = rows.tallies.as_ref();
+                let named = |rows: &'a Floats| (TALLIES.into(), Cow::Borrowed(rows.bytes()));
+                arrays.extend(tallies.map(named));
             }
             ParticleStore::OnDevice { .. } => {
-                let Rows { position, record, fraction, tangents, .. } = self.store.copy()?;
+                let rows = self.store.copy()?;
+                let Rows { position, record, fraction, tangents, tallies, .. } = rows;
                 let record = bytemuck::cast_slice(&record).to_vec();
                 let parts = [position.bytes().to_vec(), record, fraction.bytes().to_vec()];
                 arrays.extend(names(parts.map(Cow::Owned)));
                 let tangents = tangents.map(|rows| rows.bytes().to_vec());
                 arrays.extend(tangents.map(|bytes| tangents_of(Cow::Owned(bytes))));
+                let owned = |rows: Floats| (TALLIES.into(), Cow::Owned(rows.bytes().to_vec()));
+                arrays.extend(tallies.map(owned));
             }
         }
         if let Some(last) = &self.kept.last {
@@ -73,7 +79,8 @@ impl Run<'_> {
         }
         let (precision, has_tangents) =
             (self.tracer.field.precision(), self.tracer.save.flow_map_gradient);
-        let numbers_of_each = (self.tracer.position_width(), has_tangents);
+        let tallies = self.stepper.tallies.width();
+        let numbers_of_each = (self.tracer.position_width(), has_tangents, tallies);
         let rows = state.rows(self.store.count(), precision, numbers_of_each)?;
         self.store = ParticleStore::on_host(rows, &self.tracer.field.device());
         self.kept = self.restored_values(state)?;

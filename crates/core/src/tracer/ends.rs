@@ -18,6 +18,8 @@ pub(super) struct Slots<'a> {
     pub faces: Option<&'a FaceTags>,
     /// Whether the run has obstacles.
     pub have_obstacles: bool,
+    /// Number of conditions that stop particles.
+    pub conditions: usize,
 }
 
 #[derive(Default)]
@@ -28,6 +30,8 @@ pub(super) struct Account {
     pub counts: Vec<(Status, usize)>,
     /// Number of particles that left the mesh, by patch.
     pub patches: Vec<usize>,
+    /// Number of particles that were stopped, by condition.
+    pub conditions: Vec<usize>,
     pub released: usize,
     pub dropped: usize,
     pub particle_steps: u64,
@@ -55,7 +59,8 @@ pub(super) fn account(
     }
     let mut counts = std::mem::take(&mut account.counts);
     account.add_instances(slots, rows, &mut counts);
-    account.patches = slots.left_through(&account.ends.status, rows);
+    account.patches = slots.left_through(&account.ends);
+    account.conditions = account.patches.split_off(slots.patches.len());
     account.counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
     account.check()?;
     Ok(account)
@@ -88,6 +93,13 @@ impl Part<'_> {
                 let may_be_at_one = matches!(status, Status::Stuck | Status::HitObstacle);
                 let obstacle = usize::try_from(record.location).ok();
                 account.ends.obstacle.push(obstacle.filter(|_| may_be_at_one));
+            }
+            if !self.slots.patches.is_empty() {
+                let position = || self.rows.position(i);
+                account.ends.patch.push(self.slots.patch(status, record, position));
+            }
+            if self.slots.conditions > 0 {
+                account.ends.condition.push(condition(status, record));
             }
             if let Some(entry) = account.counts.iter_mut().find(|(of, _)| *of == status) {
                 entry.1 += 1;
@@ -156,6 +168,8 @@ impl Account {
         ends.end_time.extend(more.end_time);
         ends.mesh_face.extend(more.mesh_face);
         ends.obstacle.extend(more.obstacle);
+        ends.patch.extend(more.patch);
+        ends.condition.extend(more.condition);
         self.counts.iter_mut().zip(next.counts).for_each(|(sum, (_, count))| sum.1 += count);
         self.tries.iter_mut().zip(next.tries).for_each(|(sum, tries)| *sum += tries);
         self.particle_steps += next.particle_steps;
@@ -230,24 +244,30 @@ impl Slots<'_> {
         self.again.is_some() || !self.patches.is_empty()
     }
 
-    /// Number of particles that left the mesh, by patch, over all instances.
-    fn left_through(&self, status: &[Status], rows: &Rows) -> Vec<usize> {
+    /// Number of particles that left the mesh, by patch, then of those that were stopped, by condition; over all instances.
+    fn left_through(&self, ends: &Ends) -> Vec<usize> {
         let mut counts = match self.again {
             Some(again) => again.left_through().to_vec(),
-            None => vec![0; self.patches.len()],
+            None => vec![0; self.patches.len() + self.conditions],
         };
-        if self.patches.is_empty() {
-            return counts;
-        }
-        let left = status.iter().enumerate().filter(|(_, status)| **status == Status::LeftMesh);
-        let records = Record::from_numbers(&rows.record);
-        for (i, _) in left {
-            let tag = self.faces.map_or(0, |faces| faces.of(records[i].location));
-            if let Some(patch) = MeshPatch::at(self.patches, rows.position(i), tag) {
-                counts[patch] += 1;
-            }
-        }
+        let conditions = ends.condition.iter().flatten().map(|number| self.patches.len() + number);
+        let places = ends.patch.iter().flatten().copied().chain(conditions);
+        places.for_each(|place| counts[place] += 1);
         counts
+    }
+
+    /// The patch through which a particle left the mesh, if it did.
+    fn patch(
+        &self,
+        status: Status,
+        record: &Record,
+        position: impl Fn() -> [f64; 3],
+    ) -> Option<usize> {
+        if status != Status::LeftMesh {
+            return None;
+        }
+        let tag = self.faces.map_or(0, |faces| faces.of(record.location));
+        MeshPatch::at(self.patches, position(), tag)
     }
 
     /// Time and step of the release of a slot's last instance.
@@ -260,6 +280,12 @@ impl Slots<'_> {
             None => self.releases.of(slot),
         }
     }
+}
+
+/// The condition that stopped a particle, if one did.
+fn condition(status: Status, record: &Record) -> Option<usize> {
+    let number = usize::try_from(record.location).ok();
+    number.filter(|_| status == Status::Stopped)
 }
 
 /// The mesh face through which a particle left, decoded from its record; `None` if it left through a

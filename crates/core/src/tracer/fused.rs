@@ -118,6 +118,7 @@ pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) ->
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),
         gates: stepper.gates.shapes.clone(),
+        tallies: stepper.tallies.clone(),
         has_holes: stepper.has_holes(),
         stagnant_speed: match stepper.inertia {
             // One at rest may be accelerated.

@@ -59,6 +59,13 @@ impl Gates {
         self.with(|all| all.truncate(count));
     }
 
+    /// Removes the crossings of a particle later in a step than a fraction, at which it has ended.
+    pub fn forget(&self, slot: u32, step: i32, fraction: f64) {
+        self.with(|all| {
+            all.retain(|of| of.slot != slot || of.step != step || of.fraction <= fraction);
+        });
+    }
+
     /// Takes the crossings of a segment, in the order of slots. `first` is the slot of the first particle, and `origin` the point from
     /// which positions are measured.
     pub fn take(&self, chunk: &Chunk, first: usize, origin: [f64; 3]) -> Vec<Crossing> {
@@ -152,7 +159,7 @@ impl Gate {
             GateShape::Region(shape) => {
                 GateShape::Region(outline(shape.clone(), domain).unwrap_or(shape))
             }
-            plane @ GateShape::Plane { .. } => plane,
+            surface @ (GateShape::Plane { .. } | GateShape::Polygon(_)) => surface,
         };
         Gate { shape, ..self }
     }
@@ -186,6 +193,7 @@ fn adapted(tracer: &Tracer, shape: &GateShape) -> std::result::Result<GateShape,
     let flat = |d: usize| domain.is_flat(d);
     let is_round = match shape {
         GateShape::Plane { radius, .. } => radius.is_finite(),
+        GateShape::Polygon(_) => false,
         GateShape::Region(shape) => !matches!(shape, Shape::Box { .. }),
     };
     if is_round && tracer.field.sampled().and_then(Sampled::radius).is_some() {
@@ -195,6 +203,10 @@ fn adapted(tracer: &Tracer, shape: &GateShape) -> std::result::Result<GateShape,
     }
     match shape.clone() {
         GateShape::Region(shape) => outline(shape, &domain).map(GateShape::Region),
+        GateShape::Polygon(_) if (0..3).any(flat) => {
+            Err("the domain is flat, where a polygon is a line; use a plane with its corners low and high".into())
+        }
+        polygon @ GateShape::Polygon(_) => Ok(polygon),
         GateShape::Plane { origin, normal, radius, mut low, mut high } => {
             if let Some(d) = (0..3).find(|d| flat(*d) && normal[*d] != 0.0) {
                 let axis = AXES[d];

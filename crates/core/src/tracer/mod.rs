@@ -52,6 +52,7 @@ mod snapshot;
 mod start;
 mod state;
 mod stepper;
+mod tallies;
 mod tape;
 mod tensor;
 mod trial;

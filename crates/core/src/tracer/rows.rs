@@ -20,6 +20,8 @@ pub(super) struct Rows {
     pub fraction: Floats,
     /// The gradient of the flow map, [`TANGENTS`] numbers for each particle, if it is wanted.
     pub tangents: Option<Floats>,
+    /// What has added up along the track of each particle, if anything does.
+    pub tallies: Option<Floats>,
     /// See [`Particles::slots`].
     pub slots: Option<Arc<[u32]>>,
 }
@@ -36,6 +38,7 @@ impl Rows {
             record: record.try_into_vec::<i32>().map_err(failed)?,
             fraction: Floats::from_tensor(particles.fraction)?,
             tangents: particles.tangents.map(Floats::from_tensor).transpose()?,
+            tallies: particles.tallies.map(Floats::from_tensor).transpose()?,
             slots: particles.slots,
         })
     }
@@ -46,7 +49,32 @@ impl Rows {
 
     /// Numbers of `position` for each particle.
     fn width(&self) -> usize {
-        self.position.len() / self.count().max(1)
+        self.per_row(&self.position)
+    }
+
+    /// Numbers of a table for each particle.
+    fn per_row(&self, table: &Floats) -> usize {
+        table.len() / self.count().max(1)
+    }
+
+    /// The coordinates of a particle without their rests, measured from the origin of the run.
+    pub fn coordinates(&self, particle: usize) -> [f64; 3] {
+        let at = self.width() * particle;
+        [at, at + 1, at + 2].map(|i| self.position.get(i))
+    }
+
+    /// Moves a particle.
+    pub fn set_position(&mut self, particle: usize, to: [f64; 3]) {
+        let at = self.width() * particle;
+        for (k, number) in self.position.precision().split(to).into_iter().enumerate() {
+            self.position.set(at + k, number);
+        }
+    }
+
+    /// Replaces the record of a particle.
+    pub fn set_record(&mut self, particle: usize, record: &Record) {
+        let numbers = Record::as_numbers(std::slice::from_ref(record));
+        self.record[RECORD * particle..][..RECORD].copy_from_slice(numbers);
     }
 
     /// [`POSITION`] numbers for each particle.
@@ -105,6 +133,7 @@ impl Rows {
             record: taken_slices(&self.record, RECORD, rows),
             fraction: taken_rows(&self.fraction, 1, rows),
             tangents: None,
+            tallies: self.tallies.as_ref().map(|all| taken_rows(all, self.per_row(all), rows)),
             slots: None,
         }
     }
@@ -126,6 +155,10 @@ impl Rows {
                 .tangents
                 .as_ref()
                 .map(|all| all.slice(TANGENTS * rows.start..TANGENTS * rows.end)),
+            tallies: self.tallies.as_ref().map(|all| {
+                let width = self.per_row(all);
+                all.slice(width * rows.start..width * rows.end)
+            }),
             slots: None,
         }
     }
@@ -138,6 +171,10 @@ impl Rows {
         if let (Some(all), Some(batch)) = (&mut self.tangents, &batch.tangents) {
             all.put(TANGENTS * first, batch);
         }
+        let width = self.tallies.as_ref().map_or(0, |all| self.per_row(all));
+        if let (Some(all), Some(batch)) = (&mut self.tallies, &batch.tallies) {
+            all.put(width * first, batch);
+        }
     }
 
     /// Uploads the rows to a device.
@@ -149,6 +186,10 @@ impl Rows {
             record: Tensor::from_data(record, (device, DType::I32)),
             fraction: self.fraction.into_tensor([count], device),
             tangents: self.tangents.map(|rows| rows.into_tensor([count, TANGENTS], device)),
+            tallies: self.tallies.map(|rows| {
+                let width = rows.len() / count.max(1);
+                rows.into_tensor([count, width], device)
+            }),
             slots: self.slots,
         }
     }

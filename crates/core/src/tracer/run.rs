@@ -203,6 +203,10 @@ impl Run<'_> {
             let _phase = crate::phase!("upload particles");
             self.store.take(batch.clone())?
         };
+        let particles = match part.first_step {
+            0 if self.counts.steps == 0 => self.stepper.start_tallies(particles, part.times[0])?,
+            _ => particles,
+        };
         self.counts.trace_seconds += start.elapsed().as_secs_f64();
         let first_slot = self.first_slot + batch.start;
         let mut particles = self.recorded_launch((first_slot, particles), part, following, ends)?;
@@ -260,7 +264,7 @@ impl Run<'_> {
         )?;
         let particles = self.sorted(particles, segment)?;
         let (particles, ended) =
-            self.stepper.advance((first_slot, particles), segment, following)?;
+            self.stepper.advance_tallied((first_slot, particles), segment, following)?;
         ends.extend(ended);
         if self.reading.is_some() {
             // Some devices queue launches; flush them, so that they run while the sink works.

@@ -158,6 +158,7 @@ impl Run<'_> {
             patches: &self.stepper.boundary.patches,
             faces: self.tracer.field.mesh().map(|mesh| &**mesh.face_tags()),
             have_obstacles: !self.tracer.surroundings.obstacles.is_empty(),
+            conditions: self.tracer.surroundings.stop_when.len(),
         };
         let fraction = self.store.fraction().filter(|fraction| fraction.device().is_autodiff());
         let rows = self.store.into_rows(slots.need_positions())?;
@@ -182,6 +183,7 @@ impl Run<'_> {
         let device = self.tracer.field.device();
         let name = self.tracer.execution.device_name.clone();
         let names = self.tracer.surroundings.patches.iter().map(Patch::name).map(str::to_string);
+        let conditions = self.tracer.surroundings.stop_when.iter().map(ToString::to_string);
         Ok(Summary {
             engine: self.stepper.engine,
             device: name.unwrap_or_else(|| format!("{device:?}")),
@@ -200,6 +202,7 @@ impl Run<'_> {
             saves: self.counts.saves as usize,
             counts: account.counts,
             patches: names.zip(account.patches).collect(),
+            conditions: conditions.zip(account.conditions).collect(),
             batches: self.batches.summary(),
             input,
             trace_seconds: self.counts.trace_seconds,

@@ -7,7 +7,8 @@ use super::{
 use crate::{
     Adjoint, BoundaryCondition, Domain, Engine, Execution, Face, Field, Gate, Inertia, Inlet,
     Motion, Obstacle, OutletAt, Patch, PerAxis, RandomWalk, SampledArray, SaveAt, SaveRequest,
-    Scheme, Seeds, SeedsOutside, Solver, Source, Span, Surroundings, Tolerance,
+    SavedTally, Scheme, Seeds, SeedsOutside, Solver, Source, Span, StopCondition, Surroundings,
+    Tally, Tolerance,
 };
 use burn::tensor::Tensor;
 use burntrace_kernels::{INERTIAL, POSITION};
@@ -123,6 +124,8 @@ impl<'a> Tracer<'a> {
         coast(condition: BoundaryCondition): it => it.surroundings.coast = condition;
         /// Ends particles that are [slower](Surroundings::stagnant_speed), in length per time.
         stagnant_speed(speed: f64): it => it.surroundings.stagnant_speed = speed;
+        /// Ends particles that meet a [condition](Surroundings::stop_when).
+        stop_when(condition: StopCondition): it => it.surroundings.stop_when.push(condition);
         /// Sets how seeds outside the domain are handled.
         seeds_outside(choice: SeedsOutside): it => it.surroundings.seeds_outside = choice;
 
@@ -143,6 +146,10 @@ impl<'a> Tracer<'a> {
         save_sizes(is_saved: bool): it => it.save.sizes = is_saved;
         /// Notes the crossings of a [gate](Gate).
         gate(gate: Gate): it => it.save.gates.push(gate);
+        /// Saves what [adds up](Tally) along each track, too, as an array `[saves, n, 1]` of this name.
+        tally(name: impl Into<String>, tally: Tally): it => {
+            it.save.tallies.push(SavedTally { name: name.into(), tally })
+        };
         /// Samples an [array](SampledArray) of a field where the particles are, at each save.
         sample(name: impl Into<String>, field: &'a dyn Field): it => {
             it.save.arrays.push(SampledArray { name: name.into(), field })

@@ -9,7 +9,7 @@ use super::{
     slots::{self, Slots},
     start,
     stepper::{Release, Stepper},
-    turbulence, walk,
+    tallies, turbulence, walk,
 };
 use crate::{
     BoundaryCondition, Engine, Error, OutletAt, PerAxis, Result, Scheme, Seeds, SeedsOutside,
@@ -66,8 +66,8 @@ impl Tracer<'_> {
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
         let slots = self.reuses_slots().then(slots::nothing_follows);
         let particles = self.execution.batch.map_or(particles, |batch| batch.min(particles));
-        let idle = start::idle(particles.max(1), self, stepper.engine);
-        let (idle, _) = stepper.advance((0, idle), &chunk, slots.as_ref())?;
+        let idle = start::idle(particles.max(1), self, (stepper.engine, &stepper.tallies));
+        let (idle, _) = stepper.advance_tallied((0, idle), &chunk, slots.as_ref())?;
         let values = Sampler::new(self, &schedule)?.sample(&stepper, (0, &idle), span.t0)?;
         for values in [values.velocity, values.arrays].into_iter().flatten() {
             done(values.try_into_data())?;
@@ -93,7 +93,7 @@ impl Tracer<'_> {
         let (drift, walk) = (walk::drift(self)?, walk::walk(self)?);
         let mut geometry = obstacles::geometry(self.field, inlets, &obstacles);
         geometry.motion = walk::motion(self, drift, walk.as_ref());
-        Ok(Stepper {
+        let stepper = Stepper {
             field: self.field,
             engine,
             scheme: self.solver.scheme,
@@ -103,6 +103,7 @@ impl Tracer<'_> {
             geometry,
             obstacles: obstacles.into(),
             gates: Gates::of(self)?,
+            tallies: tallies::of(self)?,
             stagnant_speed: speed,
             adaptive: adapt::adaptive(self)?,
             drifts: drift != [0.0; 3] || walk::is_tracked(self),
@@ -113,7 +114,9 @@ impl Tracer<'_> {
             hook: hook::hook(self),
             releases,
             batch: None,
-        })
+        };
+        stepper.check_tallies(self.reuses_slots())?;
+        Ok(stepper)
     }
 
     pub(super) fn schedule(&self) -> Result<Schedule> {
@@ -197,6 +200,8 @@ impl Tracer<'_> {
             Feature::ReusedSlots => self.reuses_slots(),
             Feature::Hook => self.each_step.is_some(),
             Feature::FlowMapGradient => self.save.flow_map_gradient,
+            Feature::Tallies => !self.save.tallies.is_empty() || !surroundings.stop_when.is_empty(),
+            Feature::Conditions => !surroundings.stop_when.is_empty(),
             Feature::OwnField => field.sampled().is_none(),
             Feature::TrackedInlets => inflow::is_tracked(self),
             Feature::Sphere => field.sampled().is_some_and(|sampled| sampled.radius().is_some()),

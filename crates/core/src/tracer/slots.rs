@@ -45,7 +45,7 @@ pub(super) struct Slots {
     pub current: Vec<InstanceStart>,
     /// Number of ended instances that were followed by another one, by status.
     pub ended: Vec<(Status, usize)>,
-    /// Number of them that left the mesh, by patch.
+    /// Number of them that left the mesh, by patch, then of those that a condition stopped, by condition.
     pub left_through: Vec<usize>,
     /// Steps taken by them.
     pub particle_steps: u64,
@@ -95,7 +95,7 @@ impl Slots {
         }
         Ok(Slots {
             first: 0,
-            left_through: vec![0; inflow.rules.patches.len()],
+            left_through: vec![0; inflow.rules.patches.len() + tracer.surroundings.stop_when.len()],
             tracked: std::mem::take(&mut inflow.tracked),
             following: following(inflow),
             timetables,
@@ -212,9 +212,13 @@ impl Slots {
         }
         let rules = self.rules();
         let tag = rules.faces.of(end.location);
-        let patch = MeshPatch::at(&rules.patches, end.position, tag);
-        if let Some(patch) = patch.filter(|_| status == Status::LeftMesh) {
-            self.left_through[patch] += 1;
+        let place = match status {
+            Status::LeftMesh => MeshPatch::at(&rules.patches, end.position, tag),
+            Status::Stopped => Some(rules.patches.len() + end.location as usize),
+            _ => None,
+        };
+        if let Some(place) = place {
+            self.left_through[place] += 1;
         }
         self.particle_steps += (end.step as u64 + 1).saturating_sub(self.current[slot].step);
         self.follow(slot, end, chunk);
@@ -261,7 +265,7 @@ impl Slots {
         &self.ended
     }
 
-    /// Number of them that left the mesh, by patch.
+    /// Number of them that left the mesh, by patch, then of those that a condition stopped, by condition.
     pub fn left_through(&self) -> &[usize] {
         &self.left_through
     }

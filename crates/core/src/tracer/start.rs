@@ -5,7 +5,7 @@ use super::{
     rows::Rows,
     slots::Slots,
     stepper::{Release, Stepper},
-    walk,
+    tallies, walk,
 };
 use crate::{
     Domain, Engine, Result, Seeds, Status, device, field,
@@ -14,7 +14,7 @@ use crate::{
     schedule::{Schedule, TimeSpan},
 };
 use burn::tensor::{DType, Tensor, TensorData};
-use burntrace_kernels::{IDENTITY, NEVER, POSITION, Particles, RECORD, Record, TANGENTS};
+use burntrace_kernels::{IDENTITY, NEVER, POSITION, Particles, RECORD, Record, TANGENTS, Tallies};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -107,6 +107,7 @@ pub(super) fn rows(
         record: records,
         fraction: Floats::filled(precision, (count, 1), fraction),
         tangents: tangents(tracer, count),
+        tallies: tallies::rows(&*tallies::of(tracer)?, count, precision),
         slots: None,
     })
 }
@@ -141,7 +142,11 @@ pub(super) fn on_device(rows: Rows, seeds: &Seeds, tracer: &Tracer) -> Particles
 
 /// Particles in the middle of the domain, to compile the kernels of a run. On the tensor engine they
 /// are active: it computes nothing for others.
-pub(super) fn idle(count: usize, tracer: &Tracer, engine: Engine) -> Particles {
+pub(super) fn idle(
+    count: usize,
+    tracer: &Tracer,
+    (engine, tallies): (Engine, &Tallies),
+) -> Particles {
     let field = tracer.field;
     let status = match engine {
         Engine::Fused => Status::NotLocated,
@@ -160,6 +165,8 @@ pub(super) fn idle(count: usize, tracer: &Tracer, engine: Engine) -> Particles {
         record: Tensor::from_data(TensorData::new(record, [count, RECORD]), (&device, DType::I32)),
         fraction: Tensor::zeros([count], (&device, dtype)),
         tangents: tangents(tracer, count).map(|rows| rows.into_tensor([count, TANGENTS], &device)),
+        tallies: tallies::rows(tallies, count, field.precision())
+            .map(|rows| rows.into_tensor([count, tallies.width()], &device)),
         slots: None,
     }
 }

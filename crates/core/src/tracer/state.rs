@@ -9,6 +9,9 @@ use burntrace_kernels::{RECORD, TANGENTS};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, ops::Range};
 
+/// The name of the array of tallies.
+pub(super) const TALLIES: &str = "tallies";
+
 /// The state of a run between two segments.
 ///
 /// A resumed run gives bit-identical results. The state consists of numbers, which serde can write,
@@ -39,6 +42,7 @@ pub struct RunNumbers {
 pub(super) struct SlotCounters {
     /// In the order of [`Status::ALL`].
     pub ended: Vec<u64>,
+    /// By patch, then by condition.
     pub left_through: Vec<u64>,
     pub particle_steps: u64,
     pub from_sources: u64,
@@ -132,12 +136,12 @@ impl RunState<'_> {
         Ok(bytemuck::pod_collect_to_vec(bytes))
     }
 
-    /// The particles, with `width` numbers of their positions.
+    /// The particles, with `width` numbers of their positions, and those of tallies.
     pub(super) fn rows(
         &self,
         count: usize,
         precision: Precision,
-        (width, has_tangents): (usize, bool),
+        (width, has_tangents, tallies): (usize, bool, usize),
     ) -> Result<Rows> {
         Ok(Rows {
             position: self.floats("position", width * count, precision)?,
@@ -147,6 +151,10 @@ impl RunState<'_> {
             tangents: match has_tangents {
                 true => Some(self.floats(FLOW_MAP_GRADIENT, TANGENTS * count, precision)?),
                 false => None,
+            },
+            tallies: match tallies {
+                0 => None,
+                width => Some(self.floats(TALLIES, width * count, precision)?),
             },
         })
     }

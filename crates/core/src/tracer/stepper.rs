@@ -11,7 +11,8 @@ use super::{
 use crate::{Engine, Field, Result, Scheme, Status, device, field::evaluate, schedule::Chunk};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::{
-    Adaptive, Boundary, FieldTensors, GeometryTensors, Obstacle, Particles, StageClips, Walk,
+    Adaptive, Boundary, FieldTensors, GeometryTensors, Obstacle, Particles, StageClips, Tallies,
+    Walk,
 };
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ pub(super) struct Stepper<'a> {
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
     pub gates: Gates,
+    /// What adds up along the tracks.
+    pub tallies: Arc<Tallies>,
     /// Buffers of inlets and obstacles.
     pub geometry: GeometryTensors,
     /// The tables of the field's mesh, or placeholders.

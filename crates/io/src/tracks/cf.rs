@@ -233,6 +233,8 @@ fn meaning(name: &str) -> (&'static str, Quantity) {
         "mesh_cell" => ("cell through which the particle left the mesh, or -1", Other),
         "mesh_face" => ("face of the cell through which the particle left the mesh, or -1", Other),
         "obstacle" => ("obstacle at which the particle ended, or -1", Other),
+        "patch" => ("patch through which the particle left the mesh, or -1", Other),
+        "condition" => ("condition that stopped the particle, or -1", Other),
         "instance_slot" => ("slot of the particle instance", Other),
         "instance_generation" => ("number of earlier particles in the slot", Count),
         "instance_status" => ("final status of the particle instance", Other),

@@ -66,10 +66,14 @@ pub(super) fn of_ends(ends: &Ends) -> Vec<(&'static ArraySpec, HostArray)> {
         arrays.push((&layout::MESH_CELL, cells.into()));
         arrays.push((&layout::MESH_FACE, faces.into()));
     }
-    if !ends.obstacle.is_empty() {
-        let index = |obstacle: &Option<usize>| obstacle.map_or(-1, |index| index as i32);
-        let obstacles: Vec<i32> = ends.obstacle.iter().map(index).collect();
-        arrays.push((&layout::OBSTACLE, obstacles.into()));
+    let places = [
+        (&layout::OBSTACLE, &ends.obstacle),
+        (&layout::PATCH, &ends.patch),
+        (&layout::CONDITION, &ends.condition),
+    ];
+    for (spec, all) in places.into_iter().filter(|(_, all)| !all.is_empty()) {
+        let index = |place: &Option<usize>| place.map_or(-1, |index| index as i32);
+        arrays.push((spec, all.iter().map(index).collect::<Vec<i32>>().into()));
     }
     arrays
 }

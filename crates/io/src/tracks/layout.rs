@@ -102,6 +102,8 @@ arrays! {
     MESH_CELL: "mesh_cell", Particles, 1, I64;
     MESH_FACE: "mesh_face", Particles, 1, I32;
     OBSTACLE: "obstacle", Particles, 1, I32;
+    PATCH: "patch", Particles, 1, I32;
+    CONDITION: "condition", Particles, 1, I32;
     INSTANCE_SLOT: "instance_slot", Instances, 1, I32;
     INSTANCE_GENERATION: "instance_generation", Instances, 1, I32;
     INSTANCE_STATUS: "instance_status", Instances, 1, U8;

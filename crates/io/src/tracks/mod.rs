@@ -16,6 +16,8 @@
 //! | `mesh_cell` | `[particles]` | i64 | cell through which the particle left the mesh, or -1 |
 //! | `mesh_face` | `[particles]` | i32 | face of that cell, or -1 |
 //! | `obstacle` | `[particles]` | i32 | obstacle at which the particle ended, or -1 |
+//! | `patch` | `[particles]` | i32 | patch through which the particle left the mesh, or -1 |
+//! | `condition` | `[particles]` | i32 | condition that stopped the particle, or -1 |
 //! | `generation` | `[saves, particles]` | i32 | earlier particle instances in the slot |
 //! | `end_generation` | `[particles]` | i32 | the same at the end of the run |
 //! | `instance_slot` | `[instances]` | i32 | slot |
@@ -33,7 +35,7 @@
 //!
 //! Times, positions and velocities are in the data's units. Particles are in the order of the seeds.
 //! The arrays of mesh cells and faces exist for fields on meshes (see
-//! [`MeshFace`](burntrace_core::MeshFace)), the array of obstacles if there are any. The attributes
+//! [`MeshFace`](burntrace_core::MeshFace)), the arrays of obstacles, patches and conditions if there are any. The attributes
 //! of the group, in `zarr.json`, have counts, precision, periods, units, the names of the arrays, and
 //! `complete`, which becomes 1 when everything else is written. The group also has the metadata of all
 //! arrays, and the array `component` the labels x, y and z.
@@ -49,7 +51,7 @@
 //! The arrays of generations and particle instances exist if slots are re-used, see
 //! [`ParticleInstance`](burntrace_core::ParticleInstance). Slots of sources come after the seeds;
 //! an empty slot has NaN as position and velocity. `release_time`, `end_time`, `end_status`,
-//! `mesh_cell`, `mesh_face` and `obstacle` describe the last instance in each slot.
+//! `mesh_cell`, `mesh_face`, `obstacle`, `patch` and `condition` describe the last instance in each slot.
 //!
 //! ```no_run
 //! use burntrace_io::tracks::Tracks;

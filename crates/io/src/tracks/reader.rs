@@ -257,8 +257,11 @@ impl Tracks {
                 remedy: "they are stored when the run ends",
             });
         }
-        let obstacle = self.optional(&layout::OBSTACLE).map(|spec| self.of_particles::<i32>(spec));
-        let obstacle = obstacle.transpose()?.unwrap_or_default();
+        let places = |spec| -> Result<Vec<Option<usize>>> {
+            let found = self.optional(spec).map(|spec| self.of_particles::<i32>(spec));
+            let all = found.transpose()?.unwrap_or_default();
+            Ok(all.into_iter().map(|index| index.try_into().ok()).collect())
+        };
         let generation = self.optional(&layout::END_GENERATION).map(|spec| self.of_particles(spec));
         Ok(Ends {
             status: statuses(&self.folder, self.of_particles(&layout::END_STATUS)?)?,
@@ -270,7 +273,9 @@ impl Tracks {
                 }
                 None => Vec::new(),
             },
-            obstacle: obstacle.into_iter().map(|index| index.try_into().ok()).collect(),
+            obstacle: places(&layout::OBSTACLE)?,
+            patch: places(&layout::PATCH)?,
+            condition: places(&layout::CONDITION)?,
             generation: self.generations(generation.transpose()?.unwrap_or_default())?,
         })
     }

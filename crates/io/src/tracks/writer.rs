@@ -233,8 +233,10 @@ impl OpenStore {
 /// A number of particles in the ends that differs from the plan.
 fn other_count(ends: &Ends, plan: &SavePlan) -> Option<usize> {
     let faces = Some(ends.mesh_face.len()).filter(|faces| *faces > 0);
-    let obstacles = Some(ends.obstacle.len()).filter(|obstacles| *obstacles > 0);
-    let optional = faces.into_iter().chain(obstacles);
+    let places = [ends.obstacle.len(), ends.patch.len(), ends.condition.len()]
+        .into_iter()
+        .filter(|count| *count > 0);
+    let optional = faces.into_iter().chain(places);
     let generations = plan.reuses_slots.then_some(ends.generation.len());
     let counts = [ends.status.len(), ends.release_time.len(), ends.end_time.len()];
     counts.into_iter().chain(optional).chain(generations).find(|count| *count != plan.particles)

@@ -117,6 +117,8 @@ pub fn ends() -> Ends {
         end_time: vec![2.75, f64::NAN, f64::NAN],
         mesh_face: Vec::new(),
         obstacle: Vec::new(),
+        patch: Vec::new(),
+        condition: Vec::new(),
         generation: vec![1, 2, 2],
     }
 }

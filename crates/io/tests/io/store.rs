@@ -101,6 +101,8 @@ pub fn ends_of(plan: &SavePlan) -> Ends {
         end_time: vec![f64::NAN; n],
         mesh_face: vec![Some(MeshFace { cell: 7, face: 1 }); n],
         obstacle: vec![None; n],
+        patch: Vec::new(),
+        condition: Vec::new(),
         generation: vec![3; n],
     }
 }
@@ -500,6 +502,8 @@ pub fn write_stores_for_peers(folder: &Path) {
     let ends = Ends {
         mesh_face: vec![None, Some(MeshFace { cell: 70_000, face: 5 }), None],
         obstacle: vec![None, Some(0), Some(3)],
+        patch: Vec::new(),
+        condition: Vec::new(),
         ..support::ends()
     };
     writer.end(&ends).unwrap();

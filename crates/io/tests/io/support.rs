@@ -167,6 +167,8 @@ pub fn ends() -> Ends {
         end_time: vec![f64::NAN, f64::NAN, 1.25],
         mesh_face: Vec::new(),
         obstacle: Vec::new(),
+        patch: Vec::new(),
+        condition: Vec::new(),
         generation: Vec::new(),
     }
 }

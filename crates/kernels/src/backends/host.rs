@@ -22,7 +22,7 @@ use burn::backend::{
 use burn::tensor::Element;
 use burn_ndarray::NdArray;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use rows::{joined, logged, split};
+use rows::{Split, logged};
 use settling::{carry, pull_back_carrying, pull_back_settling, settle};
 
 /// Calls a function with the type of a tensor's numbers as its first type.
@@ -185,16 +185,20 @@ where
 {
     let (mut position, mut record) = (state.position.contiguous(), state.record.contiguous());
     let mut fraction = state.fraction.contiguous();
-    let mut split = split::<F>(position.values::<F>(), fraction.values::<F>().len());
-    let (position_rows, inertia) = match &mut split {
-        None => (cast_slice_mut(position.values_mut::<F>()), &mut [][..]),
-        Some((position, inertia)) => (&mut position[..], &mut inertia[..]),
+    let count = fraction.values::<F>().len();
+    let mut split = Split::<F>::of(position.values::<F>(), count, segment.tallies.width());
+    let (position_rows, inertia, tallies) = match &mut split {
+        None => (cast_slice_mut(position.values_mut::<F>()), &mut [][..], &mut [][..]),
+        Some(Split { position, inertia, tallies }) => {
+            (&mut position[..], &mut inertia[..], &mut tallies[..])
+        }
     };
     let arrays = Arrays::<F> {
         position: position_rows,
         record: cast_slice_mut(record.values_mut::<i32>()),
         fraction: fraction.values_mut(),
         inertia,
+        tallies,
         slots: slots(segment),
     };
     let (rows, numbers) = (geometry.rows.contiguous(), geometry.numbers.contiguous());
@@ -203,7 +207,7 @@ where
     with_arrays::<F, B, T>(field, |field| log = work(arrays, field, geometry));
     let [log_index, log_position, log_count] = logged::<F, T>(&log);
     if let Some(split) = split {
-        position = joined(&split);
+        position = split.joined(count);
     }
     Advanced { position, record, fraction, log_index, log_position, log_count }
 }

@@ -56,7 +56,7 @@ impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
                 _ => F::zero(),
             };
             for j in self.tile.steps.clone() {
-                self.step((i, j), &mut next_dt);
+                self.tallied_step((i, j), &mut next_dt);
             }
             if is_adaptive && self.tile.arrays.record[i].status == ACTIVE {
                 self.tile.arrays.fraction[i] = next_dt;
@@ -66,6 +66,22 @@ impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
 }
 
 impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
+    /// Takes one particle through one step of the segment, and adds to its tallies. One that a condition ends may be followed by another one.
+    #[inline(always)]
+    fn tallied_step(&mut self, (i, j): (usize, usize), next_dt: &mut F) {
+        let number = self.tile.context.segment.first_step + j as i32;
+        for _ in 0..=MAX_INSTANCES_PER_STEP {
+            let before = self.tile.before_step(i, None);
+            self.step((i, j), next_dt);
+            self.tile.tally((i, j), before, (&mut *self.probe, Width::of::<F, L>()));
+            let record = &self.tile.arrays.record[i];
+            if before.is_none() || record.status != WAITING || record.step != number {
+                return;
+            }
+        }
+        self.tile.arrays.defer_release(i, number);
+    }
+
     /// Takes one particle through one step of the segment, in as many adaptive steps as needed.
     #[inline(always)]
     fn step(&mut self, (i, j): (usize, usize), next_dt: &mut F) {
@@ -185,6 +201,7 @@ impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
         {
             return refused;
         }
+        self.keep((i, j), (start_fraction, h));
         let velocity = [self.own.velocity[0], change[0]].map(|vector| three(vector.array()));
         let probe = &mut *self.probe;
         let member = Member { i, to: to.of(0), slow: false, probe, velocity: Some(velocity) };

@@ -141,6 +141,7 @@ impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
             record: &mut record,
             fraction: &mut fraction,
             inertia: &mut [],
+            tallies: &mut [],
             slots: Slots::From(segment.first_slot as usize),
         };
         let steps = segment.steps.len();

@@ -17,6 +17,8 @@ pub(crate) struct Arrays<'a, F> {
     pub fraction: &'a mut [F],
     /// What particles with inertia have; otherwise nothing.
     pub inertia: &'a mut [Inertia<F>],
+    /// [`Tallies::width`](crate::Tallies::width) numbers for each particle; nothing without tallies.
+    pub tallies: &'a mut [F],
     /// The slots of the particles.
     pub slots: Slots<'a>,
 }
@@ -53,6 +55,7 @@ impl<F: Real> Arrays<'_, F> {
             record: self.record,
             fraction: self.fraction,
             inertia: self.inertia,
+            tallies: self.tallies,
             slots: self.slots,
         }
     }
@@ -78,19 +81,24 @@ pub(super) fn chunks<F: Real>(
     arrays: Arrays<'_, F>,
     size: usize,
 ) -> impl IndexedParallelIterator<Item = Arrays<'_, F>> {
+    let count = arrays.position.len();
     let position = arrays.position.par_chunks_mut(size);
     let record = arrays.record.par_chunks_mut(size);
     let fraction = arrays.fraction.par_chunks_mut(size);
     let mut inertia: Vec<&mut [Inertia<F>]> = arrays.inertia.chunks_mut(size).collect();
     inertia.resize_with(fraction.len(), Default::default);
+    let width = arrays.tallies.len() / count.max(1);
+    let mut tallies: Vec<&mut [F]> = arrays.tallies.chunks_mut((size * width).max(1)).collect();
+    tallies.resize_with(fraction.len(), Default::default);
     let slots = arrays.slots;
-    let tiles = position.zip(record).zip(fraction).zip(inertia).enumerate();
-    tiles.map(move |(k, (((position, record), fraction), inertia))| {
+    let tiles =
+        position.zip(record).zip(fraction).zip(inertia.into_par_iter().zip(tallies)).enumerate();
+    tiles.map(move |(k, (((position, record), fraction), (inertia, tallies)))| {
         let count = position.len();
         let slots = match slots {
             Slots::From(first) => Slots::From(first + k * size),
             Slots::Listed(first, slots) => Slots::Listed(first, &slots[k * size..][..count]),
         };
-        Arrays { position, record, fraction, inertia, slots }
+        Arrays { position, record, fraction, inertia, tallies, slots }
     })
 }

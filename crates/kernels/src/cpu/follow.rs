@@ -7,13 +7,15 @@ use super::{
     chart::{Chart, InGroups},
     frame_pair::FramePair,
     inertial::{Flight, Flown, Own, Velocities, When},
-    lanes::{self, Lanes, Portable, Task},
+    lanes::{self, Four, Lanes, Portable, Task},
     method::{self, AnyScheme, Method},
     probe::{Hinted, Width},
     sampler::Differentiable,
     segment::{FramePairs, Waters},
     step::{Positions, Sampled, Stages, StepResult},
+    tallies::{AddPlain, TallyRoom},
     tile::{Member, PartOfStep, Tile},
+    trail::Trail,
 };
 use crate::{
     Scheme,
@@ -46,14 +48,28 @@ pub(super) type TakeSteps<'a, F> = dyn Fn(Tile<F>) + Sync + 'a;
 /// Takes all particles of a tile through its steps.
 pub(super) fn take_steps<F: Real, S: Differentiable<F>>(mut tile: Tile<F>, sampler: &S) {
     tile.assign_first_release();
-    if const { S::IS_FAST } && lanes::are_widest() && tile.context.flies() {
-        F::run_widest(Follow::<F, S, method::Inertial>::new(&mut tile, sampler));
-    } else if tile.context.takes_parts() {
-        adapt(&mut tile, &mut Hinted::new(sampler, &mut S::Hint::default()));
+    if tile.arrays.tallies.is_empty() {
+        take(&mut tile, sampler);
     } else {
-        follow(&mut tile, sampler);
+        let (mut trail, mut room) = (Trail::new(), TallyRoom::of(tile.context));
+        let Tile { arrays, context, steps, .. } = &mut tile;
+        let mut tallied = Tile::new(arrays.reborrow(), context, steps.clone());
+        (tallied.trail, tallied.tallied) = (Some(&mut trail), Some(&mut room));
+        take(&mut tallied, sampler);
+        tile.log = tallied.log;
     }
     tile.append_log();
+}
+
+/// Takes all particles of a tile through its steps in the way that they need.
+fn take<F: Real, S: Differentiable<F>>(tile: &mut Tile<F>, sampler: &S) {
+    if const { S::IS_FAST } && lanes::are_widest() && tile.context.flies() {
+        F::run_widest(Follow::<F, S, method::Inertial>::new(tile, sampler));
+    } else if tile.context.takes_parts() {
+        adapt(tile, &mut Hinted::new(sampler, &mut S::Hint::default()));
+    } else {
+        follow(tile, sampler);
+    }
 }
 
 /// Takes the steps of a tile by a loop that is compiled for the scheme, unless the sampler is not worth it or the
@@ -239,7 +255,8 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             let is_plain = self.tile.context.walls.contain_all::<L, G>(&result.to.at)
                 && result.slow == [false; G]
                 && self.tile.context.are_clear::<L, G>((&at.at, &result.to.at), &mut waters)
-                && self.holds::<L, G>(&result.to.at, &mut hints);
+                && self.holds::<L, G>(&result.to.at, &mut hints)
+                && self.adds::<L, G>(members, (&at, &result.to), &hints, (j, start));
             if is_plain {
                 if !self.tile.context.gates.is_empty() {
                     let (paths, step) =
@@ -282,6 +299,31 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         hints: &mut [S::Hint; G],
     ) -> bool {
         !S::ENDS || self.sampler.holds_all::<L, G>(to, hints)
+    }
+
+    /// Adds to the tallies of particles, if there are any. Returns whether their step is plain with these, too.
+    #[inline(always)]
+    fn adds<L: Lanes<F>, const G: usize>(
+        &mut self,
+        members: &[usize; G],
+        (from, to): (&Positions<L::Four, G>, &Positions<L::Four, G>),
+        hints: &[S::Hint; G],
+        step: (usize, F),
+    ) -> bool {
+        if self.tile.tallied.is_none() {
+            return true;
+        }
+        let mut is_all = true;
+        let mut paths = [[[F::zero(); 4]; G]; 2];
+        // By index: a closure might not be inlined.
+        for g in 0..G {
+            paths[0][g] = from.at[g].array();
+            paths[1][g] = to.at[g].array();
+        }
+        let (tile, sampler) = (&mut *self.tile, self.sampler);
+        let (members, hints, is) = (*members, *hints, &mut is_all);
+        L::apart(AddPlain { tile, sampler, members, paths, hints, step, is_all: is });
+        is_all
     }
 
     /// A step of particles with inertia.
@@ -372,7 +414,10 @@ fn finish_step<F: Real, S: Differentiable<F>, L: Lanes<F>, const G: usize>(
         let velocity = velocity.map(|all| all[g]);
         let member = Member { i, to, slow, probe: &mut probe, velocity };
         let step = PartOfStep { j, start, until: F::one() };
+        let before = tile.before_step(i, Some(start));
         tile.finish_step(member, step, Width::of::<F, L>());
+        let mut probe = Hinted::new(sampler, &mut hints[g]);
+        tile.tally((i, j), before, (&mut probe, Width::of::<F, L>()));
         has_ended |= tile.arrays.record[i].status != ACTIVE;
     }
     has_ended

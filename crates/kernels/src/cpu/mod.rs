@@ -32,6 +32,7 @@ pub(crate) mod settle;
 mod shares;
 mod single;
 mod step;
+pub(crate) mod tallies;
 mod tile;
 mod trail;
 mod walk;

@@ -79,6 +79,7 @@ pub(super) struct Ordered<'a, F> {
     record: Vec<Record>,
     fraction: Vec<F>,
     inertia: Vec<Inertia<F>>,
+    tallies: Vec<F>,
 }
 
 impl Order {
@@ -114,6 +115,8 @@ impl Order {
     /// The particles in this order.
     pub fn gather<F: Real>(&self, arrays: &Arrays<F>) -> Ordered<'_, F> {
         let from = self.from.par_iter().map(|i| *i as usize);
+        let width = arrays.tallies.len() / arrays.position.len().max(1);
+        let row = |i: usize| &arrays.tallies[width * i..width * (i + 1)];
         Ordered {
             slots: arrays.slots.listed(&self.from),
             position: from.clone().map(|i| arrays.position[i]).collect(),
@@ -123,6 +126,7 @@ impl Order {
                 true => Vec::new(),
                 false => from.map(|i| arrays.inertia[i]).collect(),
             },
+            tallies: self.from.iter().flat_map(|i| row(*i as usize)).copied().collect(),
         }
     }
 
@@ -139,6 +143,9 @@ impl Order {
                 if let Some(inertia) = ordered.inertia.get(rank) {
                     tile.inertia[i] = *inertia;
                 }
+                let width = tile.tallies.len() / tile.position.len();
+                let tallies = &ordered.tallies[width * rank..width * (rank + 1)];
+                tile.tallies[width * i..width * (i + 1)].copy_from_slice(tallies);
             }
         });
     }
@@ -151,6 +158,7 @@ impl<F> Ordered<'_, F> {
             record: &mut self.record,
             fraction: &mut self.fraction,
             inertia: &mut self.inertia,
+            tallies: &mut self.tallies,
             slots: self.slots,
         }
     }
@@ -339,6 +347,7 @@ mod tests {
             record: (0..count).map(record).collect(),
             fraction: (0..count).map(|i| i as f32).collect(),
             inertia: Vec::new(),
+            tallies: Vec::new(),
         }
     }
 

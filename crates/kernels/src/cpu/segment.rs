@@ -7,6 +7,7 @@ use super::{
     lanes::{Four, Lanes, Portable, four, padded, three},
     launch::Launch,
     reinjection::{EndLog, Ended},
+    tallies::TallyPlan,
     walls::Walls,
 };
 use crate::{
@@ -78,6 +79,7 @@ pub(super) struct SegmentContext<'a, F: Real> {
     bodies: Vec<Body<F>>,
     land: Option<Lattice<F>>,
     pub gates: GateBoxes<F>,
+    pub tallies: TallyPlan<F>,
     /// The frames of each step, for particles that take all of it.
     pub pairs: Vec<FramePairs<F>>,
     /// The nodes of the scheme: the fraction of a step at which each stage samples the field.
@@ -106,6 +108,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
         let all = || (0..segment.obstacles.len()).map(|k| (k, load(&launch, k)));
         SegmentContext {
             gates: GateBoxes::new(&launch, &segment.gates),
+            tallies: TallyPlan::new(&launch, segment),
             nodes,
             tableau,
             segment,

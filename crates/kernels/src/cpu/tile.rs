@@ -10,6 +10,7 @@ use super::{
     reinjection::Ended,
     segment::SegmentContext,
     single::Single,
+    tallies::TallyRoom,
     trail::Trail,
     walk::diffuse,
 };
@@ -28,8 +29,10 @@ pub(super) struct Tile<'a, F: Real> {
     pub log: Vec<Ended<F>>,
     /// The steps of the segment to take.
     pub steps: Range<usize>,
-    /// Keeps what gradients need of irregular steps, if it is wanted.
+    /// Keeps irregular steps, if gradients or tallies need them.
     pub trail: Option<&'a mut Trail<F>>,
+    /// Room for tallies, if there are any.
+    pub tallied: Option<&'a mut TallyRoom<F>>,
 }
 
 impl<'a, F: Real> Tile<'a, F> {
@@ -38,7 +41,7 @@ impl<'a, F: Real> Tile<'a, F> {
         context: &'a SegmentContext<'a, F>,
         steps: Range<usize>,
     ) -> Self {
-        Tile { arrays, context, log: Vec::new(), steps, trail: None }
+        Tile { arrays, context, log: Vec::new(), steps, trail: None, tallied: None }
     }
 
     /// Assigns the first release to slots of sources.

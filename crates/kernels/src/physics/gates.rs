@@ -11,7 +11,7 @@ pub(crate) mod gates {
     use crate::physics::{
         body::both::{Body, line, load, outermost, part_inside},
         obstacles::both::count,
-        tables::GATES,
+        tables::{BODY_INTS, GATE_CORNERS, GATES, OBSTACLES_AT},
         vector::both::dot,
     };
 
@@ -114,7 +114,9 @@ pub(crate) mod gates {
         let body = load::<F>(launch, at);
         let bounds = load::<F>(launch, at + 1);
         let plane = through_plane::<F>(&body, &bounds, from, to);
-        let mut count = plane.count;
+        let point = from + Vec3::<F>::new(plane.first) * (to - from);
+        let mut count =
+            select(is_in_polygon::<F>(launch, at + 1, body.second, point), plane.count, 0i32);
         let mut first = plane.first;
         let mut second = plane.second;
         let mut direction = plane.direction;
@@ -148,6 +150,52 @@ pub(crate) mod gates {
             count = select(is_near && outermost::<F>(bounds, point).value <= zero, 1i32, 0i32);
         }
         Crossed::<F> { count, first: part, second: part, direction }
+    }
+
+    /// Whether a point of the plane of a polygon is in it, by the even-odd rule; a plane without corners has no edge.
+    fn is_in_polygon<F: Float>(
+        launch: &Launch<F>,
+        limits: usize,
+        normal: Vec3<F>,
+        point: Vec3<F>,
+    ) -> bool {
+        let ints = launch.int(OBSTACLES_AT) as usize + 1 + limits * BODY_INTS;
+        let corners = launch.int(ints + GATE_CORNERS);
+        let first = launch.int(ints + GATE_CORNERS + 1);
+        let p = in_plane::<F>(normal, point);
+        let mut sides = select(corners == 0, 1i32, 0i32);
+        for k in 0..corners {
+            let next = select(k + 1 == corners, 0i32, k + 1);
+            let a = in_plane::<F>(normal, launch.vec3((first + 3 * k) as usize));
+            let b = in_plane::<F>(normal, launch.vec3((first + 3 * next) as usize));
+            let starts = select(a.v <= p.v, 1i32, 0i32);
+            let ends = select(b.v <= p.v, 1i32, 0i32);
+            if starts != ends {
+                let at = a.u + (p.v - a.v) / (b.v - a.v) * (b.u - a.u);
+                sides += select(p.u < at, 1i32, 0i32);
+            }
+        }
+        sides % 2 == 1
+    }
+
+    /// Coordinates along the two axes that a plane is less steep to.
+    struct InPlane<F: Float> {
+        pub u: F,
+        pub v: F,
+    }
+
+    fn in_plane<F: Float>(normal: Vec3<F>, point: Vec3<F>) -> InPlane<F> {
+        let (x, y, z) = (
+            normal.extract(0usize).abs(),
+            normal.extract(1usize).abs(),
+            normal.extract(2usize).abs(),
+        );
+        let along_x = x >= y && x >= z;
+        let along_z = !along_x && z >= y;
+        InPlane::<F> {
+            u: select(along_x, point.extract(1usize), point.extract(0usize)),
+            v: select(along_z, point.extract(1usize), point.extract(2usize)),
+        }
     }
 
     fn through_region<F: Float>(body: &Body<F>, from: Vec3<F>, to: Vec3<F>) -> Crossed<F> {

@@ -111,8 +111,10 @@ pub(crate) const SHAPES_AT: usize = LOG_ROWS + 7;
 pub(crate) const WALK_SEED: usize = LOG_ROWS + 8;
 /// Number, within the run, of the slot in the first row.
 pub(crate) const FIRST_SLOT: usize = LOG_ROWS + 10;
-/// Number of gates; their shapes follow those of obstacles, each with the box that limits it.
+/// Number of gates; their shapes follow those of obstacles, each with the box that limits it. Among the integers of that box are the number of corners
+/// of a polygon, and the offset of these in the float buffer.
 pub(crate) const GATES: usize = LOG_ROWS + 12;
+pub(crate) const GATE_CORNERS: usize = 2;
 /// The frame interval in which each step starts; then sources, inlets, and steps of releases.
 pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 13;
 /// Offset of the values with the diffusivity in a frame.
@@ -255,6 +257,7 @@ impl Tables {
     fn put_gates(&mut self, gates: &[GateShape]) {
         let Tables { floats, ints } = self;
         ints[GATES] = gates.len() as i32;
+        let mut corners_at = floats.len() + 2 * gates.len() * BODY_FLOATS;
         for gate in gates {
             let [low, high] = gate.limits();
             for (code, numbers) in
@@ -264,7 +267,12 @@ impl Tables {
                 ints.push(code);
                 ints.extend([0; BODY_INTS - 1]);
             }
+            let limits = ints.len() - BODY_INTS;
+            ints[limits + GATE_CORNERS] = gate.corners().len() as i32;
+            ints[limits + GATE_CORNERS + 1] = corners_at as i32;
+            corners_at += 3 * gate.corners().len();
         }
+        floats.extend(gates.iter().flat_map(|gate| gate.corners().as_flattened()));
     }
 
     /// The patches of the mesh boundary, and the inlets of re-injection after them.

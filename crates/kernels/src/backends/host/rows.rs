@@ -2,29 +2,57 @@
 
 use super::HostTensor;
 use crate::{
-    INERTIAL, LOG_INDEX, LOG_POSITION,
+    LOG_INDEX, LOG_POSITION, POSITION,
     cpu::{Ended, Inertia, Position, Real},
 };
 use bytemuck::cast_slice;
 
-/// Positions, and what else particles with inertia have.
-pub(super) type Split<F> = (Vec<Position<F>>, Vec<Inertia<F>>);
-
-/// The rows of particles with inertia; `None` for others.
-pub(super) fn split<F: Real>(rows: &[F], count: usize) -> Option<Split<F>> {
-    let is_inertial = count > 0 && rows.len() == count * INERTIAL;
-    let rows: &[[[F; 3]; 5]] = if is_inertial { cast_slice(rows) } else { return None };
-    Some(rows.iter().map(|[at, rest, own @ ..]| ([*at, *rest], *own)).unzip())
+/// Positions, and what else particles have, of rows of more than positions.
+pub(super) struct Split<F> {
+    pub position: Vec<Position<F>>,
+    /// Of particles with inertia.
+    pub inertia: Vec<Inertia<F>>,
+    /// What has added up along tracks.
+    pub tallies: Vec<F>,
 }
 
-/// The tensor of [`split`] rows.
-pub(super) fn joined<F: Real, T: HostTensor>((positions, inertia): &Split<F>) -> T {
-    let rows = positions.iter().zip(inertia);
-    let rows: Vec<[[F; 3]; 5]> = rows
-        .map(|([at, rest], [velocity, of, fluctuation])| [*at, *rest, *velocity, *of, *fluctuation])
-        .collect();
-    let count = rows.len();
-    T::of(rows.into_flattened().into_flattened(), &[count, INERTIAL])
+impl<F: Real> Split<F> {
+    /// The parts of the rows of `count` particles, the last numbers of which are tallies; `None` if they are positions alone.
+    pub fn of(rows: &[F], count: usize, tallies: usize) -> Option<Self> {
+        let width = rows.len().checked_div(count)?;
+        if width == POSITION {
+            return None;
+        }
+        let own = width - tallies;
+        let mut split = Split {
+            position: Vec::with_capacity(count),
+            inertia: Vec::new(),
+            tallies: Vec::with_capacity(count * tallies),
+        };
+        for row in rows.chunks_exact(width) {
+            let (own, tallies) = row.split_at(own);
+            let (position, inertia) = own.split_at(POSITION);
+            split.position.extend_from_slice(cast_slice(position));
+            split.inertia.extend_from_slice(cast_slice(inertia));
+            split.tallies.extend_from_slice(tallies);
+        }
+        Some(split)
+    }
+
+    /// The tensor of the rows.
+    pub fn joined<T: HostTensor>(&self, count: usize) -> T {
+        let beside = self.inertia.as_flattened().as_flattened();
+        let position = self.position.as_flattened().as_flattened();
+        let parts = [position, beside, &self.tallies].map(|part| (part, part.len() / count));
+        let width = parts.iter().map(|(_, width)| width).sum();
+        let mut rows = Vec::with_capacity(count * width);
+        for i in 0..count {
+            for (part, width) in parts {
+                rows.extend_from_slice(&part[width * i..width * (i + 1)]);
+            }
+        }
+        T::of(rows, &[count, width])
+    }
 }
 
 /// The tensors of a log: integers, fractions with positions, and the number of entries. They have

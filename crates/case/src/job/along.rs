@@ -1,0 +1,126 @@
+//! What a case asks for along the tracks: arrays that follow from the field, and tallies of them.
+
+use super::{geometry, input::TracedInput, sampled::has};
+use crate::file::{Case, Misuse, SampledArray};
+use anyhow::Result;
+use burntrace_core::{Derived, Field, FieldArray, SavedTally, Tally};
+use burntrace_io as io;
+use burntrace_io::{
+    NamedArray,
+    series::{ArrayEntry, Association},
+};
+
+/// The tally that a request is of, unless the field has an array of its name.
+pub fn tally(request: &SampledArray) -> Option<Tally> {
+    let is_plain = request.files.is_none() && request.prefer.is_none();
+    let parsed = request.array.parse::<Tally>().ok().filter(|_| is_plain);
+    parsed.filter(Tally::adds_up)
+}
+
+/// The quantities of the field that tallies, conditions and derived arrays need.
+fn quantities(case: &Case) -> Vec<String> {
+    let saved = case.save.fields.iter().filter_map(tally);
+    let conditions = case.trace.stop_when.iter().map(|condition| condition.tally.clone());
+    let followed = saved.chain(conditions).filter_map(|tally| tally.quantity().map(String::from));
+    let requests = case.save.fields.iter().filter(|request| request.files.is_none());
+    followed.chain(requests.map(|request| request.array.clone())).collect()
+}
+
+/// The arrays that a derived one is the gradient of.
+fn bases(quantity: &str) -> Option<String> {
+    match quantity.parse() {
+        Ok(Derived::Gradient(of)) => Some(of),
+        _ => None,
+    }
+}
+
+/// Adds the arrays of the files, on an association, that tallies, conditions and derived arrays need.
+pub fn add_needed(
+    case: &Case,
+    (arrays, on): (&[ArrayEntry], Association),
+    named: &mut Vec<NamedArray>,
+) {
+    let all = quantities(case).into_iter();
+    for name in all.flat_map(|name| [bases(&name), Some(name)]).flatten() {
+        if !named.iter().any(|known| known.name == name) && has(arrays, &name, on) {
+            let is_requested_under_another_name = case.save.fields.iter().any(|request| {
+                request.array == name && request.name != name && tally(request).is_none()
+            });
+            let is_needed = !is_requested_under_another_name || is_followed(case, &name);
+            if is_needed {
+                named.push(NamedArray { array: name.clone(), name });
+            }
+        }
+    }
+}
+
+/// Whether a tally, a condition or a gradient is of an array of this name.
+fn is_followed(case: &Case, name: &str) -> bool {
+    let of = |tally: &Tally| tally.quantity() == Some(name);
+    case.save.fields.iter().filter_map(tally).any(|tally| of(&tally))
+        || case.trace.stop_when.iter().any(|condition| of(&condition.tally))
+        || quantities(case).iter().any(|quantity| bases(quantity).as_deref() == Some(name))
+}
+
+/// The arrays that a program's field is to have, by the names of a case.
+pub fn of_program(case: &Case) -> Vec<String> {
+    let mut names = Vec::new();
+    for name in quantities(case) {
+        let name = match name.parse::<Derived>() {
+            Ok(_) => bases(&name),
+            Err(_) => Some(name).filter(|name| name.parse::<Tally>().is_ok_and(|of| !of.adds_up())),
+        };
+        if let Some(name) = name.filter(|name| !names.contains(name) && name != "speed") {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The traced field with the derived arrays that the case asks for and the field does not have.
+pub fn with_derived(
+    case: &Case,
+    traced: TracedInput,
+    series: Option<&io::SeriesInfo>,
+) -> Result<TracedInput> {
+    let own = traced.frames().map_or(&[][..], |input| input.arrays());
+    let mut wanted: Vec<Derived> = Vec::new();
+    for name in quantities(case) {
+        let Ok(derived) = name.parse::<Derived>() else { continue };
+        if !own.iter().any(|array| array.name == name) && !wanted.contains(&derived) {
+            wanted.push(derived);
+        }
+    }
+    let renamed = case.save.fields.iter().find(|request| {
+        request.name != request.array && wanted.iter().any(|of| of.to_string() == request.array)
+    });
+    if let Some(request) = renamed {
+        return Err(Misuse::error(format!(
+            "save.fields: `{}` follows from the field and keeps its name; omit `name`",
+            request.array
+        )));
+    }
+    match traced {
+        traced if wanted.is_empty() => Ok(traced),
+        TracedInput::Frames(input) => {
+            let radius = geometry::geometry(case, series);
+            Ok(TracedInput::Frames(input.with_derived(&wanted, radius)?))
+        }
+        TracedInput::Formula(..) | TracedInput::Own(_) => Err(Misuse::error(format!(
+            "`{}` follows from differences of a field on a grid or a mesh, and this one is a formula or a function; give \
+             field.sample = {{ nodes = [nx, ny, nz] }}",
+            wanted[0]
+        ))),
+    }
+}
+
+/// The tallies that a case saves: those whose names are not of arrays of the field.
+pub fn tallies(case: &Case, field: &dyn Field) -> Vec<SavedTally> {
+    let arrays = field.sampled().map_or(&[][..], |sampled| sampled.arrays());
+    let is_array = |name: &str| arrays.iter().any(|array: &FieldArray| array.name == name);
+    let saved = |request: &SampledArray| {
+        let tally = tally(request).filter(|_| !is_array(&request.name))?;
+        Some(SavedTally { name: request.name.clone(), tally })
+    };
+    case.save.fields.iter().filter_map(saved).collect()
+}

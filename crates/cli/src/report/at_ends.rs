@@ -1,0 +1,73 @@
+//! What particles had at their ends: the scalars that are sampled or add up along the tracks, by where the particles ended.
+
+use crate::{
+    file::Case,
+    format::{count, four_digits},
+    results::Results,
+};
+use anyhow::Result;
+use burntrace::{Ends, Status};
+use std::collections::BTreeMap;
+
+/// A scalar at the ends of particles.
+pub struct AtEnds {
+    /// Its name.
+    pub name: String,
+    /// The place of an end, and the values of the particles that ended there, ascending.
+    places: BTreeMap<String, Vec<f64>>,
+}
+
+impl AtEnds {
+    /// The scalars of a run that is complete, if any particle has ended; in slots that are re-used, of the last particle of each.
+    pub fn of(results: &Results) -> Result<Vec<AtEnds>> {
+        let tracks = &results.tracks;
+        let Some(last) = tracks.num_saves().checked_sub(1).filter(|_| tracks.is_complete()) else {
+            return Ok(Vec::new());
+        };
+        let ends = tracks.ends()?;
+        let place = |i: usize| place(&ends, i, results.case.as_ref());
+        let places: Vec<Option<String>> = (0..ends.status.len()).map(place).collect();
+        let mut all = Vec::new();
+        for array in tracks.arrays().into_iter().filter(|array| array.components == 1) {
+            let values = tracks.array(&array.name, last)?;
+            let mut at = AtEnds { name: array.name, places: BTreeMap::new() };
+            let ended = places.iter().zip(values).filter(|(_, value)| value.is_finite());
+            for (place, value) in ended.filter_map(|(place, value)| Some((place.as_ref()?, value)))
+            {
+                at.places.entry(place.clone()).or_default().push(value);
+            }
+            at.places.values_mut().for_each(|values| values.sort_unstable_by(f64::total_cmp));
+            all.extend((!at.places.is_empty()).then_some(at));
+        }
+        Ok(all)
+    }
+
+    /// A row for each place: number of particles, mean, minimum, median and maximum.
+    pub fn rows(&self) -> impl Iterator<Item = [String; 6]> {
+        self.places.iter().map(|(place, values)| {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let [min, median, max] =
+                [0, values.len() / 2, values.len() - 1].map(|k| four_digits(values[k]));
+            [place.clone(), count(values.len()), four_digits(mean), min, median, max]
+        })
+    }
+}
+
+/// Where a particle ended, in words: its status, with the patch or the condition.
+fn place(ends: &Ends, i: usize, case: Option<&Case>) -> Option<String> {
+    let status = ends.status[i];
+    if !status.has_ended() {
+        return None;
+    }
+    let named = |all: &[Option<usize>], name: &dyn Fn(usize) -> Option<String>| {
+        all.get(i).copied().flatten().map(|k| name(k).unwrap_or_else(|| k.to_string()))
+    };
+    let patch = |k: usize| case?.patch.get(k).map(|patch| patch.name.clone());
+    let condition = |k: usize| case?.trace.stop_when.get(k).map(ToString::to_string);
+    let detail = match status {
+        Status::LeftMesh => named(&ends.patch, &patch),
+        Status::Stopped => named(&ends.condition, &condition),
+        _ => None,
+    };
+    Some(detail.map_or_else(|| status.to_string(), |detail| format!("{status}: {detail}")))
+}

@@ -1,0 +1,378 @@
+//! Tallies on the host: what has added up after a step, and the particles that it ends.
+
+use super::{
+    Real,
+    arrays::Position,
+    frame_pair::{FramePair, frame_pair, from_value},
+    lanes::{Four, Lanes, Portable, Task, Vector, padded, three},
+    launch::Launch,
+    probe::{Probe, Width},
+    sampler::Differentiable,
+    segment::SegmentContext,
+    tile::{PartOfStep, Tile},
+};
+use crate::{
+    MAX_INSTANCES_PER_STEP, Segment,
+    physics::tables::{GROUP_SIZE, RADIUS},
+    status::{ACTIVE, STOPPED, WAITING},
+    tally::{Stretch, TALLY, Tallies},
+};
+
+/// The tallies of a segment.
+pub(super) struct TallyPlan<F: Real> {
+    /// The groups of values that are needed.
+    groups: Vec<usize>,
+    /// Whether lengths of paths are needed.
+    measures: bool,
+    /// The frames of each group at the end of each step.
+    pairs: Vec<FramePair<F>>,
+}
+
+impl<F: Real> TallyPlan<F> {
+    pub fn new(launch: &Launch<F>, segment: &Segment) -> Self {
+        let groups = segment.tallies.groups();
+        let ends = segment.steps.iter().enumerate();
+        let pairs = ends.flat_map(|(j, step)| pairs(launch, &groups, (j, F::of(step.h))));
+        let pairs = pairs.collect();
+        TallyPlan { groups, measures: segment.tallies.measure_paths(), pairs }
+    }
+
+    /// The part of a track between two points.
+    fn stretch(&self, launch: &Launch<F>, time: F, ends: [[F; 3]; 2]) -> Stretch<F> {
+        let mut stretch = Stretch { time: time.max(-time), length: F::zero() };
+        if self.measures {
+            let radius = launch.features.sphere.then(|| launch.float(RADIUS).exact());
+            let [start, end] = ends.map(|p| p.map(Real::exact));
+            stretch.length = F::of(distance(start, end, radius));
+        }
+        stretch
+    }
+}
+
+/// The frames of groups a time after the start of step `j`.
+fn pairs<F: Real>(
+    launch: &Launch<F>,
+    groups: &[usize],
+    (j, time): (usize, F),
+) -> Vec<FramePair<F>> {
+    let pair = frame_pair(launch, j, time);
+    let size = launch.int(GROUP_SIZE) as usize;
+    groups.iter().map(|group| from_value(&pair, group * size)).collect()
+}
+
+/// Room for the tallies of some particles, reused for all steps of a tile.
+pub(super) struct TallyRoom<F> {
+    /// The values of all groups at each particle.
+    values: Vec<[F; 4]>,
+    quantities: Vec<F>,
+    rows: Vec<F>,
+    nodes: Vec<Node<F>>,
+}
+
+impl<F: Real> TallyRoom<F> {
+    pub fn of(context: &SegmentContext<F>) -> Self {
+        TallyRoom {
+            values: Vec::new(),
+            quantities: vec![F::zero(); context.segment.tallies.each.len()],
+            rows: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+}
+
+/// Adds to the tallies of particles that took a part of a step on which nothing happens. The result is whether that is all: otherwise nothing is added,
+/// as the tallies of a particle start or meet a condition.
+pub(super) struct AddPlain<'t, 'a, F: Real, S: Differentiable<F>, const G: usize> {
+    pub tile: &'t mut Tile<'a, F>,
+    pub sampler: &'t S,
+    pub members: [usize; G],
+    /// Where they start and end.
+    pub paths: [[[F; 4]; G]; 2],
+    pub hints: [S::Hint; G],
+    /// The number of the step, and the fraction at which they start.
+    pub step: (usize, F),
+    pub is_all: &'t mut bool,
+}
+
+impl<F: Real, S: Differentiable<F>, const G: usize> Task<F> for AddPlain<'_, '_, F, S, G> {
+    #[inline(always)]
+    fn run<L: Lanes<F>>(self) {
+        let AddPlain { tile, sampler, members, paths, mut hints, step: (j, start), is_all } = self;
+        let Some(room) = tile.tallied.as_deref_mut() else { return };
+        let SegmentContext { segment, launch, walls, tallies: plan, .. } = tile.context;
+        let groups = plan.groups.len();
+        room.values.resize(G * groups, [F::zero(); 4]);
+        let mut at = [L::Four::splat(F::zero()); G];
+        // By index: an iterator call might not be inlined.
+        for g in 0..G {
+            at[g] = walls.wrap::<L>(L::Four::new(paths[1][g]));
+        }
+        for k in 0..groups {
+            let pair = &plan.pairs[groups * j + k];
+            let samples = sampler.sample_together::<L, G>(&at, pair, &mut hints);
+            for g in 0..G {
+                room.values[g * groups + k] = samples[g].array();
+            }
+        }
+        let time = (F::one() - start) * F::of(segment.steps[j].h);
+        *is_all = add_rows(
+            tile.arrays.tallies,
+            room,
+            &members,
+            |g, room| {
+                let values = room.values[g * groups..(g + 1) * groups].as_flattened();
+                segment.tallies.quantities(&plan.groups, values, &mut room.quantities);
+                plan.stretch(launch, time, [three(paths[0][g]), three(paths[1][g])])
+            },
+            &segment.tallies,
+        );
+    }
+}
+
+/// Adds to the rows of particles, or to none if the tallies of one of them start or meet a condition.
+#[inline(never)]
+fn add_rows<F: Real, const G: usize>(
+    all: &mut [F],
+    room: &mut TallyRoom<F>,
+    members: &[usize; G],
+    stretch: impl Fn(usize, &mut TallyRoom<F>) -> Stretch<F>,
+    tallies: &Tallies,
+) -> bool {
+    let width = tallies.width();
+    let mut rows = std::mem::take(&mut room.rows);
+    rows.clear();
+    let mut is_all = true;
+    for (g, i) in members.iter().enumerate() {
+        rows.extend_from_slice(&all[width * i..width * (i + 1)]);
+        let row = &mut rows[width * g..];
+        let stretch = stretch(g, room);
+        is_all &= !lasts(row).any(|last| last.is_nan())
+            && tallies.advance(row, &room.quantities, &stretch).is_none();
+    }
+    if is_all {
+        for (row, i) in rows.chunks_exact(width).zip(members) {
+            all[width * i..width * (i + 1)].copy_from_slice(row);
+        }
+    }
+    room.rows = rows;
+    is_all
+}
+
+/// A point on a particle's track within a step.
+#[derive(Clone, Copy)]
+pub(super) struct Node<F> {
+    /// The fraction of the step.
+    at: F,
+    position: Position<F>,
+    image: [i32; 3],
+}
+
+/// What is known of a slot before a step or a part of it.
+#[derive(Clone, Copy)]
+pub(super) struct BeforeStep<F> {
+    /// Where its particle starts; `None` if that is known from the parts of the step.
+    start: Option<Node<F>>,
+    generation: i32,
+    /// Number of parts of steps that are in the trail.
+    parts: usize,
+}
+
+impl<F: Real> Tile<'_, F> {
+    /// The state of a particle before a step, which it starts at a fraction if that is given; `None` without tallies.
+    pub fn before_step(&self, i: usize, start: Option<F>) -> Option<BeforeStep<F>> {
+        self.tallied.as_ref()?;
+        let record = &self.arrays.record[i];
+        let node = |at| Node { at, position: self.arrays.position[i], image: record.image };
+        Some(BeforeStep {
+            start: start.map(node),
+            generation: record.generation,
+            parts: self.trail.as_ref().map_or(0, |trail| trail.steps.len()),
+        })
+    }
+
+    /// Adds to the tallies of a particle that took step `j`, or of the last one in its slot, and ends it if it meets a condition. The vectors are those of the
+    /// loop, as it depends on the other particles who adds to its tallies.
+    pub fn tally(
+        &mut self,
+        (i, j): (usize, usize),
+        before: Option<BeforeStep<F>>,
+        (probe, width): (&mut dyn Probe<F>, Width),
+    ) {
+        let (Some(mut before), Some(room)) = (before, self.tallied.take()) else { return };
+        // An instance that a condition ends may be followed by another one, which takes the rest of the step.
+        for _ in 0..=MAX_INSTANCES_PER_STEP {
+            let generation = self.arrays.record[i].generation;
+            let trail = self.trail.as_ref().map_or(0, |trail| trail.steps.len());
+            if before.generation != generation {
+                let context = self.context;
+                context.segment.tallies.start(row(self, i));
+                before.start = None;
+            }
+            let met = self.add_nodes((i, j), &before, room, (probe, width));
+            let Some((condition, node)) = met else { break };
+            self.stop((i, j), condition, &node, probe);
+            before = BeforeStep { start: None, generation, parts: trail };
+            if self.arrays.record[i].generation == generation {
+                break;
+            }
+        }
+        self.tallied = Some(room);
+    }
+
+    /// Adds to the tallies of a particle along its parts of a step. Returns the condition that it meets first, and where.
+    fn add_nodes(
+        &mut self,
+        (i, j): (usize, usize),
+        before: &BeforeStep<F>,
+        room: &mut TallyRoom<F>,
+        (probe, width): (&mut dyn Probe<F>, Width),
+    ) -> Option<(usize, Node<F>)> {
+        let record = self.arrays.record[i];
+        room.nodes.clear();
+        room.nodes.extend(before.start);
+        let parts = self.trail.as_ref().map_or(&[][..], |trail| &trail.steps[before.parts..]);
+        let own =
+            parts.iter().filter(|part| part.i == i && part.record.generation == record.generation);
+        room.nodes.extend(own.map(|part| Node {
+            at: part.start,
+            position: part.position,
+            image: part.record.image,
+        }));
+        if room.nodes.is_empty() || record.status == WAITING {
+            return None;
+        }
+        let is_active = record.status == ACTIVE;
+        let at = if is_active { F::one() } else { self.arrays.fraction[i] };
+        room.nodes.push(Node { at, position: self.arrays.position[i], image: record.image });
+        let tallies = self.context.segment.tallies.clone();
+        let TallyRoom { nodes, values, quantities, .. } = room;
+        if lasts(row(self, i)).any(|last| last.is_nan()) {
+            self.quantities_at((i, j), &nodes[0], (values, quantities), (probe, width));
+            start_lasts(row(self, i), quantities);
+        }
+        for (k, pair) in nodes.windows(2).enumerate() {
+            let [from, to] = [&pair[0], &pair[1]];
+            self.quantities_at((i, j), to, (values, quantities), (probe, width));
+            if k + 2 == nodes.len() && !is_active {
+                // At its end, a particle may be outside the field.
+                for (quantity, last) in quantities.iter_mut().zip(lasts(row(self, i))) {
+                    *quantity = if quantity.is_nan() { last } else { *quantity };
+                }
+            }
+            let time = (to.at - from.at) * F::of(self.context.segment.steps[j].h);
+            let ends = [from.position[0], self.continued([from, to])];
+            let stretch = self.context.tallies.stretch(&self.context.launch, time, ends);
+            let met = tallies.advance(row(self, i), quantities, &stretch);
+            if let Some((condition, part)) = met {
+                return Some((condition, self.between([from, to], part)));
+            }
+        }
+        None
+    }
+
+    /// The quantities at a node of a particle.
+    fn quantities_at(
+        &self,
+        (i, j): (usize, usize),
+        node: &Node<F>,
+        (values, quantities): (&mut Vec<[F; 4]>, &mut [F]),
+        (probe, width): (&mut dyn Probe<F>, Width),
+    ) {
+        let SegmentContext { launch, walls, segment, tallies: plan, .. } = self.context;
+        let at = walls.wrap::<Portable>(Four::new(padded(node.position[0])));
+        probe.keep();
+        probe.recall(self.arrays.record[i].near_cell());
+        values.clear();
+        let time = node.at * F::of(segment.steps[j].h);
+        for pair in pairs(launch, &plan.groups, (j, time)) {
+            values.push(probe.sample(at.array(), &pair, width));
+        }
+        probe.restore();
+        segment.tallies.quantities(&plan.groups, values.as_flattened(), quantities);
+    }
+
+    /// The end of a stretch, moved by periods to where it continues from its start.
+    fn continued(&self, [from, to]: [&Node<F>; 2]) -> [F; 3] {
+        let boundary = &self.context.segment.boundary;
+        std::array::from_fn(|d| match to.image[d] - from.image[d] {
+            0 => to.position[0][d],
+            crossed => {
+                let width = F::of(boundary.high[d] - boundary.low[d]);
+                to.position[0][d] + F::of(f64::from(crossed)) * width
+            }
+        })
+    }
+
+    /// The node at a part of a stretch.
+    fn between(&self, pair: [&Node<F>; 2], part: F) -> Node<F> {
+        let [from, to] = pair;
+        if part == F::one() {
+            return *to;
+        }
+        let end = self.continued(pair);
+        let boundary = &self.context.segment.boundary;
+        let (start, mut image) = (from.position[0], from.image);
+        let mut position: [F; 3] = [0, 1, 2].map(|d| part.mul_add(end[d] - start[d], start[d]));
+        for d in 0..3 {
+            let (low, high) = (F::of(boundary.low[d]), F::of(boundary.high[d]));
+            if to.image[d] != image[d] && !(low <= position[d] && position[d] <= high) {
+                let crossed = F::of(f64::from(to.image[d] - image[d]));
+                position[d] = position[d] - crossed * F::of(boundary.high[d] - boundary.low[d]);
+                image[d] = to.image[d];
+            }
+        }
+        let at = part.mul_add(to.at - from.at, from.at);
+        Node { at, position: [position, [F::zero(); 3]], image }
+    }
+
+    /// Ends a particle at a node, and forgets the gates that it crossed after that.
+    fn stop(
+        &mut self,
+        (i, j): (usize, usize),
+        condition: usize,
+        node: &Node<F>,
+        probe: &mut dyn Probe<F>,
+    ) {
+        let (slot, number) = (self.arrays.slots.get(i), self.context.segment.first_step + j as i32);
+        self.arrays.position[i] = node.position;
+        let record = &mut self.arrays.record[i];
+        (record.image, record.location) = (node.image, condition as i32);
+        let generation = record.generation;
+        self.log.retain(|of| {
+            let is_later = of.record.step == number && of.fraction > node.at;
+            !(is_later && of.slot == slot && of.record.generation == generation)
+        });
+        let step = PartOfStep { j, start: node.at, until: F::one() };
+        self.end((i, STOPPED), step, probe);
+    }
+}
+
+/// The numbers of a particle.
+fn row<'t, F: Real>(tile: &'t mut Tile<F>, i: usize) -> &'t mut [F] {
+    let width = tile.context.segment.tallies.width();
+    &mut tile.arrays.tallies[width * i..][..width]
+}
+
+/// The quantities at the last step in a row of numbers.
+fn lasts<F: Real>(row: &[F]) -> impl Iterator<Item = F> {
+    row.as_chunks::<TALLY>().0.iter().map(|[.., last]| *last)
+}
+
+/// Sets those that are not known.
+fn start_lasts<F: Real>(row: &mut [F], quantities: &[F]) {
+    for ([.., last], quantity) in row.as_chunks_mut::<TALLY>().0.iter_mut().zip(quantities) {
+        *last = if last.is_nan() { *quantity } else { *last };
+    }
+}
+
+/// The length of a straight line between two positions, on a sphere if a radius is given: of longitudes, latitudes and heights as long as they
+/// are in its middle.
+pub fn distance(from: [f64; 3], to: [f64; 3], radius: Option<f64>) -> f64 {
+    let [mut x, mut y, z]: [f64; 3] = std::array::from_fn(|d| to[d] - from[d]);
+    if let Some(radius) = radius {
+        let away = (radius + 0.5 * (from[2] + to[2])) * 1_f64.to_radians();
+        x *= away * (0.5 * (from[1] + to[1])).to_radians().cos();
+        y *= away;
+    }
+    (x * x + y * y + z * z).sqrt()
+}
