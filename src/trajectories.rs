@@ -38,12 +38,28 @@ pub fn sample(
     particles: usize,
     saves: usize,
 ) -> Result<SampledTrajectories> {
+    sample_with_arrays(tracks, domain, [particles, saves], &[])
+}
+
+/// As [`sample`], of at most a number of particles and saves, with arrays that are sampled or add up along the tracks as further attributes to
+/// colour them by: the numbers of scalars, and the magnitudes of vectors and tensors.
+///
+/// # Errors
+///
+/// If the store cannot be read or has no such array.
+pub fn sample_with_arrays(
+    tracks: &Tracks,
+    domain: [[f64; 3]; 2],
+    [particles, saves]: [usize; 2],
+    arrays: &[&str],
+) -> Result<SampledTrajectories> {
     let Located { slots: located, not_located } = Located::read(tracks)?;
     let slots = spread(&located, particles);
     let saves = evenly_spaced_with_last(tracks.num_saves(), saves);
     let clock = ParticleTimes::read(tracks)?;
     let ends = InstanceEnds::read(tracks, &slots)?;
     let mut rows = Rows::new(tracks, &slots, ends);
+    let mut of_arrays = vec![Vec::new(); arrays.len()];
     for save in saves {
         let states = SavedStates::read(tracks, save)?;
         let image = tracks.image(save)?;
@@ -54,13 +70,33 @@ pub fn sample(
             rows.add(&state, image, velocity.as_ref().map(|all| all[slot]), &clock);
         }
         rows.end(tracks.times()[save]);
+        for (name, values) in arrays.iter().zip(&mut of_arrays) {
+            let all = tracks.array(name, save)?;
+            let width = all.len() / tracks.num_particles().max(1);
+            let of_slot = |slot: &usize| magnitude(&all[width * slot..width * (slot + 1)]);
+            values.extend(slots.iter().map(of_slot));
+        }
     }
     let codes = std::mem::take(&mut rows.codes);
     let mut trajectories = rows.into_trajectories(tracks, slots);
+    let attribute = |(name, values): (&&str, Vec<f32>)| Attribute {
+        name: name.to_string(),
+        unit: String::new(),
+        values,
+    };
+    trajectories.attributes.extend(arrays.iter().zip(of_arrays).map(attribute));
     trajectories.domain = with_longitudes(domain, &trajectories.position, tracks.units());
     trajectories.run_size[0] = located.len();
     trajectories.not_located = not_located;
     Ok(SampledTrajectories { trajectories, codes })
+}
+
+/// A number, or the length of a vector.
+fn magnitude(numbers: &[f64]) -> f32 {
+    match numbers {
+        [number] => *number as f32,
+        _ => numbers.iter().map(|x| x * x).sum::<f64>().sqrt() as f32,
+    }
 }
 
 /// A domain with the continuous longitudes of positions.

@@ -3,7 +3,7 @@
 use crate::{
     Error,
     console::{self, Console, Silent},
-    file::{Case, Misuse, Run, Save},
+    file::{Case, Misuse, Run, Save, Trace},
     job::{self, LoadedField},
     run::{self, IoStats, devices},
 };
@@ -53,7 +53,7 @@ impl Case {
 
     /// A case with those of its keys that the field on its device depends on. Cases for which they are equal can share a field.
     pub fn field_keys(&self) -> Case {
-        let Case { field, domain, boundary, patch, motion, units, save, run, .. } = self;
+        let Case { field, domain, boundary, patch, motion, trace, units, save, run, .. } = self;
         Case {
             domain: domain.clone(),
             boundary: *boundary,
@@ -63,6 +63,8 @@ impl Case {
             // The field may have a diffusivity that follows from its velocity.
             walk: job::mixing(self).and_then(|_| self.walk.clone()),
             units: units.clone(),
+            // Conditions may need arrays, too.
+            trace: Trace { stop_when: trace.stop_when.clone(), ..Trace::default() },
             save: Save { fields: save.fields.clone(), ..Save::default() },
             run: Run { device: run.device.clone(), precision: run.precision, ..Run::default() },
             ..Case::new(field.clone())

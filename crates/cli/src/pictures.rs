@@ -92,7 +92,8 @@ fn add_tracks(
     figures: &mut FigureDir,
 ) -> Result<Vec<String>> {
     let (particles, reuses_slots) = slots_of(results, options.particles)?;
-    let mut trajectories = results.sample(particles)?.trajectories;
+    let color = options.style.color.as_deref();
+    let mut trajectories = results.sample(particles, color)?.trajectories;
     let caption = caption(&trajectories, reuses_slots);
     let mut style = options.track_style.clone();
     if reuses_slots && style.title.is_none() {

@@ -37,7 +37,7 @@ pub fn execute(args: &RenderArgs) -> Result<()> {
     }
     if args.gif || args.mp4 {
         let particles = args.particles.unwrap_or(MOVING_PARTICLES);
-        let mut trajectories = results.sample(particles)?.trajectories;
+        let mut trajectories = results.sample(particles, args.style.color.as_deref())?.trajectories;
         if !args.no_walls {
             walls::add(&results, &mut trajectories);
         }

@@ -84,8 +84,14 @@ impl Tally {
                         true => String::new(),
                         false => format!("{}, ", names.join(", ")),
                     };
+                    let functions = match name.contains('(') {
+                        true => {
+                            "; functions are integral, maximum, minimum, time_above and time_below"
+                        }
+                        false => "",
+                    };
                     return Err(format!(
-                        "the field that is traced has no array `{name}`; it has {has}`{SPEED}`"
+                        "the field that is traced has no array `{name}`; it has {has}`{SPEED}`{functions}"
                     ));
                 }
             },
@@ -126,7 +132,7 @@ impl FromStr for Tally {
 
     /// # Errors
     ///
-    /// For a function that there is not, or arguments that it does not take. A name without brackets is a quantity's.
+    /// For arguments that a function does not take. Any other text is the name of a quantity.
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let call = text.strip_suffix(')').and_then(|text| text.split_once('('));
@@ -162,9 +168,8 @@ impl FromStr for Tally {
             ("time_above" | "time_below", [of]) => {
                 Err(format!("`{function}` has no bound; give one, as in `{function}({of}, 310)`"))
             }
-            _ => Err(format!(
-                "there is no `{function}`; give integral, maximum, minimum, time_above or time_below"
-            )),
+            // A derivative, such as `gradient(T)`, or an array of that name.
+            _ => Ok(Tally::Value(text.into())),
         }
     }
 }
@@ -264,7 +269,6 @@ mod tests {
     #[test]
     fn errors_say_what_to_write() {
         let refused = |text: &str| text.parse::<Tally>().unwrap_err();
-        assert!(refused("mean(T)").contains("no `mean`; give integral"));
         assert!(refused("integral()").contains("`integral` is of no quantity"));
         assert!(refused("time_above(T)").contains("as in `time_above(T, 310)`"));
         assert!(refused("time_above(T, warm)").contains("`warm` is not a number"));

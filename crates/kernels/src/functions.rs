@@ -286,9 +286,11 @@ pub fn advance(
         segment.tallies = Arc::default();
     }
     let width = particles.position.dims()[1];
-    let (state, geometry) = (whole_state(with_tallies(particles)), buffers(geometry));
-    let tangents = tangents.map(|tangents| {
-        let (state, geometry) = (state.clone(), geometry.clone());
+    let geometry = buffers(geometry);
+    let before = tangents.is_some().then(|| whole_state(particles.clone()));
+    let state = whole_state(with_tallies(particles));
+    let tangents = tangents.zip(before).map(|(tangents, state)| {
+        let geometry = geometry.clone();
         let (tangents, segment) = (tangents.into_dispatch(), segment.clone());
         Tensor::from_dispatch(<Dispatch as TraceBackend>::push_forward(
             state,

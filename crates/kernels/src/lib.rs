@@ -91,7 +91,7 @@ pub use segment::{Reload, ReloadedFrames, Segment};
 pub use settling::{FreeEnds, settle};
 pub use status::Status;
 pub use surface::{ClosedSurface, SurfaceError};
-pub use tally::{Condition, Followed, Stretch, TALLY, Tallies, Tally, TallyKind};
+pub use tally::{Condition, Followed, Stretch, TALLY, Tallies, Tally, TallyKind, quantities};
 pub use walk::{Walk, WalkScheme};
 
 /// Building blocks for other operations on CubeCL devices; not part of the public interface.

@@ -106,25 +106,16 @@ impl Tallies {
         }
     }
 
-    /// Writes the quantities at a particle, from the values of the [groups](Self::groups) there.
-    pub fn quantities<F: Real>(&self, groups: &[usize], values: &[F], quantities: &mut [F]) {
-        for (tally, quantity) in self.each.iter().zip(quantities) {
-            *quantity = match tally.of {
-                Followed::One => F::one(),
-                Followed::Path => F::zero(),
-                Followed::Values { first, count } => {
-                    let group = groups.partition_point(|group| *group < first / 4);
-                    let of = &values[4 * group + first % 4..][..count];
-                    match of {
-                        [number] => *number,
-                        _ => {
-                            let square = of.iter().map(|x| x.exact() * x.exact()).sum::<f64>();
-                            F::of(square.sqrt())
-                        }
-                    }
-                }
-            };
-        }
+    /// Where the quantities are among the values of groups in order, one after another.
+    pub fn places(&self, groups: &[usize]) -> Vec<Followed> {
+        let place = |tally: &Tally| match tally.of {
+            Followed::Values { first, count } => {
+                let group = groups.partition_point(|group| *group < first / 4);
+                Followed::Values { first: 4 * group + first % 4, count }
+            }
+            other => other,
+        };
+        self.each.iter().map(place).collect()
     }
 
     /// The row of a particle after a stretch of its track, from its row before and the quantities after it. If a condition is met
@@ -135,21 +126,7 @@ impl Tallies {
         quantities: &[F],
         stretch: &Stretch<F>,
     ) -> Option<(usize, F)> {
-        let conditions = self.conditions.iter().enumerate();
-        let met = conditions.filter_map(|(k, condition)| {
-            let Condition { tally: i, bound, is_above } = *condition;
-            let tally = &self.each[i];
-            let [before, after] = tally.readings(state(row, i), quantities[i], stretch);
-            let bound = F::of(bound);
-            let reaches = |x: F| if is_above { x >= bound } else { x <= bound };
-            match (reaches(before), reaches(after)) {
-                (true, _) => Some((k, F::zero())),
-                (false, true) => Some((k, (bound - before) / (after - before))),
-                (false, false) => None,
-            }
-        });
-        let earlier = |a: (usize, F), b: (usize, F)| if b.1 < a.1 { b } else { a };
-        let met = met.reduce(earlier).map(|(k, part)| (k, part.max(F::zero()).min(F::one())));
+        let met = self.met(row, quantities, stretch);
         let part = met.map_or(F::one(), |(_, part)| part);
         for (i, tally) in self.each.iter().enumerate() {
             let [_, _, last] = state(row, i);
@@ -165,6 +142,34 @@ impl Tallies {
         met
     }
 
+    /// The condition that is met first in a stretch, and the part of the stretch up to there.
+    fn met<F: Real>(
+        &self,
+        row: &[F],
+        quantities: &[F],
+        stretch: &Stretch<F>,
+    ) -> Option<(usize, F)> {
+        let conditions = self.conditions.iter().enumerate();
+        let met = conditions.filter_map(|(k, condition)| {
+            let Condition { tally: i, bound, is_above } = *condition;
+            let (tally, before) = (&self.each[i], state(row, i));
+            let to = quantities[i];
+            let after = tally.advanced(before, to, stretch);
+            let bound = F::of(bound);
+            let reaches = |of: [F; TALLY]| {
+                let x = tally.kind.reading(of);
+                if is_above { x >= bound } else { x <= bound }
+            };
+            match (reaches(before), reaches(after)) {
+                (true, _) => Some((k, F::zero())),
+                (false, true) => Some((k, tally.part_to(before, to, bound, stretch))),
+                (false, false) => None,
+            }
+        });
+        let earlier = |a: (usize, F), b: (usize, F)| if b.1 < a.1 { b } else { a };
+        met.reduce(earlier)
+    }
+
     /// What is shown of the tallies in a row of numbers, as f64.
     pub fn readings(&self, row: &[f64]) -> impl Iterator<Item = f64> {
         let rows = self.each.iter().zip(row.as_chunks::<TALLY>().0);
@@ -175,6 +180,21 @@ impl Tallies {
     }
 }
 
+/// Writes the quantities at a particle, from the values at their [places](Tallies::places) there.
+pub fn quantities<F: Real>(places: &[Followed], values: &[F], quantities: &mut [F]) {
+    for (place, quantity) in places.iter().zip(quantities) {
+        *quantity = match *place {
+            Followed::One => F::one(),
+            Followed::Path => F::zero(),
+            Followed::Values { first, count: 1 } => values[first],
+            Followed::Values { first, count } => {
+                let of = values[first..first + count].iter();
+                F::of(of.map(|x| x.exact() * x.exact()).sum::<f64>().sqrt())
+            }
+        };
+    }
+}
+
 /// The numbers of a tally in a row.
 fn state<F: Real>(row: &[F], tally: usize) -> [F; TALLY] {
     let at = TALLY * tally;
@@ -182,6 +202,16 @@ fn state<F: Real>(row: &[F], tally: usize) -> [F; TALLY] {
 }
 
 impl TallyKind {
+    /// What a condition compares.
+    fn reading<F: Real>(self, [total, _, last]: [F; TALLY]) -> F {
+        match self {
+            TallyKind::Value => last,
+            TallyKind::Maximum => total.max(last),
+            TallyKind::Minimum => total.min(last),
+            _ => total,
+        }
+    }
+
     /// What has added up before the first step.
     fn start<F: Real>(self) -> F {
         match self {
@@ -228,16 +258,33 @@ impl Tally {
         }
     }
 
-    /// What a condition compares, before and after a stretch: a quantity, of which extremes are reached when it is, or what adds up.
-    fn readings<F: Real>(&self, state: [F; TALLY], to: F, stretch: &Stretch<F>) -> [F; 2] {
-        let [total, _, last] = state;
-        match self.kind {
-            TallyKind::Value | TallyKind::Maximum | TallyKind::Minimum => [last, to],
-            _ => {
-                let [after, ..] = self.advanced(state, to, stretch);
-                [total, after]
+    /// The part of a stretch after which a bound is reached that is at its end, for a quantity that is linear in it; the whole stretch if that is not known.
+    fn part_to<F: Real>(&self, before: [F; TALLY], to: F, bound: F, stretch: &Stretch<F>) -> F {
+        let [total, _, last] = before;
+        let one = F::one();
+        let missing = (bound - total) / stretch.time;
+        let part = match self.kind {
+            TallyKind::Value | TallyKind::Maximum | TallyKind::Minimum => {
+                (bound - last) / (to - last)
             }
-        }
+            TallyKind::Integral if self.of == Followed::Path => (bound - total) / stretch.length,
+            TallyKind::Integral => {
+                // With the slope d, last * x + d * x^2 / 2 is what is missing; in the form that does not divide by a small slope.
+                let slope = to - last;
+                let root = (last * last + slope * missing * F::of(2.0)).exact().max(0.0).sqrt();
+                let root = if missing < F::zero() { -F::of(root) } else { F::of(root) };
+                F::of(2.0) * missing / (last + root)
+            }
+            // Time passes from where the line is above.
+            TallyKind::TimeAbove(level) if last <= F::of(level) => {
+                missing + (F::of(level) - last) / (to - last)
+            }
+            TallyKind::TimeBelow(level) if last >= F::of(level) => {
+                missing + (F::of(level) - last) / (to - last)
+            }
+            TallyKind::TimeAbove(_) | TallyKind::TimeBelow(_) => missing,
+        };
+        if part.is_nan() { one } else { part.max(F::zero()).min(one) }
     }
 }
 
@@ -298,6 +345,35 @@ mod tests {
         assert_eq!(all.advance(&mut row, &[-3.0; 2], &stretch), Some((2, 0.5)));
     }
 
+    /// A quantity from 0 to 2 in a stretch of the length 1.
+    #[test]
+    fn bounds_are_reached_where_a_line_reaches_them() {
+        use TallyKind::*;
+        let found = |kind, bound, is_above, from: f64, to: f64| {
+            let mut all = tallies(&[kind]);
+            all.conditions = vec![Condition { tally: 0, bound, is_above }];
+            let mut row = vec![0.0_f64; all.width()];
+            all.start(&mut row);
+            row[2] = from;
+            let met = all.advance(&mut row, &[to], &Stretch { time: 1.0, length: 0.0 });
+            met.map(|(_, part)| part)
+        };
+        let near = |part: Option<f64>, expected: f64| {
+            assert!((part.unwrap() - expected).abs() < 1e-12, "{part:?} {expected}");
+        };
+        near(found(Integral, 0.5, true, 0.0, 2.0), 0.5_f64.sqrt());
+        near(found(Integral, -0.5, false, 0.0, -2.0), 0.5_f64.sqrt());
+        near(found(Integral, 0.75, true, 2.0, 0.0), 0.5);
+        near(found(TimeAbove(1.0), 0.25, true, 0.0, 2.0), 0.75);
+        near(found(TimeBelow(1.0), 0.25, true, 0.0, 2.0), 0.25);
+        near(found(Maximum, 0.5, true, 0.0, 2.0), 0.25);
+        near(found(Minimum, -0.5, false, 0.0, -2.0), 0.25);
+        near(found(Value, 0.5, true, f64::NAN, 2.0), 1.0);
+        // An extreme that is not yet that far.
+        assert_eq!(found(Minimum, 1.0, true, 0.0, 2.0), None);
+        assert_eq!(found(Integral, 1.5, true, 0.0, 2.0), None);
+    }
+
     #[test]
     fn vector_counts_by_its_length_and_sums_keep_small_steps() {
         let vector =
@@ -306,8 +382,9 @@ mod tests {
         let all = Tallies { each: vec![vector, path], conditions: Vec::new() };
         let groups = all.groups();
         assert_eq!(groups, [1, 2]);
-        let mut quantities = [0.0_f32; 2];
-        all.quantities(&groups, &[0.0, 0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0], &mut quantities);
+        let (mut found, places) = ([0.0_f32; 2], all.places(&groups));
+        quantities(&places, &[0.0, 0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0], &mut found);
+        let quantities = found;
         assert_eq!(quantities, [5.0, 0.0]);
         let mut row = vec![0.0_f32; all.width()];
         all.start(&mut row);

@@ -460,6 +460,22 @@ fn operations_after_each_step_count() {
     }
 }
 
+/// The gradient of the flow map is the same beside tallies, for any number of particles.
+#[test]
+fn gradients_of_the_flow_map_are_those_without_tallies() {
+    for machine in machines().into_iter().filter(Machine::is_cpu) {
+        let velocity = |[x, y, _]: [f64; 3], _: f64| [0.3 * y, 0.2 - 0.1 * x, 0.0];
+        let field = laden(&machine, &[0.0], velocity, |[x, ..], _, _| x);
+        let seeds = Seeds::list(Dice(6).points([0.4; 3], [0.6; 3], 7)).unwrap();
+        let plain = Tracer::new(&field).span(steps(0.0, 1.0, 9)).flow_map_gradient(true);
+        let tallied =
+            plain.clone().tally("path", Tally::PathLength).tally("T2", tally("integral(T)"));
+        let gradient =
+            |tracer: &Tracer| saved(&tracer.trace(&seeds).unwrap(), burntrace::FLOW_MAP_GRADIENT);
+        assert_eq!(gradient(&plain), gradient(&tallied), "{machine}");
+    }
+}
+
 #[test]
 fn what_is_not_there_is_refused() {
     let machine = &machines()[0];

@@ -62,19 +62,33 @@ fn is_followed(case: &Case, name: &str) -> bool {
         || quantities(case).iter().any(|quantity| bases(quantity).as_deref() == Some(name))
 }
 
-/// The arrays that a program's field is to have, by the names of a case.
+/// The arrays that a program's field is to have if it has them, by the names of a case.
 pub fn of_program(case: &Case) -> Vec<String> {
     let mut names = Vec::new();
-    for name in quantities(case) {
-        let name = match name.parse::<Derived>() {
-            Ok(_) => bases(&name),
-            Err(_) => Some(name).filter(|name| name.parse::<Tally>().is_ok_and(|of| !of.adds_up())),
-        };
-        if let Some(name) = name.filter(|name| !names.contains(name) && name != "speed") {
+    for name in quantities(case).into_iter().flat_map(|name| [bases(&name), Some(name)]).flatten() {
+        if !names.contains(&name) {
             names.push(name);
         }
     }
     names
+}
+
+/// Refuses tallies with the name of an array that is needed.
+pub fn check(case: &Case) -> Result<()> {
+    let is_taken = |request: &&SampledArray| {
+        request.name != request.array
+            && tally(request).is_some()
+            && quantities(case)
+                .iter()
+                .any(|name| *name == request.name || bases(name).as_deref() == Some(&request.name))
+    };
+    match case.save.fields.iter().find(is_taken) {
+        None => Ok(()),
+        Some(request) => Err(Misuse::error(format!(
+            "save.fields: `{}` is called `{}` as an array of the field is; give another name",
+            request.array, request.name
+        ))),
+    }
 }
 
 /// The traced field with the derived arrays that the case asks for and the field does not have.
@@ -119,7 +133,8 @@ pub fn tallies(case: &Case, field: &dyn Field) -> Vec<SavedTally> {
     let arrays = field.sampled().map_or(&[][..], |sampled| sampled.arrays());
     let is_array = |name: &str| arrays.iter().any(|array: &FieldArray| array.name == name);
     let saved = |request: &SampledArray| {
-        let tally = tally(request).filter(|_| !is_array(&request.name))?;
+        let is_own = is_array(&request.name) || is_array(&request.array);
+        let tally = tally(request).filter(|_| !is_own)?;
         Some(SavedTally { name: request.name.clone(), tally })
     };
     case.save.fields.iter().filter_map(saved).collect()

@@ -1,5 +1,6 @@
 //! The memory plan of a run.
 
+use super::along;
 use crate::file::{self, AtOnce, Case, Misuse, SeedShape};
 use anyhow::Result;
 use burn::tensor::Device;
@@ -158,13 +159,16 @@ fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan,
 fn run_size(case: &Case, sizes: &FieldSizes, frames: Frames) -> RunSize {
     let all = particles(case, [None; 2]);
     let at_once = if case.run.is_shared { piece_length(case, all) } else { all };
+    let saved = case.save.fields.iter().filter(|request| along::tally(request).is_some()).count();
     let is_staggered = |seeds: &file::Seeds| seeds.release.is_some() || seeds.repeat.is_some();
     RunSize {
         engine: case.trace.engine.unwrap_or(Engine::Fused),
         velocity: case.save.velocity,
         sampled: sizes.components
             + if case.save.fluid_velocity { 3 } else { 0 }
-            + if case.save.sizes { 2 } else { 0 },
+            + if case.save.sizes { 2 } else { 0 }
+            + saved,
+        tallies: saved + case.trace.stop_when.len(),
         has_inertia: case.motion.is_some(),
         flow_map_gradient: case.save.flow_map_gradient,
         sampled_fields: sizes.sampled.iter().map(|size| size.bytes(frames)).sum(),

@@ -61,6 +61,7 @@ impl SampledField {
 
 /// Refuses names that results cannot have.
 pub fn check(case: &Case) -> Result<()> {
+    along::check(case)?;
     let named = |request: &SampledArray| FieldArray::new(&request.name, 1);
     let arrays: Vec<FieldArray> = case.save.fields.iter().map(named).collect();
     if arrays.iter().any(|array| array.name == FLOW_MAP_GRADIENT) {

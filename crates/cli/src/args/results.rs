@@ -65,7 +65,7 @@ pub struct RenderArgs {
 /// Options for the style of pictures.
 #[derive(Args, Clone, Default)]
 pub struct StyleArgs {
-    /// Attribute that colours the tracks: speed, age, time, seed
+    /// Attribute that colours the tracks: speed, age, time, seed, or an array of the run (of a vector the magnitude)
     #[arg(long)]
     pub color: Option<String>,
     /// Colour map: viridis, magma, inferno, plasma, cividis, coolwarm

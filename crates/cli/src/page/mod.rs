@@ -55,7 +55,7 @@ pub fn write(
     let stride = page::stride(slots, saves, ATTRIBUTES, max_bytes);
     let particles = slots.div_ceil(stride).min(particles.unwrap_or(slots));
     let statistics = results.statistics(&[], false)?;
-    let SampledTrajectories { mut trajectories, codes } = results.sample(particles)?;
+    let SampledTrajectories { mut trajectories, codes } = results.sample(particles, None)?;
     walls::add(results, &mut trajectories);
     limit_walls(&mut trajectories, max_bytes);
     let page = Page {

@@ -25,7 +25,10 @@ impl AtEnds {
             return Ok(Vec::new());
         };
         let ends = tracks.ends()?;
-        let place = |i: usize| place(&ends, i, results.case.as_ref());
+        // Those that the program adds, as at coasts, follow those of the case.
+        let patches = results.summary["patches"].as_object();
+        let patches: Vec<&String> = patches.into_iter().flat_map(|all| all.keys()).collect();
+        let place = |i: usize| place(&ends, i, (results.case.as_ref(), &patches));
         let places: Vec<Option<String>> = (0..ends.status.len()).map(place).collect();
         let mut all = Vec::new();
         for array in tracks.arrays().into_iter().filter(|array| array.components == 1) {
@@ -54,7 +57,7 @@ impl AtEnds {
 }
 
 /// Where a particle ended, in words: its status, with the patch or the condition.
-fn place(ends: &Ends, i: usize, case: Option<&Case>) -> Option<String> {
+fn place(ends: &Ends, i: usize, (case, patches): (Option<&Case>, &[&String])) -> Option<String> {
     let status = ends.status[i];
     if !status.has_ended() {
         return None;
@@ -62,7 +65,7 @@ fn place(ends: &Ends, i: usize, case: Option<&Case>) -> Option<String> {
     let named = |all: &[Option<usize>], name: &dyn Fn(usize) -> Option<String>| {
         all.get(i).copied().flatten().map(|k| name(k).unwrap_or_else(|| k.to_string()))
     };
-    let patch = |k: usize| case?.patch.get(k).map(|patch| patch.name.clone());
+    let patch = |k: usize| patch(case?, k, patches);
     let condition = |k: usize| case?.trace.stop_when.get(k).map(ToString::to_string);
     let detail = match status {
         Status::LeftMesh => named(&ends.patch, &patch),
@@ -70,4 +73,11 @@ fn place(ends: &Ends, i: usize, case: Option<&Case>) -> Option<String> {
         _ => None,
     };
     Some(detail.map_or_else(|| status.to_string(), |detail| format!("{status}: {detail}")))
+}
+
+/// The name of a patch: of those of the case, or of the summary, whose further ones are those of the program.
+fn patch(case: &Case, k: usize, all: &[&String]) -> Option<String> {
+    let own = |name: &&&String| !case.patch.iter().any(|patch| patch.name == ***name);
+    let more = || all.iter().filter(own).nth(k - case.patch.len()).map(ToString::to_string);
+    case.patch.get(k).map(|patch| patch.name.clone()).or_else(more)
 }

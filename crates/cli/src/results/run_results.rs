@@ -153,9 +153,13 @@ impl Results {
         files.chain(self.case.clone().into_iter().flat_map(Case::other_files)).collect()
     }
 
-    /// The trajectories of some of its particles, for pictures.
-    pub fn sample(&self, particles: usize) -> Result<SampledTrajectories> {
-        let mut sample = trajectories::sample(&self.tracks, self.domain, particles, MAX_SAVES)?;
+    /// The trajectories of some of its particles, for pictures, with what colours them if that is an array.
+    pub fn sample(&self, particles: usize, color: Option<&str>) -> Result<SampledTrajectories> {
+        let is_array = |name: &&str| self.tracks.arrays().iter().any(|array| array.name == **name);
+        let arrays: Vec<&str> = color.into_iter().filter(is_array).collect();
+        let counts = [particles, MAX_SAVES];
+        let mut sample =
+            trajectories::sample_with_arrays(&self.tracks, self.domain, counts, &arrays)?;
         sample.trajectories.land.clone_from(&self.land);
         sample.trajectories.radius = self.radius();
         Ok(sample)

@@ -53,6 +53,10 @@ fn settings() -> Vec<String> {
         seeded("save = { every_time = 0.5, velocity = true, report = \"never\" }"),
         seeded("save = { times = [0.25, 1.0], vtk = [\"lines\"], report = \"never\" }"),
         seeded("units = { length = \"m\", time = \"s\" }"),
+        seeded(
+            "trace = { t0 = 0.0, t1 = 1.0, steps = 4, stop_when = [\"age > 0.5\", \"integral(shear_rate) > 9\"] }\n\
+             save = { fields = [\"shear_rate\", \"path_length\", \"time_above(speed, 1)\"], report = \"never\" }",
+        ),
         seeded(walk),
         seeded("walk = { diffusivity = [1e-3, 1e-3, 0.0] }"),
         seeded("walk = { smagorinsky = 0.1, factors = [1.0, 1.0, 0.0] }"),

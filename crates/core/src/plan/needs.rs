@@ -2,7 +2,7 @@
 
 use super::resident;
 use crate::{Engine, FieldSize, Frames, ParticleInstance, Precision, schedule::EVENTS};
-use burntrace_kernels::{INERTIAL, POSITION, TANGENTS};
+use burntrace_kernels::{INERTIAL, POSITION, TALLY, TANGENTS};
 
 /// The phase of a run that needs an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +49,8 @@ pub struct RunSize {
     pub sampled: usize,
     /// Bytes of fields that are sampled only.
     pub sampled_fields: u64,
+    /// Number of tallies along the tracks, saved or of conditions.
+    pub tallies: usize,
     /// Whether particles have the gradient of the flow map, which is an array at saves, too.
     pub flow_map_gradient: bool,
     /// Bytes that gradients keep for each particle until the backward pass.
@@ -75,6 +77,7 @@ impl RunSize {
             velocity: false,
             sampled: 0,
             sampled_fields: 0,
+            tallies: 0,
             flow_map_gradient: false,
             gradients: 0,
             is_staggered: false,
@@ -87,7 +90,7 @@ impl RunSize {
     /// Bytes of a particle's position, velocity, record, fraction and gradient of the flow map.
     fn row(&self) -> u64 {
         let inertia = if self.has_inertia { INERTIAL - POSITION } else { 0 };
-        let numbers = (inertia + self.tangents()) * self.precision.bytes();
+        let numbers = (inertia + self.tangents() + TALLY * self.tallies) * self.precision.bytes();
         (self.precision.particle_bytes() + numbers) as u64
     }
 
@@ -187,6 +190,8 @@ fn of_particles(size: &RunSize, layout: MemoryLayout) -> Vec<PlanItem> {
     // Sorting by space doubles the particles for a moment, with five integers for each; the tensor engine has a
     // tensor for each stage.
     let work = match size.engine {
+        // With tallies, rows are divided and joined for a launch.
+        Engine::Fused if layout.is_shared && size.tallies > 0 => batch * (2 * row + 20),
         Engine::Fused if layout.is_shared => batch * (row + 20),
         Engine::Fused => 0,
         Engine::Tensor => batch * 60 * size.precision.bytes() as u64,
@@ -204,7 +209,8 @@ fn of_particles(size: &RunSize, layout: MemoryLayout) -> Vec<PlanItem> {
 /// Memory of the final count of particles.
 fn of_end(size: &RunSize, layout: MemoryLayout) -> u64 {
     let n = size.particles as u64;
-    let locations = if size.has_end_locations { 24 } else { 0 };
+    let locations =
+        if size.has_end_locations { 40 } else { 0 } + if size.tallies > 0 { 16 } else { 0 };
     let instances = if size.inlets > 0 { size_of::<ParticleInstance>() as u64 + 4 } else { 0 };
     let rows = if layout.is_shared || (layout.batch as u64) < n { 0 } else { size.row() };
     n * (17 + locations + instances + rows) + n.min(EVENTS as u64) * 32

@@ -206,7 +206,17 @@ fn adapted(tracer: &Tracer, shape: &GateShape) -> std::result::Result<GateShape,
         GateShape::Polygon(_) if (0..3).any(flat) => {
             Err("the domain is flat, where a polygon is a line; use a plane with its corners low and high".into())
         }
-        polygon @ GateShape::Polygon(_) => Ok(polygon),
+        GateShape::Polygon(corners) => {
+            let mut by = [0.0; 3];
+            for (d, by) in by.iter_mut().enumerate() {
+                // The low face of a period is its high face, as for a plane.
+                let is_at_low = corners.iter().all(|corner| corner[d] == domain.low[d]);
+                if is_at_low && is_periodic(tracer, d) {
+                    *by = domain.high[d] - domain.low[d];
+                }
+            }
+            Ok(GateShape::Polygon(corners).moved(by))
+        }
         GateShape::Plane { origin, normal, radius, mut low, mut high } => {
             if let Some(d) = (0..3).find(|d| flat(*d) && normal[*d] != 0.0) {
                 let axis = AXES[d];

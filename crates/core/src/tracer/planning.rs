@@ -132,6 +132,7 @@ impl Tracer<'_> {
         RunSize {
             sampled,
             sampled_fields,
+            tallies: self.save.tallies.len() + self.surroundings.stop_when.len(),
             flow_map_gradient: self.save.flow_map_gradient,
             gradients: 0,
             particles: all.min(self.execution.piece.unwrap_or(all)),

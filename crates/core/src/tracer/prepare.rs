@@ -8,7 +8,10 @@ use super::{
     slots::Slots,
     start::{self, Releases},
 };
-use crate::{Control, Progress, Result, Seeds, SeedsOutside, Summary, TrackSink, Tracks};
+use crate::{
+    Control, Progress, Result, Seeds, SeedsOutside, Summary, TrackSink, Tracks,
+    combinations::{Feature, refusal},
+};
 
 impl<'a> Tracer<'a> {
     /// Prepares a run of these seeds: checks the whole configuration, schedules steps and saves,
@@ -40,6 +43,10 @@ impl<'a> Tracer<'a> {
         let is_tracked = in_segments || self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
         let adjoint = if is_tracked { Some(self.resolved(engine, in_segments)?) } else { None };
+        let has_tallies = !self.save.tallies.is_empty() || !self.surroundings.stop_when.is_empty();
+        if adjoint.is_some() && has_tallies {
+            return Err(refusal(Feature::Tallies, Feature::Gradients));
+        }
         let batch = self.plan_of(seeds, engine, (adjoint, false))?.batch();
         let (releases, later) = Releases::new(seeds, &schedule);
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);

@@ -37,8 +37,10 @@ impl Slots {
 
     /// Restores the state of a run of the same tracer.
     pub fn restore(&mut self, counters: &SlotCounters, state: &RunState) -> Result<()> {
-        let lengths = [counters.ended.len(), counters.left_through.len(), counters.due.len()];
-        if lengths != [self.ended.len(), self.left_through.len(), self.timetables.len()] {
+        // An earlier version may have known fewer statuses.
+        let has_unknown = counters.ended.len() > self.ended.len();
+        let lengths = [counters.left_through.len(), counters.due.len()];
+        if has_unknown || lengths != [self.left_through.len(), self.timetables.len()] {
             return Err(Error::State(
                 "its statuses, patches or sources differ from those of this run".into(),
             ));

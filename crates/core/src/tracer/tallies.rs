@@ -197,13 +197,12 @@ impl Quantities {
 
     /// Finds the quantities from the values of some groups at all particles, and their number.
     fn fill(&mut self, tallies: &Tallies, groups: &[usize], values: Option<(Floats, usize)>) {
-        let width = LANES * groups.len();
-        let mut row = vec![0.0; width];
+        let (mut row, places) = (vec![0.0; LANES * groups.len()], tallies.places(groups));
         for (i, quantities) in self.numbers.chunks_exact_mut(self.count.max(1)).enumerate() {
             if let Some((values, of_each)) = &values {
                 row.iter_mut().enumerate().for_each(|(k, x)| *x = values.get(of_each * i + k));
             }
-            tallies.quantities(groups, &row, quantities);
+            burntrace_kernels::quantities(&places, &row, quantities);
         }
     }
 }

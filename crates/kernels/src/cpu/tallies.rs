@@ -15,13 +15,14 @@ use crate::{
     MAX_INSTANCES_PER_STEP, Segment,
     physics::tables::{GROUP_SIZE, RADIUS},
     status::{ACTIVE, STOPPED, WAITING},
-    tally::{Stretch, TALLY, Tallies},
+    tally::{Followed, Stretch, TALLY, Tallies, quantities},
 };
 
 /// The tallies of a segment.
 pub(super) struct TallyPlan<F: Real> {
     /// The groups of values that are needed.
     groups: Vec<usize>,
+    places: Vec<Followed>,
     /// Whether lengths of paths are needed.
     measures: bool,
     /// The frames of each group at the end of each step.
@@ -34,7 +35,8 @@ impl<F: Real> TallyPlan<F> {
         let ends = segment.steps.iter().enumerate();
         let pairs = ends.flat_map(|(j, step)| pairs(launch, &groups, (j, F::of(step.h))));
         let pairs = pairs.collect();
-        TallyPlan { groups, measures: segment.tallies.measure_paths(), pairs }
+        let places = segment.tallies.places(&groups);
+        TallyPlan { groups, places, measures: segment.tallies.measure_paths(), pairs }
     }
 
     /// The part of a track between two points.
@@ -115,46 +117,51 @@ impl<F: Real, S: Differentiable<F>, const G: usize> Task<F> for AddPlain<'_, '_,
             }
         }
         let time = (F::one() - start) * F::of(segment.steps[j].h);
-        *is_all = add_rows(
-            tile.arrays.tallies,
-            room,
-            &members,
-            |g, room| {
-                let values = room.values[g * groups..(g + 1) * groups].as_flattened();
-                segment.tallies.quantities(&plan.groups, values, &mut room.quantities);
-                plan.stretch(launch, time, [three(paths[0][g]), three(paths[1][g])])
-            },
-            &segment.tallies,
-        );
+        let count = plan.places.len();
+        room.quantities.resize(G * count, F::zero());
+        let mut stretches = [Stretch { time, length: F::zero() }; G];
+        for g in 0..G {
+            let values = room.values[g * groups..(g + 1) * groups].as_flattened();
+            let own = &mut room.quantities[g * count..(g + 1) * count];
+            quantities(&plan.places, values, own);
+            stretches[g] = plan.stretch(launch, time, [three(paths[0][g]), three(paths[1][g])]);
+        }
+        *is_all = add_rows(tile.arrays.tallies, room, &members, &stretches, &segment.tallies);
     }
 }
 
 /// Adds to the rows of particles, or to none if the tallies of one of them start or meet a condition.
-#[inline(never)]
-fn add_rows<F: Real, const G: usize>(
+fn add_rows<F: Real>(
     all: &mut [F],
     room: &mut TallyRoom<F>,
-    members: &[usize; G],
-    stretch: impl Fn(usize, &mut TallyRoom<F>) -> Stretch<F>,
+    members: &[usize],
+    stretches: &[Stretch<F>],
     tallies: &Tallies,
 ) -> bool {
-    let width = tallies.width();
-    let mut rows = std::mem::take(&mut room.rows);
-    rows.clear();
+    let (width, count) = (tallies.width(), tallies.each.len());
+    let own = |i: usize| width * i..width * (i + 1);
+    if members.iter().any(|i| lasts(&all[own(*i)]).any(|last| last.is_nan())) {
+        return false;
+    }
+    let steps = room.quantities.chunks_exact(count).zip(stretches);
+    if tallies.conditions.is_empty() {
+        for (i, (quantities, stretch)) in members.iter().zip(steps) {
+            tallies.advance(&mut all[own(*i)], quantities, stretch);
+        }
+        return true;
+    }
     let mut is_all = true;
-    for (g, i) in members.iter().enumerate() {
-        rows.extend_from_slice(&all[width * i..width * (i + 1)]);
-        let row = &mut rows[width * g..];
-        let stretch = stretch(g, room);
-        is_all &= !lasts(row).any(|last| last.is_nan())
-            && tallies.advance(row, &room.quantities, &stretch).is_none();
+    room.rows.clear();
+    for (k, (i, (quantities, stretch))) in members.iter().zip(steps).enumerate() {
+        room.rows.extend_from_slice(&all[own(*i)]);
+        let row = &mut room.rows[width * k..];
+        is_all &= tallies.advance(row, quantities, stretch).is_none();
     }
     if is_all {
-        for (row, i) in rows.chunks_exact(width).zip(members) {
-            all[width * i..width * (i + 1)].copy_from_slice(row);
+        for (row, i) in room.rows.chunks_exact(width).zip(members) {
+            all[own(*i)].copy_from_slice(row);
         }
     }
-    room.rows = rows;
     is_all
 }
 
@@ -216,6 +223,10 @@ impl<F: Real> Tile<'_, F> {
                 break;
             }
         }
+        if let Some(trail) = &mut self.trail {
+            trail.steps.truncate(before.parts);
+            trail.restarts.clear();
+        }
         self.tallied = Some(room);
     }
 
@@ -246,6 +257,7 @@ impl<F: Real> Tile<'_, F> {
         room.nodes.push(Node { at, position: self.arrays.position[i], image: record.image });
         let tallies = self.context.segment.tallies.clone();
         let TallyRoom { nodes, values, quantities, .. } = room;
+        quantities.resize(tallies.each.len(), F::zero());
         if lasts(row(self, i)).any(|last| last.is_nan()) {
             self.quantities_at((i, j), &nodes[0], (values, quantities), (probe, width));
             start_lasts(row(self, i), quantities);
@@ -288,7 +300,7 @@ impl<F: Real> Tile<'_, F> {
             values.push(probe.sample(at.array(), &pair, width));
         }
         probe.restore();
-        segment.tallies.quantities(&plan.groups, values.as_flattened(), quantities);
+        crate::tally::quantities(&plan.places, values.as_flattened(), quantities);
     }
 
     /// The end of a stretch, moved by periods to where it continues from its start.

@@ -19,8 +19,9 @@ pub(super) fn gradients(
         return None;
     }
     let strides = [1, nx, nx * ny];
-    let mut all = vec![0.0; 3 * components * count];
-    all.par_chunks_exact_mut(3 * components).enumerate().for_each(|(node, slopes)| {
+    let width = 3 * components;
+    let mut all = vec![0.0; width * count];
+    all.par_chunks_exact_mut(width).enumerate().for_each(|(node, slopes)| {
         let at = [node % nx, node / nx % ny, node / (nx * ny)];
         let position = [0, 1, 2].map(|d| places[d][at[d]]);
         let metres = radius.map_or([1.0; 3], |radius| scales(radius, position));
@@ -37,7 +38,21 @@ pub(super) fn gradients(
             turn(slopes, values.vector(node), (radius, position));
         }
     });
+    if radius.is_some() {
+        // At a pole there are no axes; the row beside it is near.
+        for node in 0..count {
+            let j = node / nx % ny;
+            if is_pole(places[1][j]) && ny > 1 {
+                let beside = if j == 0 { node + nx } else { node - nx };
+                all.copy_within(width * beside..width * (beside + 1), width * node);
+            }
+        }
+    }
     Some(all)
+}
+
+fn is_pole(latitude: f64) -> bool {
+    latitude.abs() > 90.0 - 1e-6
 }
 
 /// The coordinates of the values along an axis.
