@@ -167,10 +167,10 @@ fn plane(origin: [f64; 3], normal: [f64; 3], radius: f64) -> [f64; SHAPE_NUMBERS
 fn normal(corners: &[[f64; 3]]) -> [f64; 3] {
     let mut normal = [0.0; 3];
     for (a, b) in corners.iter().zip(corners.iter().cycle().skip(1)) {
-        for d in 0..3 {
+        for (d, of_axis) in normal.iter_mut().enumerate() {
             let (e, f) = ((d + 1) % 3, (d + 2) % 3);
             let [from, to] = [a, b].map(|p| [p[e] - corners[0][e], p[f] - corners[0][f]]);
-            normal[d] += from[0] * to[1] - from[1] * to[0];
+            *of_axis += from[0] * to[1] - from[1] * to[0];
         }
     }
     normal

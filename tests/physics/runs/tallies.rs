@@ -378,7 +378,7 @@ fn particles_of_a_source_have_tallies_of_their_own() {
                     let own = record.instances.iter().find(|of| {
                         (of.slot, i64::from(of.generation)) == (slot, generations[at])
                             && of.release_time < *time
-                            && !(of.end_time <= *time)
+                            && (of.end_time.is_nan() || of.end_time > *time)
                     });
                     let Some(own) = own else { continue };
                     let age = time - own.release_time;

@@ -18,7 +18,7 @@ pub(super) enum ParticleStore {
     /// All particles; `None` while they are in a launch.
     OnDevice { particles: Option<Box<Particles>>, count: usize },
     /// In the order of their slots.
-    OnHost { rows: Rows, device: Device },
+    OnHost { rows: Box<Rows>, device: Device },
 }
 
 impl ParticleStore {
@@ -27,7 +27,7 @@ impl ParticleStore {
     }
 
     pub fn on_host(rows: Rows, device: &Device) -> Self {
-        ParticleStore::OnHost { rows, device: device::plain(device) }
+        ParticleStore::OnHost { rows: Box::new(rows), device: device::plain(device) }
     }
 
     pub fn count(&self) -> usize {
@@ -95,7 +95,7 @@ impl ParticleStore {
             ParticleStore::OnDevice { particles, .. } => {
                 Ok(Rows::read(*particles.clone().ok_or_else(lost)?, true)?.in_slot_order())
             }
-            ParticleStore::OnHost { rows, .. } => Ok(rows.clone()),
+            ParticleStore::OnHost { rows, .. } => Ok((**rows).clone()),
         }
     }
 
@@ -117,7 +117,7 @@ impl ParticleStore {
                 let with_positions = with_positions || particles.slots.is_some();
                 Ok(Rows::read(*particles, with_positions)?.in_slot_order())
             }
-            ParticleStore::OnHost { rows, .. } => Ok(rows),
+            ParticleStore::OnHost { rows, .. } => Ok(*rows),
         }
     }
 }

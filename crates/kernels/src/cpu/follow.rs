@@ -316,6 +316,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         let mut is_all = true;
         let mut paths = [[[F::zero(); 4]; G]; 2];
         // By index: a closure might not be inlined.
+        #[allow(clippy::needless_range_loop)]
         for g in 0..G {
             paths[0][g] = from.at[g].array();
             paths[1][g] = to.at[g].array();

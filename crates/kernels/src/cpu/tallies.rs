@@ -112,6 +112,7 @@ impl<F: Real, S: Differentiable<F>, const G: usize> Task<F> for AddPlain<'_, '_,
         for k in 0..groups {
             let pair = &plan.pairs[groups * j + k];
             let samples = sampler.sample_together::<L, G>(&at, pair, &mut hints);
+            #[allow(clippy::needless_range_loop)]
             for g in 0..G {
                 room.values[g * groups + k] = samples[g].array();
             }
@@ -329,7 +330,7 @@ impl<F: Real> Tile<'_, F> {
             let (low, high) = (F::of(boundary.low[d]), F::of(boundary.high[d]));
             if to.image[d] != image[d] && !(low <= position[d] && position[d] <= high) {
                 let crossed = F::of(f64::from(to.image[d] - image[d]));
-                position[d] = position[d] - crossed * F::of(boundary.high[d] - boundary.low[d]);
+                position[d] -= crossed * F::of(boundary.high[d] - boundary.low[d]);
                 image[d] = to.image[d];
             }
         }
