@@ -139,3 +139,14 @@ pub fn tallies(case: &Case, field: &dyn Field) -> Vec<SavedTally> {
     };
     case.save.fields.iter().filter_map(saved).collect()
 }
+
+/// A warning about tallies of particles that end in slots that are re-used.
+pub fn warning(case: &Case, field: &dyn Field) -> Option<String> {
+    let reuses_slots = case.inlet.is_some() || !case.source.is_empty();
+    let first = tallies(case, field).into_iter().next().filter(|_| reuses_slots)?;
+    Some(format!(
+        "save.fields: `{}` is saved as long as a particle is active; what it was when a particle of a source ended, or one that is re-injected, is not \
+         kept: release [seeds] with `repeat` if you need it",
+        first.name
+    ))
+}

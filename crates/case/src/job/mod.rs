@@ -87,6 +87,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
         warnings.extend(unit_warnings(&case.units, series));
     }
     warnings.extend(about_files(loaded, false));
+    warnings.extend(along::warning(case, &*loaded.field));
     let overlapping = series.and_then(|series| Some(series.mesh.as_ref()?.overlapping));
     if let Some(count) = overlapping.filter(|count| *count > 0) {
         warnings.push(format!(
