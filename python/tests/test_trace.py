@@ -283,10 +283,10 @@ def test_what_adds_up_along_tracks_and_conditions():
     keys = dict(t1=1.0, dt=0.01, precision="f64", stop_when=["age > 0.75", "path_length > 0.25"])
     tracks = bt.trace(field, seeds, fields=fields, **keys)
     assert tracks.counts() == {"stopped": 2}
-    np.testing.assert_allclose(tracks["path_length"][-1], [0.25, 0.1875], atol=1e-4)
-    np.testing.assert_allclose(tracks["integral(T)"][-1], [1.0, 1.5], atol=1e-4)
-    np.testing.assert_allclose(tracks["integral(shear_rate)"][-1], 0, atol=1e-12)
-    np.testing.assert_allclose(tracks["maximum(speed)"][-1], [0.5, 0.25], rtol=1e-6)
-    np.testing.assert_allclose(tracks["vorticity"][-1], [[0, 0, 2], [0, 0, 2]], atol=1e-12)
+    np.testing.assert_allclose(tracks.arrays["path_length"][-1], [0.25, 0.1875], atol=1e-4)
+    np.testing.assert_allclose(tracks.arrays["integral(T)"][-1], [1.0, 1.5], atol=1e-4)
+    np.testing.assert_allclose(tracks.arrays["integral(shear_rate)"][-1], 0, atol=1e-12)
+    np.testing.assert_allclose(tracks.arrays["maximum(speed)"][-1], [0.5, 0.25], rtol=1e-6)
+    np.testing.assert_allclose(tracks.arrays["vorticity"][-1], [[0, 0, 2], [0, 0, 2]], atol=1e-12)
     with pytest.raises(bt.Error, match="has no array `p`"):
         bt.trace(field, seeds, fields=["integral(p)"], t1=1.0, dt=0.1)
