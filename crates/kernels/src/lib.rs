@@ -23,6 +23,7 @@ mod field;
 mod formula;
 mod functions;
 mod gate;
+mod geometry;
 mod gradient_sum;
 mod grid;
 pub mod inertia;
@@ -65,10 +66,11 @@ pub use formula::{
     FormulaNumber, FormulaShape, FormulaStart, Function, Instruction, Operator, Program,
 };
 pub use functions::{
-    FieldTensors, GeometryTensors, IDENTITY, INERTIAL, Launched, Log, MOTION, POSITION, Particles,
-    TANGENTS, advance, locate, sample,
+    FieldTensors, IDENTITY, INERTIAL, Launched, Log, POSITION, Particles, TANGENTS, advance,
+    locate, sample,
 };
 pub use gate::GateShape;
+pub use geometry::{GeometryTensors, MOTION};
 pub use gradient_sum::GradientSum;
 pub use grid::{GridShape, Placement, Spacing};
 pub use inertia::InertialLaunch;
@@ -91,7 +93,9 @@ pub use segment::{Reload, ReloadedFrames, Segment};
 pub use settling::{FreeEnds, settle};
 pub use status::Status;
 pub use surface::{ClosedSurface, SurfaceError};
-pub use tally::{Condition, Followed, Stretch, TALLY, Tallies, Tally, TallyKind, quantities};
+pub use tally::{
+    Condition, Followed, Stretch, TALLY, Tallies, Tally, TallyKind, TrackPoint, quantities,
+};
 pub use walk::{Walk, WalkScheme};
 
 /// Building blocks for other operations on CubeCL devices; not part of the public interface.

@@ -1,6 +1,6 @@
 //! Tallies: what adds up along the track of a particle, and conditions that end it.
 
-use crate::cpu::Real;
+use crate::{Boundary, cpu::Real};
 
 /// Numbers of a tally for each particle: what has added up, its rest (too small for it), and the quantity at the end of the last step.
 pub const TALLY: usize = 3;
@@ -74,6 +74,52 @@ pub struct Stretch<F> {
     pub time: F,
     /// The distance.
     pub length: F,
+}
+
+/// A point on a particle's track: its position in the box, and the boxes that it has crossed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrackPoint<F> {
+    /// The fraction of the step.
+    pub at: F,
+    /// The position.
+    pub position: [F; 3],
+    /// Boxes crossed through periodic faces.
+    pub image: [i32; 3],
+}
+
+impl<F: Real> TrackPoint<F> {
+    /// The position of a later point, moved by periods to where the track goes on from this one.
+    pub fn continued(&self, to: &Self, boundary: &Boundary) -> [F; 3] {
+        std::array::from_fn(|d| match to.image[d] == self.image[d] {
+            true => to.position[d],
+            false => to.position[d] + self.periods(to, d, boundary),
+        })
+    }
+
+    /// The point at a part of the way to a later one.
+    pub fn between(&self, to: &Self, part: F, boundary: &Boundary) -> Self {
+        if part == F::one() {
+            return *to;
+        }
+        let end = self.continued(to, boundary);
+        let mut point = *self;
+        point.at = part.mul_add(to.at - self.at, self.at);
+        for (d, end) in end.into_iter().enumerate() {
+            point.position[d] = part.mul_add(end - self.position[d], self.position[d]);
+            let (low, high) = (F::of(boundary.low[d]), F::of(boundary.high[d]));
+            let is_inside = low <= point.position[d] && point.position[d] <= high;
+            if to.image[d] != self.image[d] && !is_inside {
+                point.position[d] -= self.periods(to, d, boundary);
+                point.image[d] = to.image[d];
+            }
+        }
+        point
+    }
+
+    /// The periods along an axis that are crossed on the way to a later point.
+    fn periods(&self, to: &Self, d: usize, boundary: &Boundary) -> F {
+        F::of(f64::from(to.image[d] - self.image[d])) * F::of(boundary.high[d] - boundary.low[d])
+    }
 }
 
 impl Tallies {

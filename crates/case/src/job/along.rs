@@ -17,55 +17,44 @@ pub fn tally(request: &SampledArray) -> Option<Tally> {
     parsed.filter(Tally::adds_up)
 }
 
-/// The quantities of the field that tallies, conditions and derived arrays need.
-fn quantities(case: &Case) -> Vec<String> {
+/// The quantities of the field that tallies and conditions follow.
+fn followed(case: &Case) -> impl Iterator<Item = String> {
     let saved = case.save.fields.iter().filter_map(tally);
     let conditions = case.trace.stop_when.iter().map(|condition| condition.tally.clone());
-    let followed = saved.chain(conditions).filter_map(|tally| tally.quantity().map(String::from));
-    let requests = case.save.fields.iter().filter(|request| request.files.is_none());
-    followed.chain(requests.map(|request| request.array.clone())).collect()
+    saved.chain(conditions).filter_map(|tally| tally.quantity().map(String::from))
 }
 
-/// The arrays that a derived one is the gradient of.
-fn bases(quantity: &str) -> Option<String> {
-    match quantity.parse() {
+/// These, and what is saved of the field itself.
+fn quantities(case: &Case) -> impl Iterator<Item = String> {
+    let requests = case.save.fields.iter().filter(|request| request.files.is_none());
+    followed(case).chain(requests.map(|request| request.array.clone()))
+}
+
+/// The arrays of which gradients are among the quantities.
+fn bases(case: &Case) -> impl Iterator<Item = String> {
+    quantities(case).filter_map(|quantity| match quantity.parse() {
         Ok(Derived::Gradient(of)) => Some(of),
         _ => None,
-    }
+    })
 }
 
-/// Adds the arrays of the files, on an association, that tallies, conditions and derived arrays need.
+/// Adds the arrays of the files, on an association, that tallies, conditions and gradients need.
 pub fn add_needed(
     case: &Case,
     (arrays, on): (&[ArrayEntry], Association),
     named: &mut Vec<NamedArray>,
 ) {
-    let all = quantities(case).into_iter();
-    for name in all.flat_map(|name| [bases(&name), Some(name)]).flatten() {
+    for name in followed(case).chain(bases(case)) {
         if !named.iter().any(|known| known.name == name) && has(arrays, &name, on) {
-            let is_requested_under_another_name = case.save.fields.iter().any(|request| {
-                request.array == name && request.name != name && tally(request).is_none()
-            });
-            let is_needed = !is_requested_under_another_name || is_followed(case, &name);
-            if is_needed {
-                named.push(NamedArray { array: name.clone(), name });
-            }
+            named.push(NamedArray { array: name.clone(), name });
         }
     }
-}
-
-/// Whether a tally, a condition or a gradient is of an array of this name.
-fn is_followed(case: &Case, name: &str) -> bool {
-    let of = |tally: &Tally| tally.quantity() == Some(name);
-    case.save.fields.iter().filter_map(tally).any(|tally| of(&tally))
-        || case.trace.stop_when.iter().any(|condition| of(&condition.tally))
-        || quantities(case).iter().any(|quantity| bases(quantity).as_deref() == Some(name))
 }
 
 /// The arrays that a program's field is to have if it has them, by the names of a case.
 pub fn of_program(case: &Case) -> Vec<String> {
     let mut names = Vec::new();
-    for name in quantities(case).into_iter().flat_map(|name| [bases(&name), Some(name)]).flatten() {
+    for name in quantities(case).chain(bases(case)) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -78,9 +67,7 @@ pub fn check(case: &Case) -> Result<()> {
     let is_taken = |request: &&SampledArray| {
         request.name != request.array
             && tally(request).is_some()
-            && quantities(case)
-                .iter()
-                .any(|name| *name == request.name || bases(name).as_deref() == Some(&request.name))
+            && quantities(case).chain(bases(case)).any(|name| name == request.name)
     };
     match case.save.fields.iter().find(is_taken) {
         None => Ok(()),

@@ -6,12 +6,9 @@ mod mesh;
 use super::{
     arrays::FieldArray,
     grid::check_axes,
-    source::{FrameData, FrameSource, GridSource, MeshSource, SourceError},
+    source::{FrameData, FrameSource, GridSource, MeshSource, SourceError, placed_as_source},
 };
-use crate::{
-    Error, Floats, Result,
-    mesh::{BoundaryCells, Cells},
-};
+use crate::{Error, Floats, Result};
 use burntrace_kernels::Placement;
 use rayon::prelude::*;
 use std::{collections::BTreeMap, fmt, str::FromStr};
@@ -345,33 +342,7 @@ impl<S: FrameSource> FrameSource for WithDerived<S> {
     }
 }
 
-impl<S: GridSource> GridSource for WithDerived<S> {
-    fn axes(&self) -> &[Vec<f64>; 3] {
-        self.source.axes()
-    }
-
-    fn placement(&self) -> Placement {
-        self.source.placement()
-    }
-}
-
-impl<S: MeshSource> MeshSource for WithDerived<S> {
-    fn points(&self) -> &[[f64; 3]] {
-        self.source.points()
-    }
-
-    fn cells(&self) -> &Cells {
-        self.source.cells()
-    }
-
-    fn placement(&self) -> Placement {
-        self.source.placement()
-    }
-
-    fn boundary(&self) -> Option<&BoundaryCells> {
-        self.source.boundary()
-    }
-}
+placed_as_source!(WithDerived);
 
 #[cfg(test)]
 mod tests;

@@ -6,12 +6,9 @@ use super::{
     arrays::FieldArray,
     globe::scales,
     grid::check_axes,
-    source::{FrameData, FrameSource, GridSource, MeshSource, SourceError},
+    source::{FrameData, FrameSource, GridSource, MeshSource, SourceError, placed_as_source},
 };
-use crate::{
-    Error, Floats, Result,
-    mesh::{BoundaryCells, Cells},
-};
+use crate::{Error, Floats, Result};
 use burntrace_kernels::Placement;
 
 /// What the diffusivity of a random walk follows from, at each node of a grid or a mesh.
@@ -231,33 +228,7 @@ impl<S: FrameSource> FrameSource for Diffused<S> {
     }
 }
 
-impl<S: MeshSource> MeshSource for Diffused<S> {
-    fn points(&self) -> &[[f64; 3]] {
-        self.source.points()
-    }
-
-    fn cells(&self) -> &Cells {
-        self.source.cells()
-    }
-
-    fn placement(&self) -> Placement {
-        self.source.placement()
-    }
-
-    fn boundary(&self) -> Option<&BoundaryCells> {
-        self.source.boundary()
-    }
-}
-
-impl<S: GridSource> GridSource for Diffused<S> {
-    fn axes(&self) -> &[Vec<f64>; 3] {
-        self.source.axes()
-    }
-
-    fn placement(&self) -> Placement {
-        self.source.placement()
-    }
-}
+placed_as_source!(Diffused);
 
 #[cfg(test)]
 mod tests {

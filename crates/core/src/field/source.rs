@@ -192,6 +192,40 @@ macro_rules! describe_as {
 }
 pub(super) use describe_as;
 
+/// Implements the traits of grids and meshes for a type that changes the frames of its `source`, and not its places.
+macro_rules! placed_as_source {
+    ($type:ident) => {
+        impl<S: $crate::GridSource> $crate::GridSource for $type<S> {
+            fn axes(&self) -> &[Vec<f64>; 3] {
+                self.source.axes()
+            }
+
+            fn placement(&self) -> burntrace_kernels::Placement {
+                self.source.placement()
+            }
+        }
+
+        impl<S: $crate::MeshSource> $crate::MeshSource for $type<S> {
+            fn points(&self) -> &[[f64; 3]] {
+                self.source.points()
+            }
+
+            fn cells(&self) -> &$crate::mesh::Cells {
+                self.source.cells()
+            }
+
+            fn placement(&self) -> burntrace_kernels::Placement {
+                self.source.placement()
+            }
+
+            fn boundary(&self) -> Option<&$crate::mesh::BoundaryCells> {
+                self.source.boundary()
+            }
+        }
+    };
+}
+pub(super) use placed_as_source;
+
 /// Implements the traits of sources for pointers to them.
 macro_rules! implement_for {
     ($($pointer:ty),*) => {

@@ -14,12 +14,11 @@ use super::{
     interface::Field,
     mesh::CellVelocity,
     options::{FieldOptions, NotFinite},
-    source::{FrameData, FrameSource, GridSource, MeshSource, PointSource, SourceError},
+    source::{
+        FrameData, FrameSource, GridSource, MeshSource, PointSource, SourceError, placed_as_source,
+    },
 };
-use crate::{
-    Error, Floats, Precision, Result, TimeInterpolation,
-    mesh::{BoundaryCells, Cells},
-};
+use crate::{Error, Floats, Precision, Result, TimeInterpolation};
 use burntrace_kernels::{Placement, Weighting};
 use nodes::{Nodes, values};
 use schemars::JsonSchema;
@@ -347,36 +346,10 @@ impl<S: FrameSource> FrameSource for Sum<S> {
     }
 }
 
-impl<S: GridSource> GridSource for Sum<S> {
-    fn axes(&self) -> &[Vec<f64>; 3] {
-        self.source.axes()
-    }
-
-    fn placement(&self) -> Placement {
-        self.source.placement()
-    }
-}
-
 impl<S: PointSource> PointSource for Sum<S> {
     fn positions(&self) -> &[[f64; 3]] {
         self.source.positions()
     }
 }
 
-impl<S: MeshSource> MeshSource for Sum<S> {
-    fn points(&self) -> &[[f64; 3]] {
-        self.source.points()
-    }
-
-    fn cells(&self) -> &Cells {
-        self.source.cells()
-    }
-
-    fn placement(&self) -> Placement {
-        self.source.placement()
-    }
-
-    fn boundary(&self) -> Option<&BoundaryCells> {
-        self.source.boundary()
-    }
-}
+placed_as_source!(Sum);

@@ -43,8 +43,7 @@ impl<'a> Tracer<'a> {
         let is_tracked = in_segments || self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
         let adjoint = if is_tracked { Some(self.resolved(engine, in_segments)?) } else { None };
-        let has_tallies = !self.save.tallies.is_empty() || !self.surroundings.stop_when.is_empty();
-        if adjoint.is_some() && has_tallies {
+        if adjoint.is_some() && self.has(Feature::Tallies) {
             return Err(refusal(Feature::Tallies, Feature::Gradients));
         }
         let batch = self.plan_of(seeds, engine, (adjoint, false))?.batch();

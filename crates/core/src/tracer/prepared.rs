@@ -244,8 +244,12 @@ impl<'a> Prepared<'a> {
         let (stepper, sampler) = (self.stepper, self.sampler);
         let is_tracked = self.adjoint.is_some();
         let device = tracer.field.device();
-        let rows =
-            start::rows((first_slot, positions, &cells), slots.as_ref(), &mut releases, tracer)?;
+        let rows = start::rows(
+            (first_slot, positions, &cells),
+            slots.as_ref(),
+            &mut releases,
+            (tracer, &stepper.tallies),
+        )?;
         drop(cells);
         if let (Some(slots), Some(each)) = (&mut slots, &releases.each) {
             slots.set_seed_releases(each);

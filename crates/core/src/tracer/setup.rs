@@ -173,7 +173,7 @@ impl Tracer<'_> {
     }
 
     /// Whether a run has a feature that follows from its settings.
-    fn has(&self, feature: Feature) -> bool {
+    pub(super) fn has(&self, feature: Feature) -> bool {
         let (field, surroundings) = (self.field, &self.surroundings);
         let has_outlet = |at| surroundings.outlets.iter().any(|outlet| outlet.at == at);
         match feature {

@@ -72,7 +72,7 @@ pub(super) fn rows(
     (first_slot, seeds, cells): (usize, &[[f64; 3]], &[Option<i32>]),
     slots: Option<&Slots>,
     releases: &mut Releases,
-    tracer: &Tracer,
+    (tracer, tallies): (&Tracer, &Tallies),
 ) -> Result<Rows> {
     let field = tracer.field;
     let fractions = std::mem::take(&mut releases.fractions);
@@ -107,7 +107,7 @@ pub(super) fn rows(
         record: records,
         fraction: Floats::filled(precision, (count, 1), fraction),
         tangents: tangents(tracer, count),
-        tallies: tallies::rows(&*tallies::of(tracer)?, count, precision),
+        tallies: tallies::rows(tallies, count, precision),
         slots: None,
     })
 }

@@ -15,7 +15,7 @@ use crate::{
 };
 use burn::tensor::Tensor;
 use burntrace_kernels::{
-    Condition, NEVER, Particles, Record, Stretch, TALLY, Tallies,
+    Condition, NEVER, Particles, Record, Stretch, TALLY, Tallies, TrackPoint,
     status::{ACTIVE, STOPPED, WAITING},
     straight_distance,
 };
@@ -173,14 +173,16 @@ pub(super) fn readings(
     let rows = Floats::from_tensor(particles.tallies.clone().ok_or_else(lost)?)?;
     let records = super::rows::ints(&particles.record)?;
     let records = Record::from_numbers(&records);
-    let width = stepper.tallies.width();
-    let reading = |i: usize| {
-        let row: Vec<f64> = (width * i..width * (i + 1)).map(|at| rows.get(at)).collect();
-        let is_waiting = records[i].status == WAITING;
-        let all: Vec<f64> = stepper.tallies.readings(&row).take(saved).collect();
-        all.into_iter().map(move |x| if is_waiting { f64::NAN } else { x })
-    };
-    let numbers = Floats::from_f64(rows.precision(), (0..count).flat_map(reading));
+    let mut row = vec![0.0; stepper.tallies.width()];
+    let mut all = Vec::with_capacity(count * saved);
+    for (i, record) in records.iter().enumerate() {
+        let first = row.len() * i;
+        row.iter_mut().enumerate().for_each(|(k, x)| *x = rows.get(first + k));
+        let is_waiting = record.status == WAITING;
+        let readings = stepper.tallies.readings(&row).take(saved);
+        all.extend(readings.map(|x| if is_waiting { f64::NAN } else { x }));
+    }
+    let numbers = Floats::from_f64(rows.precision(), all.into_iter());
     Ok(numbers.into_tensor([count, saved], &device))
 }
 
@@ -217,17 +219,16 @@ struct Known {
 
 impl Known {
     fn of(particles: &Particles) -> Result<Self> {
-        let particles = Particles { slots: particles.slots.clone(), ..particles.clone() };
-        let [_, width] = particles.position.dims();
         let rows = Rows::read(particles.clone(), true)?;
-        let at = |i: usize| (0..3).map(move |d| width * i + d);
-        let positions = (0..rows.count()).flat_map(at).map(|at| rows.position.get(at)).collect();
+        let positions = (0..rows.count()).flat_map(|i| rows.coordinates(i)).collect();
         let fractions = (0..rows.count()).map(|i| rows.fraction.get(i)).collect();
-        Ok(Known { particles, positions, fractions, records: rows.record })
+        Ok(Known { particles: particles.clone(), positions, fractions, records: rows.record })
     }
 
-    fn position(&self, i: usize) -> [f64; 3] {
-        std::array::from_fn(|d| self.positions[3 * i + d])
+    /// Where a particle is, at a fraction of the step.
+    fn point(&self, i: usize, at: f64) -> TrackPoint<f64> {
+        let image = Record::from_numbers(&self.records)[i].image;
+        TrackPoint { at, position: std::array::from_fn(|d| self.positions[3 * i + d]), image }
     }
 
     /// The fraction of a step at which a particle starts to move, if it does.
@@ -255,10 +256,10 @@ impl Tallied<'_> {
         before: &Known,
         part: &Chunk,
     ) -> Result<Particles> {
-        let (start, end, number) = (part.times[0], part.end(), part.first_step as i32);
+        let (times, number) = ([part.times[0], part.end()], part.first_step as i32);
         let tallies = self.stepper.tallies.clone();
-        self.start_released(before, number, [start, end])?;
-        let values = self.stepper.quantities(&moved, end)?;
+        self.start_released(before, number, times)?;
+        let values = self.stepper.quantities(&moved, times[1])?;
         let device = moved.position.device();
         let mut rows = Rows::read(moved, true)?;
         let width = tallies.width();
@@ -276,10 +277,14 @@ impl Tallied<'_> {
                     *quantity = if quantity.is_nan() { *last } else { *quantity };
                 }
             }
-            let ends = [before.position(i), self.continued(&rows, i, before)];
+            let start = before.point(i, from);
+            let image = record.image;
+            let to = TrackPoint { at: until, position: rows.coordinates(i), image };
+            let boundary = &self.stepper.boundary;
+            let ends = [start.position, start.continued(&to, boundary)];
             let radius = self.stepper.field.sampled().and_then(|sampled| sampled.radius());
             let stretch = Stretch {
-                time: ((until - from) * (end - start)).abs(),
+                time: ((until - from) * (times[1] - times[0])).abs(),
                 length: straight_distance(ends[0], ends[1], radius),
             };
             let met = tallies.advance(&mut row, &quantities, &stretch);
@@ -288,9 +293,9 @@ impl Tallied<'_> {
             }
             if let Some((condition, part)) = met {
                 let slot = rows.slots.as_ref().map_or(i, |slots| slots[i] as usize);
-                let at = from + part * (until - from);
-                self.end(&mut rows, (i, number, at), condition, (before, part));
-                self.stepper.gates.forget((first + slot) as u32, number, at);
+                let point = start.between(&to, part, boundary);
+                stop(&mut rows, (i, number), condition, &point);
+                self.stepper.gates.forget((first + slot) as u32, number, point.at);
             }
         }
         Ok(rows.into_particles(&device))
@@ -318,48 +323,16 @@ impl Tallied<'_> {
         }
         Ok(())
     }
+}
 
-    /// The end of a step, moved by periods to where it continues from its start.
-    fn continued(&self, rows: &Rows, i: usize, before: &Known) -> [f64; 3] {
-        let boundary = &self.stepper.boundary;
-        let [was, is] = [&before.records, &rows.record].map(|of| Record::from_numbers(of)[i].image);
-        let position = rows.coordinates(i);
-        std::array::from_fn(|d| match is[d] - was[d] {
-            0 => position[d],
-            crossed => position[d] + f64::from(crossed) * (boundary.high[d] - boundary.low[d]),
-        })
+/// Ends a particle at a point of its step, unless that is the end of the step.
+fn stop(rows: &mut Rows, (i, number): (usize, i32), condition: usize, point: &TrackPoint<f64>) {
+    let mut record = Record::from_numbers(&rows.record)[i];
+    if point.position != rows.coordinates(i) {
+        rows.set_position(i, point.position);
     }
-
-    /// Ends a particle at a part of its step.
-    fn end(
-        &self,
-        rows: &mut Rows,
-        (i, number, fraction): (usize, i32, f64),
-        condition: usize,
-        (before, part): (&Known, f64),
-    ) {
-        let boundary = &self.stepper.boundary;
-        let (from, to) = (before.position(i), self.continued(rows, i, before));
-        let was = Record::from_numbers(&before.records)[i].image;
-        let mut record = Record::from_numbers(&rows.record)[i];
-        if part < 1.0 {
-            let mut position: [f64; 3] =
-                std::array::from_fn(|d| from[d] + part * (to[d] - from[d]));
-            for d in 0..3 {
-                let crossed = record.image[d] - was[d];
-                let is_inside = (boundary.low[d]..=boundary.high[d]).contains(&position[d]);
-                match crossed != 0 && !is_inside {
-                    true => {
-                        position[d] -= f64::from(crossed) * (boundary.high[d] - boundary.low[d]);
-                    }
-                    false => record.image[d] = was[d],
-                }
-            }
-            rows.set_position(i, position);
-        }
-        (record.status, record.step) = (STOPPED, number);
-        record.location = condition as i32;
-        rows.set_record(i, &record);
-        rows.fraction.set(i, fraction);
-    }
+    (record.status, record.step) = (STOPPED, number);
+    (record.image, record.location) = (point.image, condition as i32);
+    rows.set_record(i, &record);
+    rows.fraction.set(i, point.at);
 }

@@ -3,7 +3,7 @@
 use super::{Real, dual::Dual, field::FieldArrays};
 use crate::{
     Segment,
-    functions::table_rows,
+    geometry::table_rows,
     physics::{
         features::Features,
         mesh_path::MAX_GUIDED,

@@ -2,7 +2,6 @@
 
 use super::{
     Real,
-    arrays::Position,
     frame_pair::{FramePair, frame_pair, from_value},
     lanes::{Four, Lanes, Portable, Task, Vector, padded, three},
     launch::Launch,
@@ -15,7 +14,7 @@ use crate::{
     MAX_INSTANCES_PER_STEP, Segment,
     physics::tables::{GROUP_SIZE, RADIUS},
     status::{ACTIVE, STOPPED, WAITING},
-    tally::{Followed, Stretch, TALLY, Tallies, quantities},
+    tally::{Followed, Stretch, TALLY, Tallies, TrackPoint, quantities},
 };
 
 /// The tallies of a segment.
@@ -68,7 +67,7 @@ pub(super) struct TallyRoom<F> {
     values: Vec<[F; 4]>,
     quantities: Vec<F>,
     rows: Vec<F>,
-    nodes: Vec<Node<F>>,
+    nodes: Vec<TrackPoint<F>>,
 }
 
 impl<F: Real> TallyRoom<F> {
@@ -166,20 +165,11 @@ fn add_rows<F: Real>(
     is_all
 }
 
-/// A point on a particle's track within a step.
-#[derive(Clone, Copy)]
-pub(super) struct Node<F> {
-    /// The fraction of the step.
-    at: F,
-    position: Position<F>,
-    image: [i32; 3],
-}
-
 /// What is known of a slot before a step or a part of it.
 #[derive(Clone, Copy)]
 pub(super) struct BeforeStep<F> {
     /// Where its particle starts; `None` if that is known from the parts of the step.
-    start: Option<Node<F>>,
+    start: Option<TrackPoint<F>>,
     generation: i32,
     /// Number of parts of steps that are in the trail.
     parts: usize,
@@ -190,7 +180,8 @@ impl<F: Real> Tile<'_, F> {
     pub fn before_step(&self, i: usize, start: Option<F>) -> Option<BeforeStep<F>> {
         self.tallied.as_ref()?;
         let record = &self.arrays.record[i];
-        let node = |at| Node { at, position: self.arrays.position[i], image: record.image };
+        let position = self.arrays.position[i][0];
+        let node = |at| TrackPoint { at, position, image: record.image };
         Some(BeforeStep {
             start: start.map(node),
             generation: record.generation,
@@ -238,16 +229,16 @@ impl<F: Real> Tile<'_, F> {
         before: &BeforeStep<F>,
         room: &mut TallyRoom<F>,
         (probe, width): (&mut dyn Probe<F>, Width),
-    ) -> Option<(usize, Node<F>)> {
+    ) -> Option<(usize, TrackPoint<F>)> {
         let record = self.arrays.record[i];
         room.nodes.clear();
         room.nodes.extend(before.start);
         let parts = self.trail.as_ref().map_or(&[][..], |trail| &trail.steps[before.parts..]);
         let own =
             parts.iter().filter(|part| part.i == i && part.record.generation == record.generation);
-        room.nodes.extend(own.map(|part| Node {
+        room.nodes.extend(own.map(|part| TrackPoint {
             at: part.start,
-            position: part.position,
+            position: part.position[0],
             image: part.record.image,
         }));
         if room.nodes.is_empty() || record.status == WAITING {
@@ -255,7 +246,8 @@ impl<F: Real> Tile<'_, F> {
         }
         let is_active = record.status == ACTIVE;
         let at = if is_active { F::one() } else { self.arrays.fraction[i] };
-        room.nodes.push(Node { at, position: self.arrays.position[i], image: record.image });
+        let position = self.arrays.position[i][0];
+        room.nodes.push(TrackPoint { at, position, image: record.image });
         let tallies = self.context.segment.tallies.clone();
         let TallyRoom { nodes, values, quantities, .. } = room;
         quantities.resize(tallies.each.len(), F::zero());
@@ -273,11 +265,11 @@ impl<F: Real> Tile<'_, F> {
                 }
             }
             let time = (to.at - from.at) * F::of(self.context.segment.steps[j].h);
-            let ends = [from.position[0], self.continued([from, to])];
+            let ends = [from.position, from.continued(to, &self.context.segment.boundary)];
             let stretch = self.context.tallies.stretch(&self.context.launch, time, ends);
             let met = tallies.advance(row(self, i), quantities, &stretch);
             if let Some((condition, part)) = met {
-                return Some((condition, self.between([from, to], part)));
+                return Some((condition, from.between(to, part, &self.context.segment.boundary)));
             }
         }
         None
@@ -287,12 +279,12 @@ impl<F: Real> Tile<'_, F> {
     fn quantities_at(
         &self,
         (i, j): (usize, usize),
-        node: &Node<F>,
+        node: &TrackPoint<F>,
         (values, quantities): (&mut Vec<[F; 4]>, &mut [F]),
         (probe, width): (&mut dyn Probe<F>, Width),
     ) {
         let SegmentContext { launch, walls, segment, tallies: plan, .. } = self.context;
-        let at = walls.wrap::<Portable>(Four::new(padded(node.position[0])));
+        let at = walls.wrap::<Portable>(Four::new(padded(node.position)));
         probe.keep();
         probe.recall(self.arrays.record[i].near_cell());
         values.clear();
@@ -304,50 +296,18 @@ impl<F: Real> Tile<'_, F> {
         crate::tally::quantities(&plan.places, values.as_flattened(), quantities);
     }
 
-    /// The end of a stretch, moved by periods to where it continues from its start.
-    fn continued(&self, [from, to]: [&Node<F>; 2]) -> [F; 3] {
-        let boundary = &self.context.segment.boundary;
-        std::array::from_fn(|d| match to.image[d] - from.image[d] {
-            0 => to.position[0][d],
-            crossed => {
-                let width = F::of(boundary.high[d] - boundary.low[d]);
-                to.position[0][d] + F::of(f64::from(crossed)) * width
-            }
-        })
-    }
-
-    /// The node at a part of a stretch.
-    fn between(&self, pair: [&Node<F>; 2], part: F) -> Node<F> {
-        let [from, to] = pair;
-        if part == F::one() {
-            return *to;
-        }
-        let end = self.continued(pair);
-        let boundary = &self.context.segment.boundary;
-        let (start, mut image) = (from.position[0], from.image);
-        let mut position: [F; 3] = [0, 1, 2].map(|d| part.mul_add(end[d] - start[d], start[d]));
-        for d in 0..3 {
-            let (low, high) = (F::of(boundary.low[d]), F::of(boundary.high[d]));
-            if to.image[d] != image[d] && !(low <= position[d] && position[d] <= high) {
-                let crossed = F::of(f64::from(to.image[d] - image[d]));
-                position[d] -= crossed * F::of(boundary.high[d] - boundary.low[d]);
-                image[d] = to.image[d];
-            }
-        }
-        let at = part.mul_add(to.at - from.at, from.at);
-        Node { at, position: [position, [F::zero(); 3]], image }
-    }
-
     /// Ends a particle at a node, and forgets the gates that it crossed after that.
     fn stop(
         &mut self,
         (i, j): (usize, usize),
         condition: usize,
-        node: &Node<F>,
+        node: &TrackPoint<F>,
         probe: &mut dyn Probe<F>,
     ) {
         let (slot, number) = (self.arrays.slots.get(i), self.context.segment.first_step + j as i32);
-        self.arrays.position[i] = node.position;
+        if node.position != self.arrays.position[i][0] {
+            self.arrays.position[i] = [node.position, [F::zero(); 3]];
+        }
         let record = &mut self.arrays.record[i];
         (record.image, record.location) = (node.image, condition as i32);
         let generation = record.generation;

@@ -20,7 +20,7 @@ mod walk;
 
 use crate::{
     LOG_INDEX, LOG_POSITION, Scheme, Segment,
-    functions::table_rows,
+    geometry::table_rows,
     ops::{Advanced, Geometry, Sampled, State},
     physics::{
         features::Features,

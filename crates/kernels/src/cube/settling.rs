@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Segment,
-    functions::table_rows,
+    geometry::table_rows,
     ops::{Advanced, Ends, Geometry, Sampled, State},
     physics::{
         diffusion::device::{Address, Spread, displacement},

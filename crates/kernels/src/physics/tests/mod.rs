@@ -18,7 +18,7 @@ use crate::{
         launch::LaunchData,
         paths::{follow, free_end, replayed},
     },
-    functions,
+    geometry::tables,
     physics::{
         facets::host as surfaces, features::Features, obstacles::host as obstacles,
         prelude::host::Vec3, region::host::known, tables::Tables,
@@ -29,7 +29,7 @@ use burn::backend::DType;
 
 /// The rows and numbers of obstacles, as in [`GeometryTensors`](crate::GeometryTensors).
 fn geometry<F: Real>(obstacles: &[Obstacle]) -> (Vec<[F; 3]>, Vec<i32>) {
-    let tables = || functions::tables(obstacles);
+    let tables = || tables(obstacles);
     let rows = tables().flat_map(|(rows, _)| rows.iter().map(|row| row.map(F::of)));
     (rows.collect(), tables().flat_map(|(_, numbers)| numbers.iter().copied()).collect())
 }
