@@ -14,7 +14,7 @@ use burntrace::{
     analysis::gates::{Connectivity, GatePassages, PassageStatistics, Probability, Spread},
     curves, io,
 };
-use burntrace_case::gates;
+use burntrace_case::{console::Silent, gates};
 use burntrace_plot::picture;
 use serde_json::{Value, json};
 use std::{
@@ -87,8 +87,7 @@ pub fn statistics(results: &Results) -> Result<PassageStatistics> {
 /// The gates of a finished run, with its domain and its end.
 fn known(results: &Results) -> Result<(Vec<Gate>, Domain, f64)> {
     let root = results.folder.root.display();
-    let case = results.case.as_ref().map(job::gates).unwrap_or_default();
-    let names: Vec<&str> = case.iter().map(|gate| gate.name.as_str()).collect();
+    let names = results.case.as_ref().map(job::gate_names).unwrap_or_default();
     if results.tracks.gates().is_empty() {
         return Err(Misuse::error(format!(
             "the run in {root} has no gates; add [[gate]] to its case, and run it again"
@@ -98,11 +97,13 @@ fn known(results: &Results) -> Result<(Vec<Gate>, Domain, f64)> {
         let why = results.case_problem.clone().unwrap_or_else(|| "its case has other gates".into());
         return Err(Misuse::error(format!("the gates of the run in {root} are not known: {why}")));
     }
+    let case = results.case.as_ref();
+    let gates = case.map(|case| job::gates(case, &Silent::default())).transpose()?;
     let [low, high] = results.domain;
     let domain = Domain::new(low, high).map_err(Misuse::of)?;
     let last = results.tracks.times().last().copied();
     let end = results.summary["time"].as_f64().or(last).unwrap_or(f64::NAN);
-    Ok((case, domain, end))
+    Ok((gates.unwrap_or_default(), domain, end))
 }
 
 /// Times since the release, in the unit of the run.

@@ -8,7 +8,7 @@ use burntrace_kernels::GateShape;
 ///
 /// Crossings are found on the path within each step, which is straight between the events on it (faces, walls, obstacles), in the
 /// coordinates of the field: longitude and latitude on a sphere. Those of a particle alternate between forward and backward,
-/// whatever the step is, unless it passes beside a gate that is bounded.
+/// whatever the step is, unless it passes beside a gate that is bounded. Particles cross a patch of the mesh boundary where they leave through it.
 ///
 /// ```
 /// use burntrace_core::{Analytic, Flow, Gate, GateShape, Precision, Seeds, Tracer};
@@ -38,7 +38,7 @@ impl Gate {
         Gate { name: name.into(), shape }
     }
 
-    /// Whether it is a region, not a surface.
+    /// Whether it is a region, not a surface or a patch.
     pub fn is_region(&self) -> bool {
         matches!(self.shape, GateShape::Region(_))
     }
@@ -47,7 +47,7 @@ impl Gate {
     /// [that in the domain](Gate::extended).
     pub fn contains(&self, position: [f64; 3]) -> bool {
         match &self.shape {
-            GateShape::Plane { .. } | GateShape::Polygon(_) => false,
+            GateShape::Plane { .. } | GateShape::Polygon(_) | GateShape::Patch(_) => false,
             GateShape::Region(shape) => shape.contains(position),
         }
     }
@@ -62,7 +62,7 @@ pub struct Crossing {
     pub slot: usize,
     /// See `slot`.
     pub generation: u32,
-    /// Whether it crosses a surface along its normal, or enters a region.
+    /// Whether it crosses a surface along its normal, enters a region, or leaves through a patch.
     pub is_forward: bool,
     /// When, in the data's unit of time.
     pub time: f64,

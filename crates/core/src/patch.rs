@@ -81,6 +81,11 @@ impl Patch {
         &self.name
     }
 
+    /// The wall condition.
+    pub(crate) fn condition(&self) -> BoundaryCondition {
+        self.wall
+    }
+
     /// Whether particles that leave are re-injected.
     pub(crate) fn is_outlet(&self) -> bool {
         self.inlet.is_some()

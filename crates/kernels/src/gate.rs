@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     Shape,
-    obstacle::{PLANE, SHAPE_NUMBERS},
+    obstacle::{PATCH, PLANE, SHAPE_NUMBERS},
 };
 
 /// A surface or a region whose crossings are logged. It does not change the tracks.
@@ -25,8 +25,10 @@ pub enum GateShape {
     },
     /// A polygon in a plane, by its corners in order. Forward is to the side from which they are counter-clockwise.
     Polygon(Arc<[[f64; 3]]>),
-    /// The inside of a sphere, a cylinder or a box. Forward is into it.
+    /// The inside of a sphere, a cylinder, a box or a closed surface. Forward is into it.
     Region(Shape),
+    /// A patch of the mesh boundary, by its place among those of the run: particles cross it when they leave through it, forward.
+    Patch(usize),
 }
 
 impl GateShape {
@@ -46,6 +48,7 @@ impl GateShape {
         let moved = |p: [f64; 3]| std::array::from_fn(|d| p[d] + by[d]);
         match *self {
             GateShape::Region(ref shape) => GateShape::Region(shape.moved(by)),
+            GateShape::Patch(number) => GateShape::Patch(number),
             GateShape::Polygon(ref corners) => {
                 GateShape::Polygon(corners.iter().map(|corner| moved(*corner)).collect())
             }
@@ -61,6 +64,7 @@ impl GateShape {
         match self {
             GateShape::Plane { .. } | GateShape::Polygon(_) => PLANE,
             GateShape::Region(shape) => shape.code(),
+            GateShape::Patch(_) => PATCH,
         }
     }
 
@@ -68,6 +72,7 @@ impl GateShape {
     pub(crate) fn numbers(&self) -> [f64; SHAPE_NUMBERS] {
         match *self {
             GateShape::Region(ref shape) => shape.numbers(),
+            GateShape::Patch(_) => [0.0; SHAPE_NUMBERS],
             GateShape::Plane { origin, normal, radius, .. } => plane(origin, normal, radius),
             GateShape::Polygon(ref corners) => plane(corners[0], normal(corners), f64::MAX),
         }
@@ -82,8 +87,8 @@ impl GateShape {
     pub(crate) fn limits(&self) -> [[f64; 3]; 2] {
         let (normal, low, high) = match self {
             GateShape::Plane { normal, low, high, .. } => (normal, low, high),
-            GateShape::Polygon(_) => return [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]],
-            GateShape::Region(_) => return self.bounds(),
+            GateShape::Polygon(_) => return EVERYWHERE,
+            GateShape::Region(_) | GateShape::Patch(_) => return self.bounds(),
         };
         let is_free = |d: usize| (0..3).all(|other| other == d || normal[other] == 0.0);
         let limit = |bound: &[f64; 3], open: f64| {
@@ -92,7 +97,7 @@ impl GateShape {
         [limit(low, f64::NEG_INFINITY), limit(high, f64::INFINITY)]
     }
 
-    /// The box that contains it.
+    /// The box that contains it; of a patch all space.
     pub fn bounds(&self) -> [[f64; 3]; 2] {
         match self {
             GateShape::Plane { origin, normal, radius, low, high } => {
@@ -111,6 +116,7 @@ impl GateShape {
                 [corner(-1.0, low), corner(1.0, high)]
             }
             GateShape::Region(shape) => shape.bounds(),
+            GateShape::Patch(_) => EVERYWHERE,
             GateShape::Polygon(corners) => {
                 let bound = |d: usize, choose: fn(f64, f64) -> f64, open: f64| {
                     corners.iter().map(|corner| corner[d]).fold(open, choose)
@@ -126,10 +132,11 @@ impl GateShape {
     pub fn flaw(&self) -> Option<&'static str> {
         let are_finite = |numbers: &[f64; 3]| numbers.iter().all(|x| x.is_finite());
         match self {
-            GateShape::Region(Shape::Surface(_) | Shape::Land(_)) => {
-                Some("it is neither a sphere, a cylinder nor a box")
+            GateShape::Region(Shape::Land(_)) => {
+                Some("it is neither a sphere, a cylinder, a box nor a closed surface")
             }
             GateShape::Region(shape) => shape.flaw(),
+            GateShape::Patch(_) => None,
             GateShape::Polygon(corners) => polygon_flaw(corners),
             GateShape::Plane { origin, .. } if !are_finite(origin) => {
                 Some("its origin is not finite")
@@ -153,6 +160,9 @@ impl GateShape {
         }
     }
 }
+
+/// The corners of all space.
+const EVERYWHERE: [[f64; 3]; 2] = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
 
 /// The numbers of a plane through a point, within a radius of it.
 fn plane(origin: [f64; 3], normal: [f64; 3], radius: f64) -> [f64; SHAPE_NUMBERS] {

@@ -1,13 +1,13 @@
-//! What all launches of a run share beside the field: inlets, obstacles and motion.
+//! What all launches of a run share beside the field: inlets, obstacles, gates and motion.
 
-use crate::Obstacle;
+use crate::{GateShape, Obstacle, Shape};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
-/// Inlet positions, tables of obstacles and motion on a device, the same for all launches of a run.
+/// Inlet positions, tables of obstacles and gates, and motion on a device, the same for all launches of a run.
 #[derive(Clone, Debug)]
 pub struct GeometryTensors {
     /// Rows of three numbers `[rows, 3]`, in the field's precision: the positions of inlets, then
-    /// the triangles of surfaces and the walls of land among the obstacles. At least one row.
+    /// the triangles of surfaces and the walls of land among obstacles and gates. At least one row.
     pub rows: Tensor<2>,
     /// Integers of those surfaces and of that land `[numbers]`, `i32`; at least one.
     pub numbers: Tensor<1, Int>,
@@ -20,11 +20,16 @@ pub struct GeometryTensors {
 pub const MOTION: usize = 6;
 
 impl GeometryTensors {
-    /// Uploads the positions of inlets and the tables of obstacles to a device. The motion has no
+    /// Uploads the positions of inlets and the tables of obstacles and gates to a device. The motion has no
     /// gradients.
-    pub fn new(inlets: &[[f64; 3]], obstacles: &[Obstacle], device: &Device, dtype: DType) -> Self {
+    pub fn new(
+        inlets: &[[f64; 3]],
+        (obstacles, gates): (&[Obstacle], &[GateShape]),
+        device: &Device,
+        dtype: DType,
+    ) -> Self {
         let (mut rows, mut numbers) = (inlets.to_vec(), Vec::new());
-        for (more, integers) in tables(obstacles) {
+        for (more, integers) in tables(obstacles, gates) {
             rows.extend(more);
             numbers.extend(integers);
         }
@@ -52,12 +57,19 @@ impl GeometryTensors {
     }
 }
 
-/// The rows and numbers of those obstacles that have tables.
-pub(crate) fn tables(obstacles: &[Obstacle]) -> impl Iterator<Item = (&[[f64; 3]], &[i32])> {
-    obstacles.iter().map(|obstacle| obstacle.shape.table())
+/// The rows and numbers of those obstacles, then of those gates, that have tables.
+pub(crate) fn tables<'a>(
+    obstacles: &'a [Obstacle],
+    gates: &'a [GateShape],
+) -> impl Iterator<Item = (&'a [[f64; 3]], &'a [i32])> {
+    let of_gates = gates.iter().filter_map(|gate| match gate {
+        GateShape::Region(shape) => Some(shape),
+        GateShape::Plane { .. } | GateShape::Polygon(_) | GateShape::Patch(_) => None,
+    });
+    obstacles.iter().map(|obstacle| &obstacle.shape).chain(of_gates).map(Shape::table)
 }
 
 /// The number of those rows.
-pub(crate) fn table_rows(obstacles: &[Obstacle]) -> usize {
-    tables(obstacles).map(|(rows, _)| rows.len()).sum()
+pub(crate) fn table_rows(obstacles: &[Obstacle], gates: &[GateShape]) -> usize {
+    tables(obstacles, gates).map(|(rows, _)| rows.len()).sum()
 }

@@ -54,6 +54,8 @@ pub(crate) const FACETED: i32 = 3;
 pub(crate) const LAND: i32 = 4;
 /// Code of a plane, which is a gate.
 pub(crate) const PLANE: i32 = 5;
+/// Code of a patch of the mesh boundary as a gate.
+pub(crate) const PATCH: i32 = 6;
 
 /// Length of [`Shape::numbers`].
 pub(crate) const SHAPE_NUMBERS: usize = 9;
@@ -116,7 +118,7 @@ impl Shape {
         [ax, ay, az, bx, by, bz, radius, height, size]
     }
 
-    /// The box that contains it; of a surface and of land all space.
+    /// The box that contains it; of land all space.
     pub(crate) fn bounds(&self) -> [[f64; 3]; 2] {
         match *self {
             Shape::Sphere { centre, radius } => [-radius, radius].map(|r| centre.map(|x| x + r)),
@@ -134,7 +136,8 @@ impl Shape {
                 };
                 [corner(-1.0), corner(1.0)]
             }
-            Shape::Surface(_) | Shape::Land(_) => [[-f64::INFINITY; 3], [f64::INFINITY; 3]],
+            Shape::Surface(ref surface) => surface.bounds(),
+            Shape::Land(_) => [[-f64::INFINITY; 3], [f64::INFINITY; 3]],
         }
     }
 

@@ -1,5 +1,6 @@
 //! Gates: crossings in flows where their number, times and places are known in closed form.
 
+use super::surfaces::{crate_of_triangles, ring, star};
 use crate::{
     common::*,
     meshes::{MeshFrames, mixed},
@@ -114,11 +115,12 @@ fn regions_are_entered_and_left_at_the_ends_of_their_chords() {
         Shape::Box { low: [0.0, 2.2, -9.0], high: [0.3, 2.8, 9.0] },
         Shape::Sphere { centre: [0.5, 2.5, 0.75], radius: 0.2 },
         Shape::Cylinder { base: [0.5, 2.5, 0.0], axis: [0.0, 0.0, 1.0], radius: 0.3, capped: true },
+        crate_of_triangles([0.6, 2.1, 0.55], [0.9, 2.8, 0.95]),
     ];
     let point = [-0.9, 2.4, 0.7];
     let half = (0.2_f64 * 0.2 - 0.1 * 0.1 - 0.05 * 0.05).sqrt();
     let wide = (0.3_f64 * 0.3 - 0.1 * 0.1).sqrt();
-    let chords = [[0.0, 0.3], [0.5 - half, 0.5 + half], [0.5 - wide, 0.5 + wide]];
+    let chords = [[0.0, 0.3], [0.5 - half, 0.5 + half], [0.5 - wide, 0.5 + wide], [0.6, 0.9]];
     for machine in machines() {
         let field = uniform(&machine, [2.5, 0.0, 0.0]);
         for n in [1, 2, 3, 50] {
@@ -153,6 +155,84 @@ fn regions_are_entered_and_left_at_the_ends_of_their_chords() {
                     "{starts:?}"
                 );
                 assert!(of(&found, 0, 1).is_empty());
+            }
+        }
+    }
+}
+
+/// Straight paths through surfaces with spikes and holes, in one step and in many: between two crossings a particle is on the side that they
+/// say.
+#[test]
+fn closed_surfaces_are_entered_and_left_in_turns() {
+    let points = Dice(31).points([-0.9, 2.15, 0.52], [-0.8, 2.85, 0.98], 150);
+    let gates = [
+        Gate::new("star", GateShape::Region(star([0.5, 2.5, 0.75], 0.4, 0.2))),
+        Gate::new("ring", GateShape::Region(ring([1.2, 2.5, 0.75], 24, 12))),
+    ];
+    let velocity = [2.5, 0.3, 0.1];
+    for machine in machines() {
+        let field = uniform(&machine, velocity);
+        let counts: &[u64] = if machine.is_cpu() { &[1, 3, 50] } else { &[3] };
+        for (&n, &engine) in
+            counts.iter().flat_map(|n| machine.engines().iter().map(move |e| (n, e)))
+        {
+            let tracer = Tracer::new(&field).span(steps(0.0, 1.0, n)).engine(engine);
+            let tracer = gates.iter().cloned().fold(tracer, Tracer::gate);
+            let found = crossings(&tracer, &points);
+            let eps = 64.0 * n as f64 * machine.eps();
+            let (mut most, mut all) = (0, 0);
+            for (slot, p) in points.iter().enumerate() {
+                let at = |time: f64| [0, 1, 2].map(|d| p[d] + velocity[d] * time);
+                for (number, gate) in gates.iter().enumerate() {
+                    let own = of(&found, number, slot);
+                    let name =
+                        format!("{machine}, {engine}, {n} steps, {}, {p:?}: {own:?}", gate.name);
+                    (most, all) = (most.max(own.len()), all + own.len());
+                    assert!(own.len() % 2 == 0, "{name}");
+                    for (k, crossing) in own.iter().enumerate() {
+                        assert_eq!(crossing.is_forward, k % 2 == 0, "{name}");
+                        assert_below(
+                            &name,
+                            distance(&[crossing.position], &[at(crossing.time)]),
+                            4.0 * eps,
+                        );
+                    }
+                    let times = own.iter().map(|of| of.time).chain([1.0]);
+                    let mut since = 0.0;
+                    for (k, time) in times.enumerate() {
+                        // By rounding, a touch of an edge may count as a visit or not.
+                        if time - since > eps {
+                            let middle = at(0.5 * (since + time));
+                            assert_eq!(gate.contains(middle), k % 2 == 1, "{name}, {middle:?}");
+                        }
+                        since = time;
+                    }
+                }
+            }
+            assert!(most == 4 && all > 150, "{machine}: {most}, {all}");
+        }
+    }
+}
+
+/// A surface that starts at a periodic face is entered through that.
+#[test]
+fn closed_surfaces_are_entered_through_periodic_faces() {
+    let region = crate_of_triangles([-1.0, 2.2, 0.6], [-0.6, 2.8, 0.9]);
+    for machine in machines() {
+        for (u, start, times) in [(1.0, 1.5, [0.5, 0.9]), (-1.0, -0.5, [0.1, 0.5])] {
+            let field = uniform(&machine, [u, 0.0, 0.0]);
+            for &engine in machine.engines() {
+                let tracer = Tracer::new(&field)
+                    .all_faces(BoundaryCondition::Periodic)
+                    .span(steps(0.0, 1.0, 3))
+                    .engine(engine)
+                    .gate(Gate::new("crate", GateShape::Region(region.clone())));
+                let found = crossings(&tracer, &[[start, 2.5, 0.7]]);
+                let [enters, leaves] = found[..] else { panic!("{machine}, {engine}: {found:?}") };
+                assert_eq!([enters.is_forward, leaves.is_forward], [true, false]);
+                for (crossing, time) in [enters, leaves].iter().zip(times) {
+                    assert_below("time", (crossing.time - time).abs(), 100.0 * machine.eps());
+                }
             }
         }
     }

@@ -6,9 +6,9 @@ use crate::{
     recorded::{RecordingSink, States},
 };
 use burntrace::{
-    BoundaryCondition, CellKind, CellVelocity, Domain, Engine, FieldOptions, Flow, GridField,
-    Inlet, InletShape, MeshField, OutletAt, ParticleInstance, Patch, Pattern, SaveAt, Scheme,
-    Seeds, Status, Tracer, Tracks,
+    BoundaryCondition, CellKind, CellVelocity, Domain, Engine, FieldOptions, Flow, Gate, GateShape,
+    GridField, Inlet, InletShape, MeshField, OutletAt, ParticleInstance, Patch, Pattern, SaveAt,
+    Scheme, Seeds, Status, Tracer, Tracks,
     io::{MeshSeries, SeriesOptions},
     program::MAX_PATCHES,
 };
@@ -91,6 +91,85 @@ fn particles_that_leave_through_an_outlet_patch_are_reinjected() {
             assert_eq!(run.summary.patches, [("end".to_string(), ended)], "{what}");
         }
     }
+}
+
+/// A patch as a gate: a crossing for each particle that leaves through it, whether another one follows it or not.
+#[test]
+fn particles_cross_a_gate_where_they_leave_through_its_patch() {
+    for kind in KINDS {
+        let frames = channel(kind);
+        for machine in machines_for(kind) {
+            let field = frames.field(&machine);
+            let end = at_x("end", LENGTH, f64::INFINITY);
+            let start = at_x("start", 0.0, f64::INFINITY).wall(BoundaryCondition::Exit);
+            for (end, recycles) in [(end.clone().outlet(inlet()), true), (end, false)] {
+                let tracer = Tracer::new(&field)
+                    .domain(Domain::unbounded())
+                    .mesh_wall(BoundaryCondition::Slide)
+                    .mesh_patch(start.clone())
+                    .mesh_patch(end)
+                    .gate(Gate::new("start", GateShape::Patch(0)))
+                    .gate(Gate::new("end", GateShape::Patch(1)))
+                    .span(steps(0.0, 9.0, 60))
+                    .save(SaveAt::EverySteps(3));
+                for &engine in machine.engines() {
+                    let tracks = tracer.clone().engine(engine).trace(&seeds(30)).unwrap();
+                    let what = format!("{kind:?}, {machine}, {engine}, {recycles}");
+                    let ends: Vec<(usize, u32, f64)> = match recycles {
+                        true => {
+                            let left = tracks.instances().iter();
+                            let left = left.filter(|one| one.status == Status::LeftMesh);
+                            left.map(|one| (one.slot, one.generation, one.end_time)).collect()
+                        }
+                        false => {
+                            let times = tracks.ends().end_time.iter().enumerate();
+                            times
+                                .filter(|(_, time)| !time.is_nan())
+                                .map(|(i, time)| (i, 0, *time))
+                                .collect()
+                        }
+                    };
+                    let mut found: Vec<_> = tracks.crossings().to_vec();
+                    found.sort_by_key(|of| (of.slot, of.generation));
+                    let mut ends = ends;
+                    ends.sort_by_key(|(slot, generation, _)| (*slot, *generation));
+                    assert!(ends.len() > 20, "{what}: {}", ends.len());
+                    assert_eq!(found.len(), ends.len(), "{what}");
+                    for (of, (slot, generation, time)) in found.iter().zip(ends) {
+                        assert_eq!(
+                            (of.slot, of.generation, of.gate),
+                            (slot, generation, 1),
+                            "{what}"
+                        );
+                        assert!(of.is_forward && of.time == time, "{what}: {of:?}, {time}");
+                        assert_below(&what, (of.position[0] - LENGTH).abs(), 1e-4);
+                    }
+                    let left = tracks.summary().unwrap().patches.iter().map(|(_, n)| *n);
+                    assert_eq!(left.collect::<Vec<_>>(), [0, found.len()], "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gates_on_patches_that_hold_particles_are_refused() {
+    let frames = channel(CellKind::Tetra);
+    let machine = &machines()[0];
+    let field = frames.field(machine);
+    let refused = |number: usize| {
+        let tracer = Tracer::new(&field)
+            .mesh_patch(at_x("end", LENGTH, f64::INFINITY).wall(BoundaryCondition::Reflect))
+            .gate(Gate::new("g", GateShape::Patch(number)))
+            .span(steps(0.0, 1.0, 1));
+        tracer.trace(&seeds(1)).map(drop).unwrap_err().to_string()
+    };
+    let text = refused(0);
+    assert!(
+        text.contains("no particle leaves through its patch `end`, whose condition is `reflect`"),
+        "{text}"
+    );
+    assert!(refused(1).contains("it is the patch 1, but there are 1"), "{}", refused(1));
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub fn star(centre: [f64; 3], radius: f64, height: f64) -> Shape {
 }
 
 /// A torus around x.
-fn ring(centre: [f64; 3], around: usize, across: usize) -> Shape {
+pub fn ring(centre: [f64; 3], around: usize, across: usize) -> Shape {
     let mut points = Vec::new();
     for i in 0..around * across {
         let (sine, cosine) = (TAU * (i / across) as f64 / around as f64).sin_cos();

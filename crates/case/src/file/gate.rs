@@ -4,6 +4,7 @@ use super::keys::{Keys, Section};
 use super::{KeyError, kinds, schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A gate.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
@@ -76,5 +77,21 @@ pub enum GateShape {
         /// Maximum corner; `inf` is an open side.
         #[schemars(with = "schema::Corner")]
         high: [f64; 3],
+    },
+    /// The inside of a closed triangulated surface from a file; three dimensions only.
+    Surface {
+        /// An `.stl` or `.vtp` file.
+        path: PathBuf,
+        /// Factor of the points; default: `1.0`.
+        scale: Option<f64>,
+        /// Displacement of the points after scaling; default: none.
+        shift: Option<[f64; 3]>,
+        /// Distance within which points are merged after the shift; default: 0.
+        weld: Option<f64>,
+    },
+    /// A patch of the mesh boundary, which particles cross when they leave through it.
+    Patch {
+        /// The name of the patch.
+        patch: String,
     },
 }

@@ -163,6 +163,11 @@ impl Case {
                 *path = folder.join(&*path);
             }
         }
+        for given in &mut self.gate {
+            if let GateShape::Surface { path, .. } = &mut given.shape {
+                *path = folder.join(&*path);
+            }
+        }
         for sampled in &mut self.save.fields {
             sampled.files = sampled.files.take().map(|files| files.within(folder));
         }

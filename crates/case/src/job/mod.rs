@@ -22,7 +22,7 @@ mod words;
 
 pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
-pub use gates::gates;
+pub use gates::{gate_names, gates};
 pub use geometry::{geometry, units};
 pub use inertia::columns;
 pub use input::FieldFiles;
@@ -234,11 +234,13 @@ pub fn tracer<'a>(
     console: &dyn Console,
 ) -> Result<Tracer<'a>> {
     let field = &*loaded.field;
+    let domain = patches::traced_domain(case, loaded)?;
+    let series = loaded.description.series();
     let tracer = Tracer::new(field)
         .motion(motion(case, seeds)?)
         .solver(case.trace.solver)
         .span(case.trace.span)
-        .surroundings(surroundings(case, loaded, console)?)
+        .surroundings(surroundings(case, domain, series, console)?)
         .save_request(SaveRequest {
             at: case.save.at.clone(),
             velocity: case.save.velocity,
@@ -247,7 +249,7 @@ pub fn tracer<'a>(
             flow_map_gradient: case.save.flow_map_gradient,
             tallies: along::tallies(case, field),
             arrays: sampled::arrays(case, loaded),
-            gates: gates::gates(case),
+            gates: gates::gates(case, console)?,
         })
         .execution(Execution {
             device_name: Some(device.into()),
@@ -257,11 +259,16 @@ pub fn tracer<'a>(
     Ok(sources.into_iter().fold(tracer, Tracer::source))
 }
 
-/// What surrounds the particles of a case.
-fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Result<Surroundings> {
-    let faces = geometry::faces(case, loaded.description.series());
+/// What surrounds the particles of a case in a domain.
+fn surroundings(
+    case: &Case,
+    domain: Domain,
+    series: Option<&io::SeriesInfo>,
+    console: &dyn Console,
+) -> Result<Surroundings> {
+    let faces = geometry::faces(case, series);
     let mut surroundings = Surroundings {
-        domain: Some(patches::traced_domain(case, loaded)?),
+        domain: Some(domain),
         faces: faces.map(|faces| faces.map(Into::into)),
         mesh_wall: case.boundary.mesh.into(),
         obstacles: obstacles::obstacles(case, console)?,
@@ -272,7 +279,7 @@ fn surroundings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Res
         ..Surroundings::default()
     };
     inflow::add_outlets(case, &mut surroundings)?;
-    surroundings.patches.extend(patches::of_sea(case, loaded.description.series()));
+    surroundings.patches.extend(patches::of_sea(case, series));
     Ok(surroundings)
 }
 

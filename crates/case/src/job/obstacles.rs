@@ -44,8 +44,7 @@ fn obstacle(given: &file::Obstacle, console: &dyn Console) -> Result<Obstacle> {
         }
         ObstacleShape::Box { low, high } => Shape::Box { low, high },
         ObstacleShape::Surface { ref path, scale, shift, weld } => {
-            let triangles = triangles(path, (scale, shift))?;
-            surface(path, triangles, weld, console)?
+            surface(path, (scale, shift), weld, console)?
         }
     };
     Ok(Obstacle { shape, allowed: given.allowed, surface: given.surface.into() })
@@ -59,7 +58,7 @@ pub fn triangles(
     let scale = scale.unwrap_or(1.0);
     if !(scale > 0.0 && scale.is_finite()) {
         return Err(Misuse::error(format!(
-            "obstacle.scale is {scale}; give a positive number, such as 0.001 for a file in \
+            "scale is {scale}; give a positive number, such as 0.001 for a file in \
              millimetres and a field in metres"
         )));
     }
@@ -67,15 +66,15 @@ pub fn triangles(
     Ok(triangles.moved(scale, shift.unwrap_or_default()))
 }
 
-/// The closed surface of the triangles of a file, whose points are merged within a distance, with a note of how
+/// The closed surface of the [triangles] in a file, whose points are merged within a distance, with a note of how
 /// many.
-fn surface(
+pub fn surface(
     path: &Path,
-    triangles: io::Triangles,
+    placed: (Option<f64>, Option<[f64; 3]>),
     weld: Option<f64>,
     console: &dyn Console,
 ) -> Result<Shape> {
-    let path = path.display();
+    let (triangles, path) = (triangles(path, placed)?, path.display());
     let triangles = match weld {
         None => triangles,
         Some(distance) if distance > 0.0 && distance.is_finite() => {
@@ -91,7 +90,7 @@ fn surface(
         }
         Some(distance) => {
             return Err(Misuse::error(format!(
-                "obstacle.weld is {distance}; give the distance within which points are merged, a \
+                "weld is {distance}; give the distance within which points are merged, a \
                  positive number, or omit it"
             )));
         }

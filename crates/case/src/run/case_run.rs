@@ -10,7 +10,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    console::{Console, Hint, Interrupts},
+    console::{Console, Hint, Interrupts, Silent},
     errors,
     file::{Case, Misuse, Reporting, VtkOutput},
     folder::{DOMAIN, Folder, LAND},
@@ -177,10 +177,10 @@ impl CaseRun<'_> {
 
     /// Who crossed the gates of the run.
     fn passages(&self, folder: &Folder, end: f64) -> Result<Option<PassageStatistics>> {
-        let gates = job::gates(self.case);
-        if gates.is_empty() {
+        if self.case.gate.is_empty() {
             return Ok(None);
         }
+        let gates = job::gates(self.case, &Silent::default())?;
         let tracks = io::Tracks::open_partial(folder.path("tracks"))?;
         let domain = job::domain(self.case, self.loaded)?;
         let of_run = (&domain, end);

@@ -128,6 +128,50 @@ fn what_cannot_be_crossed_is_refused_with_its_name() {
         2,
         &["name"],
     );
+    assert_refused(
+        &run("gate=[{ name = \"out\", kind = \"patch\", patch = \"end\" }]"),
+        2,
+        &["[[gate]] \"out\"", "patch is \"end\"; there is no [[patch]]"],
+    );
+    assert_refused(
+        &run("gate=[{ name = \"tip\", kind = \"surface\", path = \"no.stl\" }]"),
+        2,
+        &["[[gate]] \"tip\"", "no.stl"],
+    );
     assert!(run("gate=[]").status.success());
     assert_refused(&burntrace(path, &["gates", "out"]), 2, &["has no gates", "[[gate]]"]);
+}
+
+/// A tetrahedron with corners at (4, 0.5, 0.5) and at x = 5, from a file in other units, beside the case.
+#[test]
+fn surfaces_of_files_are_regions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::create_dir(path.join("cases")).unwrap();
+    let points = ["0 500 500", "1000 100 100", "1000 900 100", "1000 500 900"];
+    let facet = |corners: [usize; 3]| {
+        let vertices = corners.map(|i| format!("vertex {}\n", points[i])).concat();
+        format!("facet normal 0 0 0\nouter loop\n{vertices}endloop\nendfacet\n")
+    };
+    let facets = [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]].map(facet).concat();
+    std::fs::write(path.join("cases/tip.stl"), format!("solid tip\n{facets}endsolid tip\n"))
+        .unwrap();
+    let case = "[field]\nflow = { u = \"1\", v = \"0\", w = \"0\" }\n[domain]\nlow = [0, 0, 0]\nhigh = [10, 1, 1]\n\
+        [seeds]\nkind = \"list\"\npoints = [[0, 0.5, 0.5], [0, 0.05, 0.5], [4.9, 0.5, 0.5]]\n\
+        [[gate]]\nname = \"tip\"\nkind = \"surface\"\npath = \"tip.stl\"\nscale = 0.001\nshift = [4, 0, 0]\n\
+        [trace]\nt1 = 6\ndt = 2\n[run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
+    std::fs::write(path.join("cases/case.toml"), case).unwrap();
+    let output = burntrace(path, &["run", "cases/case.toml"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let out = if path.join("out").exists() { "out" } else { "cases/out" };
+    let found = json(path, &["gates", out, "--json"]);
+    let tip = &found["gates"]["tip"];
+    assert_eq!(
+        [&tip["forward"], &tip["backward"], &tip["started"]],
+        [1, 2, 1].map(Value::from).each_ref(),
+        "{tip}"
+    );
+    let [least, most] = ["min", "max"].map(|key| tip["residence"][key].as_f64().unwrap());
+    assert!((least - 0.1).abs() < 1e-6 && (most - 1.0).abs() < 1e-6, "{tip}");
+    assert_eq!(found["connectivity"]["ended"], serde_json::json!([[0, 1], [0, 2]]));
 }

@@ -151,7 +151,8 @@ fn patches_are_selected_by_blocks_and_arrays() {
         blocks(folder.path(), tetrahedra);
         let seeds = "kind = \"mesh\"\npatch = \"inlet\"\ncount = 60";
         let run = |file: &str, boundary: &str| -> (Tracks, Value) {
-            let (field, boundary) = (field(file), format!("{boundary}{INLET}"));
+            let gate = "[[gate]]\nname = \"out\"\nkind = \"patch\"\npatch = \"outlet\"\n";
+            let (field, boundary) = (field(file), format!("{boundary}{INLET}{gate}"));
             let case = Case { field: &field, boundary: &boundary, trace: TRACE, seeds };
             (case.trace(folder.path()), summary(folder.path()))
         };
@@ -162,6 +163,9 @@ fn patches_are_selected_by_blocks_and_arrays() {
             ["inlet", "outlet", "walls"].map(|name| summary["patches"][name].as_u64().unwrap())
         };
         assert_eq!(counts(&by_blocks), [0, 60, 0]);
+        let out = &by_blocks["gates"]["out"];
+        assert_eq!((&out["forward"], &out["particles"]), (&60.into(), &60.into()), "{out}");
+        assert!((out["first_passage"]["max"].as_f64().unwrap() - 2.0).abs() < 1e-5, "{out}");
         assert_eq!(by_blocks["warnings"].as_array().unwrap().len(), 0, "{by_blocks}");
         let last = |tracks: &Tracks| tracks.position(tracks.num_saves() - 1).unwrap();
         assert!(last(&a).iter().all(|p| (p[0] - 1.0).abs() < 1e-4), "{:?}", last(&a));

@@ -142,7 +142,7 @@ fn invalid_surfaces_are_refused() {
     refused(&[TIP], &["[[obstacle]] 1 of 1", "tip.stl"]);
     std::fs::write(folder.path().join("tip.stl"), tetrahedron(3)).unwrap();
     refused(&[TIP], &["[[obstacle]] 1 of 1", "tip.stl", "not closed: 3 edges"]);
-    refused(&[&TIP.replace("scale = 0.5", "scale = 0.0")], &["obstacle.scale is 0"]);
+    refused(&[&TIP.replace("scale = 0.5", "scale = 0.0")], &["[[obstacle]] 1 of 1: scale is 0"]);
     refused(&[&TIP.replace("path = \"tip.stl\"\n", "")], &["obstacle.path"]);
     refused(&[TIP, "radius = 1.0\n"], &["`radius`", "path, scale, shift"]);
 }

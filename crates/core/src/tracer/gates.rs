@@ -159,7 +159,9 @@ impl Gate {
             GateShape::Region(shape) => {
                 GateShape::Region(outline(shape.clone(), domain).unwrap_or(shape))
             }
-            surface @ (GateShape::Plane { .. } | GateShape::Polygon(_)) => surface,
+            other @ (GateShape::Plane { .. } | GateShape::Polygon(_) | GateShape::Patch(_)) => {
+                other
+            }
         };
         Gate { shape, ..self }
     }
@@ -193,7 +195,7 @@ fn adapted(tracer: &Tracer, shape: &GateShape) -> std::result::Result<GateShape,
     let flat = |d: usize| domain.is_flat(d);
     let is_round = match shape {
         GateShape::Plane { radius, .. } => radius.is_finite(),
-        GateShape::Polygon(_) => false,
+        GateShape::Polygon(_) | GateShape::Patch(_) => false,
         GateShape::Region(shape) => !matches!(shape, Shape::Box { .. }),
     };
     if is_round && tracer.field.sampled().and_then(Sampled::radius).is_some() {
@@ -203,6 +205,10 @@ fn adapted(tracer: &Tracer, shape: &GateShape) -> std::result::Result<GateShape,
     }
     match shape.clone() {
         GateShape::Region(shape) => outline(shape, &domain).map(GateShape::Region),
+        GateShape::Patch(number) => match exit_flaw(tracer, number) {
+            Some(flaw) => Err(flaw),
+            None => Ok(GateShape::Patch(number)),
+        },
         GateShape::Polygon(_) if (0..3).any(flat) => {
             Err("the domain is flat, where a polygon is a line; use a plane with its corners low and high".into())
         }
@@ -238,6 +244,26 @@ fn adapted(tracer: &Tracer, shape: &GateShape) -> std::result::Result<GateShape,
             Ok(GateShape::Plane { origin, normal, radius, low, high })
         }
     }
+}
+
+/// Why no particle leaves through a patch, if so.
+fn exit_flaw(tracer: &Tracer, number: usize) -> Option<String> {
+    let patches = &tracer.surroundings.patches;
+    let Some(patch) = patches.get(number) else {
+        return Some(format!("it is the patch {number}, but there are {}", patches.len()));
+    };
+    let (name, wall) = (patch.name(), patch.condition());
+    if tracer.field.mesh().is_none() {
+        return Some(format!(
+            "it is the patch `{name}` of a mesh, and the field is not on a mesh; use a plane"
+        ));
+    }
+    (wall != BoundaryCondition::Exit).then(|| {
+        format!(
+            "no particle leaves through its patch `{name}`, whose condition is `{}`; use a patch with `exit`",
+            wall.name()
+        )
+    })
 }
 
 /// Refuses a gate that no particle can reach.

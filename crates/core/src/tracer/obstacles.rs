@@ -2,7 +2,7 @@
 
 use super::{Tracer, contact};
 use crate::{
-    Domain, Error, Field, Obstacle, Result, Shape, device,
+    Domain, Error, Field, GateShape, Obstacle, Result, Shape, device,
     field::{self, AXES},
     patch,
 };
@@ -56,18 +56,18 @@ pub(super) fn land<'a>(tracer: &Tracer<'a>) -> Option<&'a Arc<Land>> {
     tracer.field.sampled()?.land.as_ref()
 }
 
-/// The buffers of inlets and obstacles on the field's device.
+/// The buffers of inlets, obstacles and gates on the field's device.
 pub(super) fn geometry(
     field: &dyn Field,
     inlets: &[[f64; 3]],
-    obstacles: &[Obstacle],
+    shapes: (&[Obstacle], &[GateShape]),
 ) -> GeometryTensors {
     let device = device::plain(&field.device());
-    GeometryTensors::new(inlets, obstacles, &device, field.precision().dtype())
+    GeometryTensors::new(inlets, shapes, &device, field.precision().dtype())
 }
 
 /// The shape extended along the flat axes of the domain.
-pub(super) fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> {
+pub(crate) fn outline(shape: Shape, domain: &Domain) -> std::result::Result<Shape, String> {
     let mut shape = shape;
     for d in (0..3).filter(|d| domain.is_flat(*d)) {
         let mut along = [0.0; 3];

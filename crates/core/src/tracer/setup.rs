@@ -91,7 +91,9 @@ impl Tracer<'_> {
             return Err(Error::StagnantSpeed(speed));
         }
         let (drift, walk) = (walk::drift(self)?, walk::walk(self)?);
-        let mut geometry = obstacles::geometry(self.field, inlets, &obstacles);
+        let gates = Gates::of(self)?;
+        let shapes = (&obstacles[..], &gates.shapes[..]);
+        let mut geometry = obstacles::geometry(self.field, inlets, shapes);
         geometry.motion = walk::motion(self, drift, walk.as_ref());
         let stepper = Stepper {
             field: self.field,
@@ -102,7 +104,7 @@ impl Tracer<'_> {
             boundary,
             geometry,
             obstacles: obstacles.into(),
-            gates: Gates::of(self)?,
+            gates,
             tallies: tallies::of(self)?,
             stagnant_speed: speed,
             adaptive: adapt::adaptive(self)?,

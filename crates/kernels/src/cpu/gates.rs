@@ -10,10 +10,11 @@ use super::{
 };
 use crate::{
     GateShape, Record,
-    obstacle::PLANE,
+    obstacle::{FACETED, PATCH, PLANE},
     physics::{
         body::host::{Body, load, outermost},
-        gates::host::{Noting, note, noting},
+        facets::host as facets,
+        gates::host::{Noting, note, noting, whole},
         obstacles::host::count,
         prelude::host::{Float, Vec3},
         vector::host::dot,
@@ -73,8 +74,11 @@ impl<F: Real> Tile<'_, F> {
         for g in 0..G {
             if !apart.contains(g, to[g]) {
                 let path = [three(from[g].array()), three(to[g].array())];
-                let free =
-                    |p| self.context.gates.free_around(p).map(|corner| four::<F, L>(&corner));
+                let context = self.context;
+                let free = |p| {
+                    let corners = context.gates.free_around(&context.launch, p);
+                    corners.map(|corner| four::<F, L>(&corner))
+                };
                 apart.set(g, free(path[0]));
                 if !apart.contains(g, to[g]) {
                     apart.set(g, free(path[1]));
@@ -95,13 +99,14 @@ impl<F: Real> Tile<'_, F> {
             until: step.until,
             ..noting(self.arrays.slots.get(i))
         };
-        let (from, to) = (Vec3(from), Vec3(to));
-        note(&context.launch, from, to, F::zero(), F::one(), &mut noting, &mut self.log);
+        note(&context.launch, &whole(Vec3(from), Vec3(to)), &mut noting, &mut self.log);
     }
 }
 
 /// A gate, and the box that contains it.
 struct GateBox<F: Real> {
+    /// Its number among obstacles and gates.
+    row: usize,
     body: Body<F>,
     low: [F; 3],
     high: [F; 3],
@@ -115,9 +120,12 @@ impl<F: Real> GateBoxes<F> {
         let first = count(launch);
         let gate = |(number, gate): (usize, &GateShape)| {
             let [low, high] = gate.bounds().map(|corner| corner.map(F::of));
-            GateBox { body: load(launch, first + 2 * number), low, high }
+            let row = first + 2 * number;
+            GateBox { row, body: load(launch, row), low, high }
         };
-        GateBoxes(gates.iter().enumerate().map(gate).collect())
+        // A patch is crossed where a particle ends.
+        let crossed = gates.iter().enumerate().filter(|(_, gate)| gate.code() != PATCH);
+        GateBoxes(crossed.map(gate).collect())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -125,10 +133,10 @@ impl<F: Real> GateBoxes<F> {
     }
 
     /// The ends of a box around a point in which certainly no gate is crossed.
-    fn free_around(&self, p: [F; 3]) -> [[F; 3]; 2] {
+    fn free_around(&self, launch: &Launch<F>, p: [F; 3]) -> [[F; 3]; 2] {
         let (mut low, mut high) = ([F::min_value(); 3], [F::max_value(); 3]);
         for gate in &self.0 {
-            let [below, above] = gate.free_around(p);
+            let [below, above] = gate.free_around(launch, p);
             for d in 0..3 {
                 low[d] = low[d].max(below[d]);
                 high[d] = high[d].min(above[d]);
@@ -141,7 +149,7 @@ impl<F: Real> GateBoxes<F> {
 impl<F: Real> GateBox<F> {
     /// A box around a point that the gate does not enter: a half-space beside the gate, or a cube that is as wide as the distance
     /// from it allows.
-    fn free_around(&self, p: [F; 3]) -> [[F; 3]; 2] {
+    fn free_around(&self, launch: &Launch<F>, p: [F; 3]) -> [[F; 3]; 2] {
         let skin = self.skin(p);
         let (mut low, mut high) = ([F::min_value(); 3], [F::max_value(); 3]);
         let mut widest = F::zero();
@@ -157,7 +165,7 @@ impl<F: Real> GateBox<F> {
             Some((d, true)) => low[d] = self.high[d] + skin,
             Some((d, false)) => high[d] = self.low[d] - skin,
             None => {
-                let reach = (self.distance(p) - skin) * F::of(1.0 / 3.0_f64.sqrt());
+                let reach = (self.distance(launch, p) - skin) * F::of(1.0 / 3.0_f64.sqrt());
                 (low, high) = (p.map(|x| x - reach), p.map(|x| x + reach));
             }
         }
@@ -165,8 +173,12 @@ impl<F: Real> GateBox<F> {
     }
 
     /// A lower bound of the distance of a point from the gate.
-    fn distance(&self, p: [F; 3]) -> F {
+    fn distance(&self, launch: &Launch<F>, p: [F; 3]) -> F {
         let value = match self.body.code {
+            FACETED => {
+                let surface = facets::load(launch, self.row);
+                facets::probe(launch, &surface, Vec3(p), false).clearance
+            }
             PLANE => dot(Vec3(p) - self.body.base, self.body.second),
             _ => outermost(&self.body, Vec3(p)).value,
         };

@@ -273,7 +273,8 @@ impl<'a, F: Real> LaunchData<'a, F> {
             clock.frames >= 1 && clock.frame_intervals.len() <= clock.frames,
             "more frame intervals than frames"
         );
-        let first_row = geometry.0.len().saturating_sub(table_rows(&segment.obstacles));
+        let first_row =
+            geometry.0.len().saturating_sub(table_rows(&segment.obstacles, &segment.gates));
         let tables = Tables::new((field.shape, field.groups), segment, first_row);
         LaunchData::new(tables, geometry, Features::new(field.shape, segment))
     }

@@ -16,7 +16,7 @@ use crate::{
     ops::OUTCOME,
     physics::{
         diffusion::host::{Address, Spread, displacement},
-        gates::host::{Noting, note, noting},
+        gates::host::{Noting, note, noting, whole},
         particle::host::{Particle, lost_status},
         prelude::host::Vec3,
         region::host::known,
@@ -218,7 +218,7 @@ impl<F: Real> Settling<'_, '_, F> {
         let (from, to) = (particle.position, free.to);
         let cell = start_cell(self.launch, from.0, particle.location);
         if let Some(location) = free_end(self.launch, from.0, to.0, cell) {
-            note(self.launch, from, to, F::zero(), F::one(), noting, log);
+            note(self.launch, &whole(from, to), noting, log);
             (particle.position, particle.rest, particle.location) = (to, free.rest, location);
             return Move::Free;
         }

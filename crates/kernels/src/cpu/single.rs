@@ -18,7 +18,7 @@ use crate::{
     MAX_INSTANCES_PER_STEP,
     physics::{
         diffusion::host::Address,
-        gates::host::{Noting, note, noting},
+        gates::host::{Noting, note, noting, whole},
         particle::host::lost_status,
         prelude::host::Vec3,
         region::host::known,
@@ -125,7 +125,7 @@ impl<F: Real> Single<'_, '_, F> {
     /// Logs the gates that a straight path from a fraction of the step on crosses, on which nothing else happens.
     pub fn note(&mut self, [from, to]: [[F; 3]; 2], start: F) {
         let (launch, mut noting) = (&self.context.launch, self.noting(start));
-        note(launch, Vec3(from), Vec3(to), F::zero(), F::one(), &mut noting, self.log);
+        note(launch, &whole(Vec3(from), Vec3(to)), &mut noting, self.log);
     }
 
     /// The status of the particle if the step from its fraction `start` on has no finite end.

@@ -79,7 +79,7 @@ pub(crate) fn advance(
     let client = state.position.client.clone();
     let count = state.fraction.meta.shape()[0];
     let dtype = state.position.dtype;
-    let first_row = geometry.rows.meta.shape()[0] - table_rows(&segment.obstacles);
+    let first_row = geometry.rows.meta.shape()[0] - table_rows(&segment.obstacles, &segment.gates);
     let tables = Tables::new((&field.shape, field.groups), segment, first_row);
     let log = Log::new(&state, segment);
     let dim = CubeDim::new(&client, MANY);

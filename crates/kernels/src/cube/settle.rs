@@ -12,7 +12,7 @@ use super::{
 use crate::{
     physics::{
         faces::device::{contains, land},
-        gates::device::{Noting, note},
+        gates::device::{Noting, note, whole},
         obstacles::device::is_clear_of_all,
         particle::device::{Particle, lost_status},
         path::device::pass,
@@ -81,8 +81,8 @@ pub(super) fn go<F: Float>(
         noting.start = free.start;
         noting.until = free.until;
         if is_plain {
-            let (zero, one) = (F::new(0.0_f32), F::new(1.0_f32));
-            note::<F>(launch, from, to, zero, one, noting, log);
+            let path = whole::<F>(from, to);
+            note::<F>(launch, &path, noting, log);
         }
     }
     if is_plain {

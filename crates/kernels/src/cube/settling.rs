@@ -63,7 +63,7 @@ pub(crate) fn settle(
     let client = state.position.client.clone();
     let (count, dtype) = (state.fraction.meta.shape()[0], state.position.dtype);
     let spans = ends.span.meta.shape()[0];
-    let first_row = geometry.rows.meta.shape()[0] - table_rows(&segment.obstacles);
+    let first_row = geometry.rows.meta.shape()[0] - table_rows(&segment.obstacles, &segment.gates);
     let tables = Tables::new((&field.shape, field.groups), segment, first_row);
     let log = Log::new(&state, segment);
     let dim = CubeDim::new(&client, MANY);

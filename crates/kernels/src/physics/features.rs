@@ -1,6 +1,8 @@
 //! What occurs in a launch: known when a kernel is compiled for a device.
 
-use crate::{FieldShape, Obstacle, Outside, Segment, Shape, TimeInterpolation, Walk, WalkScheme};
+use crate::{
+    FieldShape, GateShape, Obstacle, Outside, Segment, Shape, TimeInterpolation, Walk, WalkScheme,
+};
 
 /// What occurs in a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,8 +27,9 @@ pub(crate) struct Features {
     pub holes: bool,
     /// Whether any axis is periodic, so that stages are wrapped.
     pub periodic: bool,
-    /// Whether there are gates.
+    /// Whether there are gates, and whether any is a triangulated surface.
     pub gates: bool,
+    pub gate_surfaces: bool,
     /// Whether slots are re-used.
     pub reuses_slots: bool,
     /// Whether steps are adaptive.
@@ -59,6 +62,7 @@ impl Features {
             holes: segment.has_holes,
             periodic: (0..3).any(|axis| segment.boundary.is_periodic(axis)),
             gates: !segment.gates.is_empty(),
+            gate_surfaces: segment.gates.iter().any(is_surface),
             reuses_slots: segment.reinjection.is_some(),
             adaptive: segment.adaptive.is_some(),
             carries: segment.inertia.is_some(),
@@ -84,6 +88,10 @@ impl Features {
     pub fn logs(&self) -> bool {
         self.reuses_slots || self.gates
     }
+}
+
+fn is_surface(gate: &GateShape) -> bool {
+    matches!(gate, GateShape::Region(Shape::Surface(_)))
 }
 
 impl WalkFeatures {

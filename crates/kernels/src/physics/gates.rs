@@ -5,15 +5,34 @@
 
 use burntrace_macros::host_device;
 
+/// Maximum number of places on a straight path at which it may cross a closed surface.
+const MAX_TOUCHES: i32 = 256;
+
 #[host_device]
 pub(crate) mod gates {
-    use crate::obstacle::PLANE;
+    use super::MAX_TOUCHES;
+    use crate::obstacle::{FACETED, PATCH, PLANE};
     use crate::physics::{
-        body::both::{Body, line, load, outermost, part_inside},
+        body::both::{Body, Line, line, load, outermost, part_inside},
+        facets::both::{self as facets, Facets},
+        mesh_path::both::patch_at,
         obstacles::both::count,
-        tables::{BODY_INTS, GATE_CORNERS, GATES, OBSTACLES_AT},
+        tables::{BODY_INTS, GATE_CORNERS, GATE_PATCH, GATES, OBSTACLES_AT},
         vector::both::dot,
     };
+
+    /// A straight part of a path, and the fractions of the path at its ends.
+    pub(crate) struct Piece<F: Float> {
+        pub from: Vec3<F>,
+        pub to: Vec3<F>,
+        pub start: F,
+        pub end: F,
+    }
+
+    /// A path that is straight from its start to its end.
+    pub(crate) fn whole<F: Float>(from: Vec3<F>, to: Vec3<F>) -> Piece<F> {
+        Piece::<F> { from, to, start: F::new(0.0_f32), end: F::new(1.0_f32) }
+    }
 
     /// Where a straight path crosses a gate.
     struct Crossed<F: Float> {
@@ -55,29 +74,108 @@ pub(crate) mod gates {
         }
     }
 
-    /// Logs the crossings of a straight part of a path, between two fractions of the path.
+    /// Logs the crossings of a straight part of a path.
     pub(crate) fn note<F: Float>(
         launch: &Launch<F>,
-        from: Vec3<F>,
-        to: Vec3<F>,
-        start: F,
-        end: F,
+        piece: &Piece<F>,
         noting: &mut Noting<F>,
         log: &mut GateLog<F>,
     ) {
         for gate in 0..launch.int(GATES) {
-            let crossed = crossed::<F>(launch, gate as usize, from, to);
-            let mut k = 0i32;
-            while k < crossed.count {
-                let part = select(k == 0, crossed.first, crossed.second);
-                let of_path = start + part * (end - start);
-                let fraction = noting.start + of_path * (noting.until - noting.start);
-                let point = from + Vec3::<F>::new(part) * (to - from);
-                let direction = select(k == 0, crossed.direction, -crossed.direction);
-                log_crossing::<F>(launch, log, noting, gate, direction, fraction, point);
-                k += 1;
+            let at = count::<F>(launch) + 2 * gate as usize;
+            let body = load::<F>(launch, at);
+            let mut is_bounded = body.code != PATCH;
+            if comptime!(launch.features.gate_surfaces) && body.code == FACETED {
+                is_bounded = false;
+                note_surface::<F>(launch, gate, piece, noting, log);
+            }
+            if is_bounded {
+                let crossed = crossed::<F>(launch, at, &body, piece.from, piece.to);
+                let mut k = 0i32;
+                while k < crossed.count {
+                    let part = select(k == 0, crossed.first, crossed.second);
+                    let direction = select(k == 0, crossed.direction, -crossed.direction);
+                    note_one::<F>(launch, gate, piece, part, direction, noting, log);
+                    k += 1;
+                }
             }
         }
+    }
+
+    /// Logs a crossing at a part of a straight path.
+    fn note_one<F: Float>(
+        launch: &Launch<F>,
+        gate: i32,
+        piece: &Piece<F>,
+        part: F,
+        direction: i32,
+        noting: &mut Noting<F>,
+        log: &mut GateLog<F>,
+    ) {
+        let of_path = piece.start + part * (piece.end - piece.start);
+        let fraction = noting.start + of_path * (noting.until - noting.start);
+        let point = piece.from + Vec3::<F>::new(part) * (piece.to - piece.from);
+        log_crossing::<F>(launch, log, noting, gate, direction, fraction, point);
+    }
+
+    /// Logs the crossings of a closed surface of triangles. Where the path meets a triangle, it crosses the surface if the middle of what
+    /// follows, up to the next place, is on the other side; it might only touch an edge.
+    fn note_surface<F: Float>(
+        launch: &Launch<F>,
+        gate: i32,
+        piece: &Piece<F>,
+        noting: &mut Noting<F>,
+        log: &mut GateLog<F>,
+    ) {
+        let (zero, one, half) = (F::new(0.0_f32), F::new(1.0_f32), F::new(0.5_f32));
+        let mut surface = facets::load::<F>(launch, count::<F>(launch) + 2 * gate as usize);
+        let line = line::<F>(piece.from, piece.to);
+        let mut side = side_of::<F>(launch, &surface, piece.from);
+        let end = side_of::<F>(launch, &surface, piece.to);
+        let mut at = zero;
+        let mut met = -one;
+        let mut rounds = 0i32;
+        let mut continues = line.is_any;
+        while continues {
+            let has_met = met >= zero;
+            let beyond = select(has_met, 1i32 - side, side);
+            surface.sign = select(beyond == 1i32, -one, one);
+            let rest =
+                Line::<F> { direction: line.direction, length: line.length - at, is_any: true };
+            let from = piece.from + Vec3::<F>::new(at) * line.direction;
+            let next = facets::crossing::<F>(launch, &surface, from, &rest);
+            let is_any = next.bound >= 0i32;
+            let place = select(is_any, at + next.distance, line.length);
+            at = place;
+            continues = is_any;
+            let mut is_crossed = true;
+            if has_met {
+                let middle = half * (met + place);
+                let point = piece.from + Vec3::<F>::new(middle) * line.direction;
+                is_crossed = side_of::<F>(launch, &surface, point) == beyond;
+                if is_crossed {
+                    side = beyond;
+                    let direction = select(beyond == 1i32, 1i32, i32::new(-1));
+                    note_one::<F>(launch, gate, piece, met / line.length, direction, noting, log);
+                } else {
+                    at = middle;
+                    continues = true;
+                }
+            }
+            met = select(is_any && is_crossed, place, -one);
+            rounds += 1;
+            continues = continues && rounds < MAX_TOUCHES;
+        }
+        if side != end {
+            let direction = select(end == 1i32, 1i32, i32::new(-1));
+            note_one::<F>(launch, gate, piece, one, direction, noting, log);
+        }
+    }
+
+    /// 1 for a point inside a closed surface of triangles or on it, 0 for one outside.
+    fn side_of<F: Float>(launch: &Launch<F>, surface: &Facets<F>, point: Vec3<F>) -> i32 {
+        let probe = facets::probe::<F>(launch, surface, point, false);
+        select(surface.sign * probe.clearance <= F::new(0.0_f32), 1i32, 0i32)
     }
 
     /// Logs the regions that a path enters or leaves as it goes from a periodic face to the opposite one, at a fraction of it.
@@ -89,12 +187,12 @@ pub(crate) mod gates {
         noting: &mut Noting<F>,
         log: &mut GateLog<F>,
     ) {
-        let zero = F::new(0.0_f32);
         for gate in 0..launch.int(GATES) {
-            let body = load::<F>(launch, count::<F>(launch) + 2 * gate as usize);
-            if body.code != PLANE {
-                let starts = select(outermost::<F>(&body, from).value <= zero, 1i32, 0i32);
-                let ends = select(outermost::<F>(&body, to).value <= zero, 1i32, 0i32);
+            let row = count::<F>(launch) + 2 * gate as usize;
+            let body = load::<F>(launch, row);
+            if body.code != PLANE && body.code != PATCH {
+                let starts = is_inside::<F>(launch, row, &body, from);
+                let ends = is_inside::<F>(launch, row, &body, to);
                 if starts != ends {
                     let fraction = noting.start + at * (noting.until - noting.start);
                     log_crossing::<F>(launch, log, noting, gate, ends - starts, fraction, to);
@@ -103,17 +201,54 @@ pub(crate) mod gates {
         }
     }
 
+    /// 1 for a point in a region, 0 for one outside.
+    fn is_inside<F: Float>(launch: &Launch<F>, row: usize, body: &Body<F>, point: Vec3<F>) -> i32 {
+        let mut is_convex = true;
+        let mut inside = 0i32;
+        if comptime!(launch.features.gate_surfaces) {
+            let is_faceted = body.code == FACETED;
+            is_convex = !is_faceted;
+            if is_faceted {
+                let surface = facets::load::<F>(launch, row);
+                inside = side_of::<F>(launch, &surface, point);
+            }
+        }
+        if is_convex {
+            inside = select(outermost::<F>(body, point).value <= F::new(0.0_f32), 1i32, 0i32);
+        }
+        inside
+    }
+
+    /// Logs the gates that are the patch through which a particle leaves a mesh, at a fraction of its path.
+    pub(crate) fn note_exit<F: Float>(
+        launch: &Launch<F>,
+        position: Vec3<F>,
+        face: i32,
+        at: F,
+        noting: &mut Noting<F>,
+        log: &mut GateLog<F>,
+    ) {
+        let patch = patch_at::<F>(launch, position, face);
+        for gate in 0..launch.int(GATES) {
+            let row = count::<F>(launch) + 2 * gate as usize;
+            let ints = launch.int(OBSTACLES_AT) as usize + 1 + row * BODY_INTS;
+            if launch.int(ints) == PATCH && launch.int(ints + GATE_PATCH) == patch {
+                let fraction = noting.start + at * (noting.until - noting.start);
+                log_crossing::<F>(launch, log, noting, gate, 1i32, fraction, position);
+            }
+        }
+    }
+
     /// Where a straight path crosses a gate.
     fn crossed<F: Float>(
         launch: &Launch<F>,
-        gate: usize,
+        at: usize,
+        body: &Body<F>,
         from: Vec3<F>,
         to: Vec3<F>,
     ) -> Crossed<F> {
-        let at = count::<F>(launch) + 2 * gate;
-        let body = load::<F>(launch, at);
         let bounds = load::<F>(launch, at + 1);
-        let plane = through_plane::<F>(&body, &bounds, from, to);
+        let plane = through_plane::<F>(body, &bounds, from, to);
         let point = from + Vec3::<F>::new(plane.first) * (to - from);
         let mut count =
             select(is_in_polygon::<F>(launch, at + 1, body.second, point), plane.count, 0i32);
@@ -121,7 +256,7 @@ pub(crate) mod gates {
         let mut second = plane.second;
         let mut direction = plane.direction;
         if body.code != PLANE {
-            let region = through_region::<F>(&body, from, to);
+            let region = through_region::<F>(body, from, to);
             count = region.count;
             first = region.first;
             second = region.second;

@@ -24,7 +24,7 @@ pub(crate) mod path {
         body::both::{allows, load, projected},
         cursor::both::{Carried, Cursor, along, begin, cover, deflect, in_box, removed},
         faces::both::{Crossing, Passage, face_normal, first_face, on_face, response, rounding_of},
-        gates::both::{Noting, note, note_jump},
+        gates::both::{Noting, Piece, note, note_exit, note_jump},
         mesh_path::both::{follow, go_back, leave},
         obstacles::both::{behind, first_hit, nearest_allowed},
         region::both::{CellHint, restore},
@@ -98,7 +98,12 @@ pub(crate) mod path {
                 let face = select(is_there, cursor.crossed, -1i32);
                 let reached = on_face::<F>(launch, passage.position, face);
                 let part = select(cursor.is_last, F::new(1.0_f32), cursor.covered);
-                note::<F>(launch, noted, reached, noted_part, part, noting, log);
+                let piece = Piece::<F> { from: noted, to: reached, start: noted_part, end: part };
+                note::<F>(launch, &piece, noting, log);
+                if comptime!(launch.features.mesh) && passage.status == LEFT_MESH {
+                    let (position, which) = (passage.position, passage.which);
+                    note_exit::<F>(launch, position, which, part, noting, log);
+                }
                 if face >= 0 {
                     note_jump::<F>(launch, reached, passage.position, part, noting, log);
                 }

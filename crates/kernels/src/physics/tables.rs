@@ -112,9 +112,10 @@ pub(crate) const WALK_SEED: usize = LOG_ROWS + 8;
 /// Number, within the run, of the slot in the first row.
 pub(crate) const FIRST_SLOT: usize = LOG_ROWS + 10;
 /// Number of gates; their shapes follow those of obstacles, each with the box that limits it. Among the integers of that box are the number of corners
-/// of a polygon, and the offset of these in the float buffer.
+/// of a polygon, and the offset of these in the float buffer; among those of a patch its number.
 pub(crate) const GATES: usize = LOG_ROWS + 12;
 pub(crate) const GATE_CORNERS: usize = 2;
+pub(crate) const GATE_PATCH: usize = 2;
 /// The frame interval in which each step starts; then sources, inlets, and steps of releases.
 pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 13;
 /// Offset of the values with the diffusivity in a frame.
@@ -129,6 +130,31 @@ pub(crate) const BODY_INTS: usize = 10;
 pub(crate) const BODY_TURN: usize = 2;
 pub(crate) const BODY_END: usize = 3;
 
+/// The last of these integers, which are those of a table.
+const TABLE_INTS: usize = 6;
+
+/// The first row and the first integer of the table of a shape.
+struct TablePlace {
+    row: usize,
+    number: usize,
+}
+
+impl TablePlace {
+    /// The integers of the shape whose table is here, and goes on to the next one.
+    fn of_next(&mut self, shape: &Shape) -> [i32; TABLE_INTS] {
+        let ([nx, ny, nz], triangles) = match shape {
+            Shape::Surface(surface) => (surface.nodes, surface.triangles().len()),
+            Shape::Land(land) => (land.cells(), 0),
+            _ => ([0; 3], 0),
+        };
+        let of_this = [nx, ny, nz, self.row, self.number, triangles].map(|n| n as i32);
+        let (rows, numbers) = shape.table();
+        self.row += rows.len();
+        self.number += numbers.len();
+        of_this
+    }
+}
+
 /// The two buffers on the host.
 pub(crate) struct Tables {
     pub floats: Vec<f64>,
@@ -136,7 +162,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// All data of a launch in a field with `groups` of values. `row` is the first row of the tables of obstacles.
+    /// All data of a launch in a field with `groups` of values. `row` is the first row of the tables of obstacles and gates.
     pub fn new((shape, groups): (&FieldShape, usize), segment: &Segment, row: usize) -> Self {
         let mut tables = Tables::of_field(shape);
         tables.ints[FRAME_SIZE] *= groups as i32;
@@ -144,8 +170,8 @@ impl Tables {
         if let FieldShape::Formula(formula) = shape {
             tables.put_times(segment, formula);
         }
-        tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
-        tables.put_gates(&segment.gates);
+        let place = tables.put_surroundings(&segment.boundary, &segment.obstacles, row);
+        tables.put_gates(&segment.gates, place);
         let after = segment.reinjection.as_ref().map(|next| next.slots.after_patch.as_slice());
         tables.put_patches(&segment.boundary.patches, after.unwrap_or_default());
         if let Some(reinjection) = &segment.reinjection {
@@ -221,8 +247,13 @@ impl Tables {
         }
     }
 
-    /// The domain box, the mesh boundary, and obstacles.
-    fn put_surroundings(&mut self, boundary: &Boundary, obstacles: &[Obstacle], row: usize) {
+    /// The domain box, the mesh boundary, and obstacles. Returns the place of the next table.
+    fn put_surroundings(
+        &mut self,
+        boundary: &Boundary,
+        obstacles: &[Obstacle],
+        row: usize,
+    ) -> TablePlace {
         let Tables { floats, ints } = self;
         floats[LOW..HIGH].copy_from_slice(&boundary.low);
         floats[HIGH..ORIGIN].copy_from_slice(&boundary.high);
@@ -236,25 +267,18 @@ impl Tables {
         ints[OBSTACLES_AT] = ints.len() as i32;
         ints[SHAPES_AT] = floats.len() as i32;
         ints.push(obstacles.len() as i32);
-        let (mut row, mut number) = (row, 0);
+        let mut place = TablePlace { row, number: 0 };
         for obstacle in obstacles {
             let (shape, response) = (&obstacle.shape, obstacle.response());
             floats.extend(shape.numbers());
             ints.extend([shape.code(), obstacle.allowed.code(), response.turn, response.end]);
-            let ([nx, ny, nz], triangles) = match shape {
-                Shape::Surface(surface) => (surface.nodes, surface.triangles().len()),
-                Shape::Land(land) => (land.cells(), 0),
-                _ => ([0; 3], 0),
-            };
-            ints.extend([nx, ny, nz, row, number, triangles].map(|n| n as i32));
-            let (rows, numbers) = shape.table();
-            row += rows.len();
-            number += numbers.len();
+            ints.extend(place.of_next(shape));
         }
+        place
     }
 
     /// Gates, directly after the obstacles.
-    fn put_gates(&mut self, gates: &[GateShape]) {
+    fn put_gates(&mut self, gates: &[GateShape], mut place: TablePlace) {
         let Tables { floats, ints } = self;
         ints[GATES] = gates.len() as i32;
         let mut corners_at = floats.len() + 2 * gates.len() * BODY_FLOATS;
@@ -268,6 +292,15 @@ impl Tables {
                 ints.extend([0; BODY_INTS - 1]);
             }
             let limits = ints.len() - BODY_INTS;
+            match gate {
+                GateShape::Patch(number) => {
+                    ints[limits - BODY_INTS + GATE_PATCH] = *number as i32;
+                }
+                GateShape::Region(shape) => {
+                    ints[limits - TABLE_INTS..limits].copy_from_slice(&place.of_next(shape));
+                }
+                GateShape::Plane { .. } | GateShape::Polygon(_) => {}
+            }
             ints[limits + GATE_CORNERS] = gate.corners().len() as i32;
             ints[limits + GATE_CORNERS + 1] = corners_at as i32;
             corners_at += 3 * gate.corners().len();

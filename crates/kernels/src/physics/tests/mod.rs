@@ -29,7 +29,7 @@ use burn::backend::DType;
 
 /// The rows and numbers of obstacles, as in [`GeometryTensors`](crate::GeometryTensors).
 fn geometry<F: Real>(obstacles: &[Obstacle]) -> (Vec<[F; 3]>, Vec<i32>) {
-    let tables = || tables(obstacles);
+    let tables = || tables(obstacles, &[]);
     let rows = tables().flat_map(|(rows, _)| rows.iter().map(|row| row.map(F::of)));
     (rows.collect(), tables().flat_map(|(_, numbers)| numbers.iter().copied()).collect())
 }
