@@ -35,6 +35,7 @@ mod surroundings;
 mod tally;
 mod tracer;
 mod tracks;
+mod walls;
 
 pub use burntrace_kernels::{
     Allowed, BoundaryCondition, CellKind, ClosedSurface, Face, GateShape, Land, Obstacle,
@@ -49,7 +50,8 @@ pub use field::{
     EARTH_RADIUS, Expression, Field, FieldArray, FieldFn, FieldOptions, Flow, FlowFrames, Formula,
     FrameData, FrameSource, Frames, GridField, GridSource, MeshField, MeshSource, Mixing,
     NotFinite, OutsideField, OutsideTime, PartOf, PeriodicAxis, PeriodicGrid, PointField,
-    PointSource, Samples, Slip, SourceError, Sum, WithDerived, boundary_parts,
+    PointSource, Samples, Slip, SourceError, Sum, WALL_DISTANCE, WithDerived, WithWallDistance,
+    boundary_parts,
 };
 use field::{FieldSize, InputSummary, Sampled};
 pub use floats::Floats;
@@ -82,6 +84,7 @@ pub use tracer::{
     Prepared, Progress, RunState, Step, Tracer, evaluate, value_and_grad,
 };
 pub use tracks::Tracks;
+pub use walls::Walls;
 
 /// What the program `burntrace` needs beside what other users of the library do: memory plans before a field is
 /// read, parts of summaries and checkpoints, phases of profiles, and limits for its messages.

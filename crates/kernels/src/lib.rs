@@ -92,7 +92,7 @@ pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
 pub use segment::{Reload, ReloadedFrames, Segment};
 pub use settling::{FreeEnds, settle};
 pub use status::Status;
-pub use surface::{ClosedSurface, SurfaceError};
+pub use surface::{ClosedSurface, SurfaceError, Triangles};
 pub use tally::{
     Condition, Followed, Stretch, TALLY, Tallies, Tally, TallyKind, TrackPoint, quantities,
 };

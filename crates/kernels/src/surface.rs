@@ -8,12 +8,14 @@ pub(crate) mod facet;
 mod frames;
 #[cfg(test)]
 pub(crate) mod models;
+mod nearest;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub(crate) use cells::{CUTS, MAX_CUTS, QUANTA};
 pub use error::SurfaceError;
+pub use nearest::Triangles;
 
 use crate::physics::facet::FACET_ROWS;
 use closing::close;
@@ -64,7 +66,7 @@ impl ClosedSurface {
         let boxes: Vec<_> =
             (0..count).into_par_iter().map(|i| bounding_box(&closed.corners(i))).collect();
         let [low, high] = bounding_box(boxes.as_flattened());
-        let tree = Tree::new(&rows, &boxes);
+        let tree = Tree::new(&rows[..], &boxes);
         let cells = cells::cells((&rows, &sides), &tree, [low, high], size(&low, &high));
         if i32::try_from(cells.numbers.len()).is_err() {
             return Err(SurfaceError::TooMany { triangles: count });

@@ -6,7 +6,8 @@ use burntrace::{
     BoundaryCondition, CellKind, CellVelocity, Engine, Field, FieldArray, FieldOptions, Floats,
     FrameData, FrameSource, Frames as Held, GridField, GridSource, Inlet, InletShape, MeshField,
     MeshSource, Pattern, Placement, PointField, PointSource, SaveAt, Seeds, SeedsOutside, Source,
-    SourceError, Status, Tracer, Weighting, mesh::Cells,
+    SourceError, Status, Surroundings, Tracer, WALL_DISTANCE, Weighting, WithWallDistance,
+    mesh::Cells,
 };
 
 /// A source with arrays, each a formula of position and time.
@@ -517,5 +518,49 @@ fn arrays_in_cells_are_averaged_as_the_velocity() {
         let cells = floats(found.array("cell").unwrap());
         assert_eq!(cells, [velocity[0][0], velocity[1][0]], "{in_cells:?}");
         assert_eq!(cells.iter().all(|c| c.fract() == 0.0), in_cells == CellVelocity::Constant);
+    }
+}
+
+/// In a box whose walls are all but those at the ends of x, the distance is that of the nearest of four planes, where these are the nearest
+/// ones of all nodes around.
+#[test]
+fn wall_distance_is_that_of_flat_walls() {
+    let walls = |faces: [BoundaryCondition; 3]| Surroundings {
+        faces: faces.map(|condition| [condition; 2]),
+        mesh_wall: BoundaryCondition::Slide,
+        ..Surroundings::default()
+    };
+    let end = |x: f64| {
+        let open = f64::INFINITY;
+        burntrace::Patch::new("end", [x, -open, -open], [x, open, open])
+    };
+    let points = [[0.02, 0.4, 0.03], [0.5, 0.97, 0.5], [0.99, 0.5, 0.2], [0.3, 0.5, 0.75]];
+    let expected = [0.03, 0.03, 0.2, 0.25];
+    let axes = [0, 1, 2].map(|_| even_axis(0.0, 1.0, 4));
+    let frames = Frames::new(axes, Placement::Nodes, &[0.0], |_, _| [1.0, 0.0, 0.0]);
+    for machine in machines() {
+        let check = |field: &dyn Field, what: &str| {
+            let data = burn::tensor::TensorData::new(points.as_flattened().to_vec(), [4, 3]);
+            let at = Tensor::<2>::from_data(data, (&machine.device, machine.precision.dtype()));
+            let found = floats(field.sample(at, 0.0).unwrap().array(WALL_DISTANCE).unwrap());
+            for (found, expected) in found.iter().zip(expected) {
+                let name = format!("{machine}, {what}: {found} {expected}");
+                assert_below(&name, (found - expected).abs(), 8.0 * machine.eps());
+            }
+        };
+        let (exit, slide) = (BoundaryCondition::Exit, BoundaryCondition::Slide);
+        let source = WithWallDistance::on_grid(frames.clone(), &walls([exit, slide, slide]));
+        let options = FieldOptions { precision: machine.precision, ..FieldOptions::default() };
+        check(&GridField::load(&mut source.unwrap(), &machine.device, &options).unwrap(), "grid");
+        for kind in [CellKind::Tetra, CellKind::Hexahedron] {
+            let made = Made::of(4, 0.0, kind);
+            let source = MeshFrames::new(&made, &[0.0], |_, _| [1.0, 0.0, 0.0]);
+            let mut around = walls([exit; 3]);
+            around.patches = vec![end(0.0), end(1.0)];
+            let mut source = WithWallDistance::on_mesh(source, &around).unwrap();
+            let constant = CellVelocity::Constant;
+            let field = MeshField::load(&mut source, &machine.device, &options, constant);
+            check(&field.unwrap(), &format!("{kind:?}"));
+        }
     }
 }

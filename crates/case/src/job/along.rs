@@ -1,9 +1,14 @@
 //! What a case asks for along the tracks: arrays that follow from the field, and tallies of them.
 
-use super::{geometry, input::TracedInput, sampled::has};
-use crate::file::{Case, Misuse, SampledArray};
+use super::{domain_within, geometry, input::TracedInput, sampled::has, surroundings};
+use crate::{
+    console::Silent,
+    file::{Case, Misuse, SampledArray},
+};
 use anyhow::Result;
-use burntrace_core::{Derived, Field, FieldArray, SavedTally, Tally};
+use burntrace_core::{
+    Derived, Domain, Field, FieldArray, NotFinite, SavedTally, Tally, WALL_DISTANCE,
+};
 use burntrace_io as io;
 use burntrace_io::{
     NamedArray,
@@ -84,6 +89,7 @@ pub fn with_derived(
     traced: TracedInput,
     series: Option<&io::SeriesInfo>,
 ) -> Result<TracedInput> {
+    let traced = with_wall_distance(case, traced, series)?;
     let own = traced.frames().map_or(&[][..], |input| input.arrays());
     let mut wanted: Vec<Derived> = Vec::new();
     for name in quantities(case) {
@@ -92,15 +98,7 @@ pub fn with_derived(
             wanted.push(derived);
         }
     }
-    let renamed = case.save.fields.iter().find(|request| {
-        request.name != request.array && wanted.iter().any(|of| of.to_string() == request.array)
-    });
-    if let Some(request) = renamed {
-        return Err(Misuse::error(format!(
-            "save.fields: `{}` follows from the field and keeps its name; omit `name`",
-            request.array
-        )));
-    }
+    check_name(case, |array| wanted.iter().any(|of| of.to_string() == array))?;
     match traced {
         traced if wanted.is_empty() => Ok(traced),
         TracedInput::Frames(input) => {
@@ -112,6 +110,53 @@ pub fn with_derived(
              field.sample = {{ nodes = [nx, ny, nz] }}",
             wanted[0]
         ))),
+    }
+}
+
+/// Refuses another name for an array that follows from the field.
+fn check_name(case: &Case, is_derived: impl Fn(&str) -> bool) -> Result<()> {
+    let is_renamed =
+        |request: &&SampledArray| request.name != request.array && is_derived(&request.array);
+    match case.save.fields.iter().find(is_renamed) {
+        None => Ok(()),
+        Some(request) => Err(Misuse::error(format!(
+            "save.fields: `{}` follows from the field and keeps its name; omit `name`",
+            request.array
+        ))),
+    }
+}
+
+/// The traced field with the distance to the nearest wall, if the case asks for it and the field has no array of this name.
+fn with_wall_distance(
+    case: &Case,
+    traced: TracedInput,
+    series: Option<&io::SeriesInfo>,
+) -> Result<TracedInput> {
+    let own = traced.frames().map_or(&[][..], |input| input.arrays());
+    let is_own = own.iter().any(|array| array.name == WALL_DISTANCE);
+    if is_own || !quantities(case).any(|name| name == WALL_DISTANCE) {
+        return Ok(traced);
+    }
+    check_name(case, |array| array == WALL_DISTANCE)?;
+    let refused = |reason: &str| Err(Misuse::error(format!("`{WALL_DISTANCE}` {reason}")));
+    if geometry::geometry(case, series).is_some() {
+        return refused("is a length, and positions are in degrees; use an array of the files");
+    }
+    if geometry::not_finite(case, series) == NotFinite::Land {
+        return refused("does not know the land of a grid; use an array of the files");
+    }
+    match traced {
+        TracedInput::Frames(input) => {
+            let [low, high] = input.bounds();
+            let domain = domain_within(case, Domain::new(low, high).map_err(Misuse::of)?)?;
+            // Notes about obstacles come when the tracer is made.
+            let around = surroundings(case, domain, series, &Silent::default())?;
+            let with = input.with_wall_distance(&around).map_err(Misuse::of)?;
+            Ok(TracedInput::Frames(with))
+        }
+        TracedInput::Formula(..) | TracedInput::Own(_) => refused(
+            "is known at the nodes of a field, and this one is a formula or a function; give field.sample = { nodes = [nx, ny, nz] }",
+        ),
     }
 }
 

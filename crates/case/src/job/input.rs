@@ -16,8 +16,8 @@ use burn::tensor::Device;
 use burntrace_core::{
     Addend, Analytic, CellVelocity, Derived, Difference, Diffused, Domain, Field, FieldArray,
     FieldOptions, Flow, FrameSource, GridField, GridSource, MeshField, MeshSource, Mixing,
-    PeriodicAxis, PeriodicGrid, PointField, PointSource, Precision, Result, Sum, Weighting,
-    WithDerived, device::OpenDevice, program::FieldSize,
+    PeriodicAxis, PeriodicGrid, PointField, PointSource, Precision, Result, Sum, Surroundings,
+    Weighting, WithDerived, WithWallDistance, device::OpenDevice, program::FieldSize,
 };
 use burntrace_io as io;
 use burntrace_io::series::{ArrayEntry, VelocityInfo};
@@ -169,6 +169,41 @@ impl FieldInput {
                 wanted.first().map(ToString::to_string).unwrap_or_default()
             ))),
         }
+    }
+
+    /// The corners of the box of its nodes.
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        let of_points = |points: &[[f64; 3]]| {
+            let end = |choose: fn(f64, f64) -> f64, open: f64| {
+                points.iter().fold([open; 3], |end, p| [0, 1, 2].map(|d| choose(end[d], p[d])))
+            };
+            [end(f64::min, f64::INFINITY), end(f64::max, f64::NEG_INFINITY)]
+        };
+        match self {
+            FieldInput::Grid(source) => {
+                let ends = source.axes().each_ref().map(|axis| [axis[0], axis[axis.len() - 1]]);
+                [0, 1].map(|end| ends.map(|of_axis| of_axis[end]))
+            }
+            FieldInput::Mesh(source, _) => of_points(source.points()),
+            FieldInput::Points(source, _) => of_points(source.positions()),
+        }
+    }
+
+    /// The field with the distance to the nearest wall as an array.
+    pub fn with_wall_distance(self, surroundings: &Surroundings) -> Result<Self> {
+        Ok(match self {
+            FieldInput::Grid(source) => {
+                FieldInput::Grid(Box::new(WithWallDistance::on_grid(source, surroundings)?))
+            }
+            FieldInput::Mesh(source, in_cells) => {
+                let with = WithWallDistance::on_mesh(source, surroundings)?;
+                FieldInput::Mesh(Box::new(with), in_cells)
+            }
+            FieldInput::Points(source, weighting) => {
+                let with = WithWallDistance::on_points(source, surroundings)?;
+                FieldInput::Points(Box::new(with), weighting)
+            }
+        })
     }
 
     /// Loads the field onto a device.

@@ -64,6 +64,37 @@ fn strain_and_path_are_those_of_the_shear() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
+/// Between walls at y = 0 and y = 1.
+#[test]
+fn distances_to_walls_are_followed_and_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let walls = "boundary.y=[\"reflect\", \"slide\"]";
+    let flow = "field.flow={ u = \"1\", v = \"0.1\" }";
+    let fields = "save.fields=[\"wall_distance\", \"maximum(wall_distance)\", { array = \"time_below(wall_distance, 0.35)\", name = \"near\" }]";
+    let stop = "trace.stop_when=[\"wall_distance < 0.1\"]";
+    let summary = traced(folder.path(), &[walls, flow, fields, stop, "trace.t1=4.5"]);
+    // From y = 0.5 to 0.9, and at the wall from the start.
+    assert_eq!(summary["conditions"], serde_json::json!({ "wall_distance < 0.1": 2 }), "{summary}");
+    let table = table(folder.path());
+    for (name, expected) in [
+        ("y", [0.7, 0.9, 1.0]),
+        ("wall_distance", [0.3, 0.1, 0.0]),
+        ("maximum(wall_distance)", [0.5, 0.5, 0.0]),
+        ("near", [1.5, 2.5, 0.0]),
+    ] {
+        let found = column(&table, name);
+        let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9);
+        assert!(near && found.len() == 3, "{name}: {found:?}");
+    }
+    let refused = |set: &[&str], expected: &str| {
+        let set = [set, &["save.fields=[\"wall_distance\"]"]].concat();
+        assert_refused(&run(folder.path(), &set), 2, &[expected]);
+    };
+    refused(&[], "there is no wall to be near to");
+    refused(&["field.sample=false"], "sample");
+    refused(&[walls, "field.not_finite=land"], "land");
+}
+
 #[test]
 fn conditions_are_counted_by_their_texts() {
     let folder = tempfile::tempdir().unwrap();

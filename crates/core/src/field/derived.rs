@@ -6,7 +6,9 @@ mod mesh;
 use super::{
     arrays::FieldArray,
     grid::check_axes,
-    source::{FrameData, FrameSource, GridSource, MeshSource, SourceError, placed_as_source},
+    source::{
+        FrameData, FrameSource, GridSource, MeshSource, SourceError, describe_as, placed_as_source,
+    },
 };
 use crate::{Error, Floats, Result};
 use burntrace_kernels::Placement;
@@ -305,25 +307,7 @@ fn known(velocity: &Floats) -> Floats {
 }
 
 impl<S: FrameSource> FrameSource for WithDerived<S> {
-    fn times(&self) -> &[f64] {
-        self.source.times()
-    }
-
-    fn arrays(&self) -> &[FieldArray] {
-        &self.arrays
-    }
-
-    fn has_velocity(&self) -> bool {
-        self.source.has_velocity()
-    }
-
-    fn has_diffusivity(&self) -> bool {
-        self.source.has_diffusivity()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.source.cache_bytes()
-    }
+    describe_as!(self => self.source, &self.arrays);
 
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         let data = self.source.read(frame)?;

@@ -35,6 +35,7 @@ mod stream;
 mod sum;
 mod totals;
 mod values;
+mod wall_distance;
 mod window;
 
 pub use analytic::{Analytic, FlowFrames};
@@ -71,4 +72,5 @@ pub use source::{FrameData, FrameSource, GridSource, MeshSource, PointSource, So
 pub use stream::InputSummary;
 pub use sum::{Addend, Difference, OutsideField, Sum};
 pub use totals::ReadTotals;
+pub use wall_distance::{WALL_DISTANCE, WithWallDistance};
 pub(crate) use window::FrameWindow;

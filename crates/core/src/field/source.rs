@@ -166,15 +166,18 @@ pub trait MeshSource: FrameSource {
     }
 }
 
-/// Implements the methods that describe a [`FrameSource`] by those of another source.
+/// Implements the methods that describe a [`FrameSource`] by those of another source, perhaps with other arrays.
 macro_rules! describe_as {
     ($self:ident => $source:expr) => {
+        describe_as!($self => $source, $source.arrays());
+    };
+    ($self:ident => $source:expr, $arrays:expr) => {
         fn times(&$self) -> &[f64] {
             $source.times()
         }
 
         fn arrays(&$self) -> &[$crate::FieldArray] {
-            $source.arrays()
+            $arrays
         }
 
         fn has_velocity(&$self) -> bool {

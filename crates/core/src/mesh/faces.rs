@@ -91,6 +91,59 @@ impl Mesh {
     }
 }
 
+/// Parts along each side of a face that is not flat, of which each is taken as two triangles.
+const PARTS: usize = 4;
+
+impl Mesh {
+    /// Triangles that make up a boundary face, in the data's coordinates: exactly if it is flat. An edge in two dimensions is a strip
+    /// that extends along the flat axis, as far as `reach`, to both sides.
+    pub(crate) fn face_triangles(
+        &self,
+        cell: usize,
+        face: usize,
+        reach: f64,
+    ) -> Vec<[[f64; 3]; 3]> {
+        let Some(shape) = self.shape(cell) else { return Vec::new() };
+        let map = FaceMap::new(shape.kind, face);
+        let parts = if self.is_flat(&shape, &map) { 1 } else { PARTS };
+        let at = |i: usize, j: usize| {
+            let [u, v] = [i, j].map(|k| k as f64 / parts as f64);
+            let side = if map.is_triangle { 1.0 - u } else { 1.0 };
+            let mut point = self.plain(shape.point(map.at([u, v * side])));
+            if let Some(axis) = self.flat_axis().filter(|_| map.is_edge) {
+                point[axis] += (2.0 * v - 1.0) * reach;
+            }
+            point
+        };
+        let across = if map.is_edge { 1 } else { parts };
+        let mut triangles = Vec::with_capacity(2 * parts * across);
+        for (i, j) in (0..parts).flat_map(|i| (0..across).map(move |j| (i, j))) {
+            // Along an edge the second number is 0 or 1.
+            let end = if map.is_edge { parts } else { j + 1 };
+            let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, end), at(i, end)];
+            triangles.extend([[a, b, c], [a, c, d]]);
+        }
+        triangles
+    }
+
+    /// Whether a face is flat, and an edge straight.
+    fn is_flat(&self, shape: &Shape, map: &FaceMap) -> bool {
+        let [a, b, c] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(|at| shape.point(map.at(at)));
+        let arm = |p: [f64; 3]| [0, 1, 2].map(|d| p[d] - a[d]);
+        let [first, second] = [arm(b), arm(c)];
+        let normal = if map.is_edge { [0.0; 3] } else { cross(&first, &second) };
+        let is_near = |at: [f64; 2]| {
+            let from = arm(shape.point(map.at(at)));
+            let off = match map.is_edge {
+                true => length(cross(&from, &first)) / length(first),
+                false => (0..3).map(|d| from[d] * normal[d]).sum::<f64>() / length(normal),
+            };
+            off.abs() <= 1e-9 * shape.size
+        };
+        [[0.5, 0.0], [0.0, 0.5], [0.5, 0.5], [1.0, 1.0]].into_iter().all(is_near)
+    }
+}
+
 /// The points and weights of Gauss on [0, 1].
 pub(crate) fn gauss(is_quadratic: bool) -> &'static [[f64; 2]] {
     /// 1/2 - sqrt(3)/6, and 1/2 - sqrt(15)/10.

@@ -62,6 +62,7 @@ mod walk;
 pub use adjoint::{DIAMETER, FLOW_MAP_GRADIENT, FLUID_VELOCITY, MASS};
 pub use each_step::Step;
 pub use observer::{CheckpointEvery, Control, Observer, Progress};
+pub(crate) use obstacles::outline;
 pub use prepared::Prepared;
 pub use settings::Tracer;
 pub use state::{RunNumbers, RunState};

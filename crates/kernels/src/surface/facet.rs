@@ -38,6 +38,11 @@ impl Facet {
         Facet { corner: rows[0], along: rows[1], normal: rows[2], third: rows[3] }
     }
 
+    /// What is stored of it.
+    pub fn rows(&self) -> [[f64; 3]; FACET_ROWS] {
+        [self.corner, self.along, self.normal, self.third]
+    }
+
     fn on_host(&self) -> host::Facet<f64> {
         let Facet { corner, along, normal, third } = self;
         let [corner, along, normal, third] = [corner, along, normal, third].map(|v| Vec3(*v));

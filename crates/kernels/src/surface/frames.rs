@@ -44,8 +44,7 @@ impl Frames {
             sides
         };
         let sides = (0..count).into_par_iter().map(of_triangle).collect();
-        let rows = |facet: &Facet| [facet.corner, facet.along, facet.normal, facet.third];
-        Ok(Frames { rows: facets.iter().flat_map(rows).collect(), sides })
+        Ok(Frames { rows: facets.iter().flat_map(Facet::rows).collect(), sides })
     }
 }
 
@@ -60,14 +59,18 @@ impl Closed {
         let each = triangles.par_iter_mut().zip(neighbours);
         each.for_each(|(triangle, neighbours)| {
             let [a, b, c] = triangle.map(|i| points[i as usize]);
-            let [first, second, third] =
-                [(a, b), (b, c), (c, a)].map(|(start, end)| norm(&minus(&end, &start)));
-            let longest =
-                if first >= second && first >= third { 0 } else { 1 + usize::from(third > second) };
+            let longest = longest_side(&[a, b, c]);
             triangle.rotate_left(longest);
             neighbours.rotate_left(longest);
         });
     }
+}
+
+/// The number of the longest side.
+pub(super) fn longest_side([a, b, c]: &[[f64; 3]; 3]) -> usize {
+    let [first, second, third] =
+        [(a, b), (b, c), (c, a)].map(|(start, end)| norm(&minus(end, start)));
+    if first >= second && first >= third { 0 } else { 1 + usize::from(third > second) }
 }
 
 fn norm(v: &[f64; 3]) -> f64 {
@@ -79,8 +82,8 @@ fn unit(v: &[f64; 3]) -> [f64; 3] {
     v.map(|x| x / length)
 }
 
-/// A triangle with its frame; NaN if it has no area.
-fn facet([a, b, c]: &[[f64; 3]; 3]) -> Facet {
+/// A triangle that starts with its longest side, with its frame; NaN if it has no area.
+pub(super) fn facet([a, b, c]: &[[f64; 3]; 3]) -> Facet {
     let (side, other) = (minus(b, a), minus(c, a));
     let along = unit(&side);
     // Uses unit vectors, so that the squares of small triangles do not underflow.
@@ -91,7 +94,7 @@ fn facet([a, b, c]: &[[f64; 3]; 3]) -> Facet {
 }
 
 /// Whether a triangle has an area beyond the rounding of its corners.
-fn has_area(facet: &Facet, corners: &[[f64; 3]; 3]) -> bool {
+pub(super) fn has_area(facet: &Facet, corners: &[[f64; 3]; 3]) -> bool {
     let size = corners.iter().flatten().fold(0.0_f64, |size, x| size.max(x.abs()));
     facet.third[2] > 8.0 * f64::EPSILON * size
 }

@@ -2,12 +2,14 @@
 
 use super::facet::Facet;
 use crate::physics::facet::FACET_ROWS;
+use std::borrow::Cow;
 
 /// Triangles in a leaf.
 const LEAF: usize = 4;
 /// Triangles that a thread sorts alone.
 const ALONE: usize = 8192;
 
+#[derive(Debug)]
 struct Node {
     low: [f64; 3],
     high: [f64; 3],
@@ -19,8 +21,9 @@ struct Node {
 }
 
 /// Triangles sorted by position.
+#[derive(Debug)]
 pub(super) struct Tree<'a> {
-    rows: &'a [[f64; 3]],
+    rows: Cow<'a, [[f64; 3]]>,
     nodes: Vec<Node>,
     order: Vec<u32>,
 }
@@ -29,14 +32,15 @@ pub(super) struct Tree<'a> {
 type Boxes<'a> = &'a [[[f64; 3]; 2]];
 
 impl<'a> Tree<'a> {
-    pub fn new(rows: &'a [[f64; 3]], boxes: Boxes) -> Self {
+    pub fn new(rows: impl Into<Cow<'a, [[f64; 3]]>>, boxes: Boxes) -> Self {
+        let rows = rows.into();
         let mut order = (0..(rows.len() / FACET_ROWS) as u32).collect::<Vec<_>>();
         let nodes = grown(boxes, &mut order, 0);
         Tree { rows, nodes, order }
     }
 
     fn squared_distance(&self, p: &[f64; 3], triangle: u32) -> f64 {
-        Facet::of(self.rows, triangle as usize).squared_distance(p)
+        Facet::of(&self.rows, triangle as usize).squared_distance(p)
     }
 
     /// The nearest triangle and its distance, starting from a guess.
