@@ -55,6 +55,10 @@ pub enum Error {
     #[error("the statistics of velocities cannot be computed: {0}")]
     Spectrum(String),
 
+    /// Voxels that cannot be used.
+    #[error("residence times cannot be computed: {0}")]
+    Residence(String),
+
     /// The particles have no spread along an axis, so they do not determine a bandwidth.
     #[error("the particles do not determine a bandwidth: {0}; give a bandwidth as a length")]
     NoSpread(String),

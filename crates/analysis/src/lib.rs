@@ -7,6 +7,7 @@
 //! * [`separations`]: how pairs of particles separate, and finite-size Lyapunov exponents.
 //! * [`skill`]: how well computed tracks follow observed ones.
 //! * [`spectrum`]: autocorrelation of velocities along tracks, integral time scale and spectrum.
+//! * [`residence`]: how long particles stay in each cell of a lattice, how often they enter it, and when first.
 //! * [`gates`]: who crosses surfaces, and how long particles stay in regions.
 //!
 //! This crate neither opens files nor prints.
@@ -16,6 +17,7 @@ pub mod ensemble;
 mod error;
 pub mod ftle;
 pub mod gates;
+pub mod residence;
 pub mod separations;
 pub mod skill;
 pub mod spectrum;

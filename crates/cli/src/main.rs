@@ -29,6 +29,7 @@ mod profile;
 mod progress;
 mod render;
 mod report;
+mod residence;
 mod results;
 mod resume;
 mod run;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         args::Command::Ftle(ftle) => ftle::execute(&ftle),
         args::Command::Gates(gates) => gates::execute(&gates),
         args::Command::Pairs(pairs) => pairs::execute(&pairs),
+        args::Command::Residence(residence) => residence::execute(&residence),
         args::Command::Skill(skill) => skill::execute(&skill),
         args::Command::Spectrum(spectrum) => spectrum::execute(&spectrum),
         args::Command::Render(render) => render::execute(&render),

@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use std::io::Write;
 use std::path::Path;
 
-/// A regular grid in three dimensions, with values at its nodes.
+/// A regular grid in three dimensions, with values at its nodes or in its cells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Image {
     /// Nodes along x, y and z; 1 along an axis without extent.
@@ -18,6 +18,9 @@ pub struct Image {
     pub directions: Option<[[f64; 3]; 3]>,
     /// Point arrays: a name, and one value for each node, x varying fastest.
     pub arrays: Vec<(String, Vec<f64>)>,
+    /// Cell arrays: a name, and one value for each cell between nodes, x varying fastest. Along an axis with one node there is one cell, which
+    /// is flat.
+    pub cells: Vec<(String, Vec<f64>)>,
     /// Field data: a name and one value, e.g. a time or an integral.
     pub facts: Vec<(String, f64)>,
     /// Unit of the arrays; empty if unknown. Image data have none.
@@ -28,18 +31,21 @@ pub struct Image {
 ///
 /// # Errors
 ///
-/// If an array does not have one value for each node, or the file cannot be written.
+/// If an array does not have one value for each node, or for each cell, or the file cannot be written.
 pub fn write_image(image: &Image, path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let nodes: usize = image.counts.iter().product();
-    if let Some((name, values)) = image.arrays.iter().find(|(_, values)| values.len() != nodes) {
-        let reason = format!("`{name}` has {} numbers for {nodes} nodes", values.len());
-        return Err(Error::WriteVtk { path: path.into(), reason });
+    let cells: usize = image.counts.iter().map(|count| count.saturating_sub(1).max(1)).product();
+    for (arrays, count, what) in [(&image.arrays, nodes, "nodes"), (&image.cells, cells, "cells")] {
+        if let Some((name, values)) = arrays.iter().find(|(_, values)| values.len() != count) {
+            let reason = format!("`{name}` has {} numbers for {count} {what}", values.len());
+            return Err(Error::WriteVtk { path: path.into(), reason });
+        }
     }
     let head = head(image);
     write_atomic(path, None, |out| {
         out.write_all(head.as_bytes())?;
-        for (_, values) in &image.arrays {
+        for (_, values) in image.arrays.iter().chain(&image.cells) {
             out.write_all(&(8 * values.len() as u64).to_le_bytes())?;
             values.iter().try_for_each(|value| out.write_all(&value.to_le_bytes()))?;
         }
@@ -61,13 +67,21 @@ fn head(image: &Image) -> String {
         format!(" Direction=\"{}\"", text(&rows))
     });
     let facts: String = image.facts.iter().map(|(name, value)| fact(name, *value)).collect();
-    let arrays: String = image.arrays.iter().enumerate().map(array).collect();
+    let mut offset = 0;
+    let mut described = |arrays: &[(String, Vec<f64>)]| -> String {
+        arrays.iter().map(|(name, values)| array(name, values.len(), &mut offset)).collect()
+    };
+    let (arrays, cells) = (described(&image.arrays), described(&image.cells));
+    let cells = match image.cells.is_empty() {
+        true => String::new(),
+        false => format!("      <CellData>\n{cells}      </CellData>\n"),
+    };
     format!(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" \
          byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  <ImageData \
          WholeExtent=\"{extent}\" Origin=\"{}\" Spacing=\"{}\"{direction}>\n    \
          <FieldData>\n{facts}    </FieldData>\n    <Piece Extent=\"{extent}\">\n      \
-         <PointData>\n{arrays}      </PointData>\n    </Piece>\n  </ImageData>\n  <AppendedData \
+         <PointData>\n{arrays}      </PointData>\n{cells}    </Piece>\n  </ImageData>\n  <AppendedData \
          encoding=\"raw\">\n_",
         text(&image.origin),
         text(&spacing),
@@ -82,10 +96,12 @@ fn fact(name: &str, value: f64) -> String {
     )
 }
 
-fn array((index, (name, values)): (usize, &(String, Vec<f64>))) -> String {
-    let offset = index * (8 + 8 * values.len());
+/// An array of this many values, at the next offset in the binary data.
+fn array(name: &str, values: usize, offset: &mut usize) -> String {
+    let at = *offset;
+    *offset += 8 + 8 * values;
     format!(
-        "        <DataArray type=\"Float64\" Name=\"{}\" format=\"appended\" offset=\"{offset}\"/>\n",
+        "        <DataArray type=\"Float64\" Name=\"{}\" format=\"appended\" offset=\"{at}\"/>\n",
         escaped(name)
     )
 }
@@ -109,12 +125,13 @@ mod tests {
             spacing: [0.1, 0.2, 0.3],
             directions: None,
             arrays: vec![("a < b".into(), values.clone()), ("density".into(), values.clone())],
+            cells: vec![("visits".into(), vec![3.0, 0.0, 1.5, 2.5, 7.0, f64::INFINITY])],
             facts: vec![("integral".into(), 0.999)],
             unit: String::new(),
         };
         write_image(&image, &path).unwrap();
         let file = burntrace_vtk::open(&path).unwrap();
-        for (name, values) in &image.arrays {
+        for (name, values) in image.arrays.iter().chain(&image.cells) {
             let found = file.arrays().iter().find(|array| array.name == *name).unwrap();
             let burntrace_vtk::Values::F64(read) = file.read(found).unwrap().values else {
                 panic!("{name} is not f64")
@@ -135,5 +152,9 @@ mod tests {
         };
         let error = write_image(&image, "nowhere.vti").unwrap_err().to_string();
         assert!(error.contains("`density` has 1 numbers for 2 nodes"), "{error}");
+        let cells = vec![("visits".into(), vec![1.0; 2])];
+        let image = Image { counts: [4, 1, 1], cells, ..Image::default() };
+        let error = write_image(&image, "nowhere.vti").unwrap_err().to_string();
+        assert!(error.contains("`visits` has 2 numbers for 3 cells"), "{error}");
     }
 }

@@ -1,6 +1,7 @@
 //! The output folder of a run.
 
 pub mod lock;
+mod names;
 pub mod paths;
 mod run_files;
 
@@ -9,6 +10,7 @@ pub use run_files::RunFiles;
 use crate::file::{Case, Misuse};
 use anyhow::{Context, Result};
 use burntrace_io as io;
+use names::{FILES, FOLDERS};
 use std::path::{Path, PathBuf};
 
 /// Name of the checkpoint in the folder.
@@ -31,55 +33,6 @@ pub const DOMAIN: &str = "domain.json";
 
 /// Name of the file with the land, seen from above.
 pub const LAND: &str = "land.json";
-
-/// Subfolders of a run, and of the commands that evaluate it: all files with these names in them,
-/// where `#` is a number, and with these extensions, are theirs.
-const FOLDERS: [(&str, &[&str], &[&str]); 8] = [
-    ("clouds", &["clouds", "cloud_#"], &["pvd", "vtp"]),
-    ("pictures", &PICTURES, &["png", "svg"]),
-    ("density", &["density_#"], &["vti", "png", "csv"]),
-    ("ftle", &["ftle_#"], &["vti", "png"]),
-    ("gates", &["gates", "within", "connectivity", "crossings", "first_passages"], &["csv", "png"]),
-    ("pairs", &["dispersion", "exponents", "pair_distances"], &["csv", "png"]),
-    ("skill", &["skill", "separations"], &["csv"]),
-    ("spectrum", &["autocorrelation", "spectrum"], &["csv", "png"]),
-];
-
-/// Names of pictures.
-const PICTURES: [&str; 10] = [
-    "tracks",
-    "tracks-xy",
-    "tracks-xz",
-    "tracks-yz",
-    "tracks-3d",
-    "density",
-    "particles",
-    "ends",
-    "dispersion",
-    "residence",
-];
-
-/// Files of a run, and of the commands that evaluate it.
-const FILES: [&str; 18] = [
-    "case.toml",
-    STATE,
-    DOMAIN,
-    LAND,
-    "summary.json",
-    "log.txt",
-    "tracks.vtp",
-    "tracks.parquet",
-    "tracks.csv",
-    "tracks.geojson",
-    "tracks.fgb",
-    "report.md",
-    "report.html",
-    "report.json",
-    "particles.csv",
-    "page.html",
-    "tracks.gif",
-    "tracks.mp4",
-];
 
 /// The output folder of a run.
 pub struct Folder {

@@ -3,6 +3,7 @@
 mod export;
 mod output;
 mod program;
+mod residence;
 mod results;
 mod spectrum;
 mod sweep;
@@ -10,6 +11,7 @@ mod sweep;
 pub use export::{ExportArgs, ExportFormat};
 pub use output::{OutputArgs, lines_of};
 pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
+pub use residence::ResidenceArgs;
 pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, GatesArgs, PairsArgs, RenderArgs,
     ReportArgs, SkillArgs, StyleArgs,
@@ -91,6 +93,8 @@ pub enum Command {
     Gates(GatesArgs),
     /// Show how pairs of particles separate: dispersion by initial distance, and finite-size Lyapunov exponents (FSLE)
     Pairs(PairsArgs),
+    /// Show how long particles stay in each cell of a lattice, how often they visit it, and when first
+    Residence(ResidenceArgs),
     /// Compare the tracks of a run with those of observed drifters (skill score)
     Skill(SkillArgs),
     /// Compute the autocorrelation, the integral time scale and the spectrum of velocities along the tracks

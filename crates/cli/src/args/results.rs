@@ -337,7 +337,7 @@ impl std::ops::Deref for Nodes {
 }
 
 /// Parses numbers of nodes, with `x` or a comma between those of two axes.
-fn nodes(text: &str) -> Result<Nodes, String> {
+pub(super) fn nodes(text: &str) -> Result<Nodes, String> {
     if text.is_empty() {
         return Ok(Nodes(Vec::new()));
     }

@@ -7,7 +7,8 @@ mod request;
 mod resolution;
 mod series;
 
-pub use request::DensityRequest;
+pub use picture::Drawable;
+pub use request::{DensityRequest, corner};
 pub use resolution::estimate_or_widen;
 
 use crate::{
@@ -20,7 +21,6 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::densities::{SavedDensity, SavedParticles};
-use picture::Drawable;
 use serde_json::{Value, json};
 use series::Series;
 use std::io::Write;

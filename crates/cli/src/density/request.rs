@@ -309,7 +309,8 @@ fn plane(numbers: &[f64], nodes: &[usize]) -> Result<Plane> {
     Ok(Plane { origin: [ox, oy, oz], edges: [[ux, uy, uz], [vx, vy, vz]], counts })
 }
 
-fn corner(name: &str, given: &[f64], domain: [f64; 3]) -> Result<[f64; 3]> {
+/// A corner of the command line, or that of the domain.
+pub fn corner(name: &str, given: &[f64], domain: [f64; 3]) -> Result<[f64; 3]> {
     match given {
         [] => Ok(domain),
         _ => given.try_into().map_err(|_| {

@@ -40,6 +40,7 @@ mod ranks;
 mod real_data;
 #[path = "../../../../tests/support/requirements.rs"]
 mod requirements;
+mod residence;
 mod results;
 mod resume;
 mod sea;

@@ -1,6 +1,10 @@
 //! The particles in all slots at a save.
 
-use super::{decode::statuses, layout, reader::Tracks};
+use super::{
+    decode::{statuses, triples},
+    layout,
+    reader::{Tracks, unwrap},
+};
 use crate::{Error, Result};
 use burntrace_core::{Ends, ParticleInstance, Status};
 use std::ops::Range;
@@ -21,7 +25,7 @@ pub struct ParticleTimes {
 pub struct SavedStates {
     pub(crate) time: f64,
     first: usize,
-    /// Positions in the box, in the data's unit of length, in the order of the slots.
+    /// Positions in the data's unit of length, in the order of the slots: in the box, but for [`read_unwrapped`](Self::read_unwrapped).
     pub position: Vec<[f64; 3]>,
     pub(crate) status: Vec<Status>,
     generation: Option<Vec<i32>>,
@@ -36,7 +40,7 @@ pub struct ParticleState {
     pub generation: i32,
     /// Status of the particle.
     pub status: Status,
-    /// Position in the box, in the data's unit of length; NaN in an empty slot.
+    /// Position in the data's unit of length, in the box unless it was read unwrapped; NaN in an empty slot.
     pub position: [f64; 3],
     /// Time of the save, in the data's unit of time.
     pub time: f64,
@@ -50,6 +54,21 @@ impl SavedStates {
     /// As [`Tracks::position`].
     pub fn read(store: &Tracks, save: usize) -> Result<SavedStates> {
         SavedStates::read_range(store, save, 0..store.num_particles())
+    }
+
+    /// Reads a range of slots of a save, with positions that are continuous across periodic faces. Other slots are not read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tracks::position_range`].
+    pub fn read_unwrapped(store: &Tracks, save: usize, slots: Range<usize>) -> Result<SavedStates> {
+        let mut states = SavedStates::read_range(store, save, slots.clone())?;
+        if let Some(spec) = store.optional(&layout::IMAGE) {
+            let images = triples(store.of_slots::<i32>(spec, save, slots)?);
+            let pairs = states.position.iter_mut().zip(images);
+            pairs.for_each(|(position, image)| unwrap(position, image, store.periods()));
+        }
+        Ok(states)
     }
 
     /// Reads a range of slots of a save.
