@@ -187,7 +187,7 @@ fn streaming_a_series_of_four_times_the_memory_stays_within_it() {
     let (_folder, path) = folder(160);
     let source = Cycle::open(&path, 40);
     let device = device::open("flex").unwrap().device;
-    let size = FieldSize::grid(&source, Precision::F32);
+    let size = FieldSize::grid(&source, false, Precision::F32);
     let memory = size.frames as u64 * size.frame_bytes / 4;
     let load = RunSize::new(200_000, Precision::F32);
     let limits = Memory::unknown(&device).within(memory);

@@ -209,7 +209,7 @@ mod tests {
             Walls::new(surroundings, &domain, Some(&mesh)).unwrap().distance(p)
         };
         assert_eq!(at(&surroundings, [1.875, 0.5, 3.0]), 0.125);
-        surroundings.patches.push(Patch::new("end", [2.0, OPEN[0] * -1.0, -OPEN[0]], OPEN));
+        surroundings.patches.push(Patch::new("end", [2.0, -OPEN[0], -OPEN[0]], OPEN));
         assert_eq!(at(&surroundings, [1.875, 0.5, 3.0]), 0.5);
         assert_eq!(at(&surroundings, [5.0, -4.0, 3.0]), 5.0);
     }

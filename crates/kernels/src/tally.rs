@@ -164,6 +164,15 @@ impl Tallies {
         self.each.iter().map(place).collect()
     }
 
+    /// As [`advance`](Self::advance) without conditions.
+    #[inline(always)]
+    pub(crate) fn add<F: Real>(&self, row: &mut [F], quantities: &[F], stretch: &Stretch<F>) {
+        let states = row.as_chunks_mut::<TALLY>().0.iter_mut().zip(quantities);
+        for (tally, (state, to)) in self.each.iter().zip(states) {
+            *state = tally.advanced(*state, *to, stretch);
+        }
+    }
+
     /// The row of a particle after a stretch of its track, from its row before and the quantities after it. If a condition is met
     /// in the stretch, the row is that of the part up to there; returns the number of the condition and that part.
     pub fn advance<F: Real>(
@@ -269,6 +278,7 @@ impl TallyKind {
 
 impl Tally {
     /// The tally after a stretch of a track at the end of which the quantity is `to`.
+    #[inline(always)]
     fn advanced<F: Real>(
         &self,
         [total, rest, last]: [F; TALLY],

@@ -188,7 +188,7 @@ fn closed_surfaces_are_entered_and_left_in_turns() {
                     let name =
                         format!("{machine}, {engine}, {n} steps, {}, {p:?}: {own:?}", gate.name);
                     (most, all) = (most.max(own.len()), all + own.len());
-                    assert!(own.len() % 2 == 0, "{name}");
+                    assert!(own.len().is_multiple_of(2), "{name}");
                     for (k, crossing) in own.iter().enumerate() {
                         assert_eq!(crossing.is_forward, k % 2 == 0, "{name}");
                         assert_below(

@@ -324,7 +324,8 @@ fn empty_slots_have_no_values() {
 /// Particles that end, walk and re-enter, in batches, resumed from each checkpoint, and with streamed frames.
 #[test]
 fn arrays_do_not_depend_on_batches_checkpoints_or_streams() {
-    for machine in some_machines() {
+    // A card samples arrays and resumes in other tests; here its kernels would take a minute to compile.
+    for machine in some_machines().into_iter().filter(Machine::is_cpu) {
         let times: Vec<f64> = (0..9).map(f64::from).collect();
         let swirl = recorded::swirl();
         let at = positions(&swirl.axes, swirl.placement);
@@ -333,10 +334,8 @@ fn arrays_do_not_depend_on_batches_checkpoints_or_streams() {
         let all = GridField::load(&mut laden.clone(), &machine.device, &options(&machine)).unwrap();
         let streamed = FieldOptions { frames: Held::Streamed(4), ..options(&machine) };
         let streamed = GridField::open(Box::new(laden), &machine.device, &streamed).unwrap();
-        let (count, steps) = if machine.is_cpu() { (60, 17) } else { (20, 9) };
-        let seeds = recorded::seeds(count);
-        let tracer =
-            |field| recorded::walking(field, steps).sample("tau", field).sample("T", field);
+        let seeds = recorded::seeds(60);
+        let tracer = |field| recorded::walking(field, 17).sample("tau", field).sample("T", field);
         let whole = recorded::run(&tracer(&all), &seeds);
         let batches = recorded::run(&tracer(&all).batch(7), &seeds);
         recorded::assert_same(&format!("{machine}, batches"), &whole, &batches);

@@ -178,13 +178,15 @@ impl OpenFields {
 
     fn sizes(&self, case: &Case) -> memory::FieldSizes {
         let precision = case.run.precision;
+        let is_in_degrees = geometry::geometry(case, self.origin.series()).is_some();
         let traced = self.traced.frames();
         let others = self.sampled.iter().map(|other| &other.input);
         let arrays = traced.into_iter().chain(others.clone()).flat_map(FieldInput::arrays);
         memory::FieldSizes {
-            traced: traced.map(|input| input.size(precision)).unwrap_or_default(),
+            traced: traced.map(|input| input.size(is_in_degrees, precision)).unwrap_or_default(),
             components: arrays.map(|array| array.components).sum(),
-            sampled: others.map(|input| input.size(precision)).collect(),
+            // Without velocities.
+            sampled: others.map(|input| input.size(false, precision)).collect(),
         }
     }
 }

@@ -92,11 +92,11 @@ pub enum FieldInput {
 }
 
 impl FieldInput {
-    /// The size of the field.
-    pub fn size(&self, precision: Precision) -> FieldSize {
+    /// The size of the field, whose positions are lengths or degrees.
+    pub fn size(&self, is_in_degrees: bool, precision: Precision) -> FieldSize {
         match self {
-            FieldInput::Grid(source) => FieldSize::grid(&**source, precision),
-            FieldInput::Mesh(source, _) => FieldSize::mesh(&**source, precision),
+            FieldInput::Grid(source) => FieldSize::grid(&**source, is_in_degrees, precision),
+            FieldInput::Mesh(source, _) => FieldSize::mesh(&**source, is_in_degrees, precision),
             FieldInput::Points(source, _) => FieldSize::points(&**source, precision),
         }
     }

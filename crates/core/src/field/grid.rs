@@ -72,7 +72,7 @@ impl GridField {
             let reason = "velocities on faces are those of a mesh (`MeshField`); give them at the nodes of a grid, or in its cells";
             return Err(Error::Mesh(reason.into()));
         }
-        let has_velocity = input.lanes()?.has_velocity;
+        let has_velocity = input.lanes(false)?.has_velocity;
         let radius = options.radius.filter(|_| has_velocity);
         let globe = radius.map(|radius| Globe::new(radius, &axes, placement)).transpose()?;
         let given = axes.each_ref().map(Vec::len);
@@ -83,7 +83,7 @@ impl GridField {
         let measured = |d: usize| axes[d].iter().map(|x| x - origin[d]).collect::<Vec<_>>();
         let measured = [0, 1, 2].map(measured);
         let shape = GridShape { radius, ..grid_shape(&measured, placement) };
-        let (time, lanes) = (input.time(options)?, input.lanes()?);
+        let (time, lanes) = (input.time(options)?, input.lanes(globe.is_some())?.on(device));
         let nodes = measured.concat();
         let of_source = GridShape { nodes: given, ..shape };
         let coast = (options.not_finite == NotFinite::Land && has_velocity).then(|| {

@@ -3,18 +3,20 @@
 use super::arrays::{FieldArray, Samples};
 use super::source::FrameSource;
 use crate::{Error, Result};
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
 
 /// Components of a velocity and its padding.
 pub(crate) const LANES: usize = 4;
 
-/// The places of the quantities of a field in its groups of four numbers: the velocity and the
-/// diffusivity fill the first group, arrays follow each other. A diffusivity of which the source says so is in a last group of its
-/// own, as beside a velocity on a sphere there is no place.
+/// The places of the quantities of a field in its groups of four numbers. The velocity is in the first group, and beside it the diffusivity
+/// or, without one, the first array of one number: who samples a velocity has that for nothing. Other arrays follow each other. Where the
+/// velocity fills its group, as on a sphere, a diffusivity is in a last group of its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ArrayLanes {
     pub has_velocity: bool,
     arrays: Vec<FieldArray>,
+    /// The array beside the velocity.
+    beside: Option<usize>,
     pub diffusivity_is_apart: bool,
 }
 
@@ -24,12 +26,14 @@ impl ArrayLanes {
         ArrayLanes { has_velocity: true, ..ArrayLanes::default() }
     }
 
+    /// The quantities of a source whose velocity has four numbers if `is_full`.
+    ///
     /// # Errors
     ///
     /// [`Error::Arrays`] for two arrays of one name, one without a name or components, or if there is
     /// neither velocity nor array.
-    pub fn checked(source: &dyn FrameSource) -> Result<Self> {
-        let lanes = ArrayLanes::of(source);
+    pub fn checked(source: &dyn FrameSource, is_full: bool) -> Result<Self> {
+        let lanes = ArrayLanes::of(source, is_full);
         let arrays = &lanes.arrays;
         let problem = arrays.iter().enumerate().find_map(|(i, FieldArray { name, components })| {
             if name.is_empty() {
@@ -51,13 +55,31 @@ impl ArrayLanes {
         Ok(lanes)
     }
 
-    /// The quantities of a source.
-    pub fn of(source: &dyn FrameSource) -> Self {
+    /// As [`checked`](ArrayLanes::checked), of arrays that are not checked.
+    pub fn of(source: &dyn FrameSource, is_full: bool) -> Self {
+        let (has_velocity, arrays) = (source.has_velocity(), source.arrays().to_vec());
+        let has_place = has_velocity && !is_full && !source.has_diffusivity();
+        let single = arrays.iter().position(|array| array.components == 1);
         ArrayLanes {
-            has_velocity: source.has_velocity(),
-            arrays: source.arrays().to_vec(),
-            diffusivity_is_apart: source.has_diffusivity(),
+            has_velocity,
+            arrays,
+            beside: single.filter(|_| has_place),
+            diffusivity_is_apart: is_full && source.has_diffusivity(),
         }
+    }
+
+    /// The same on a device. Where gradients are tracked, a velocity is apart from arrays: one of these that is missing (NaN) would come into its
+    /// gradients, as 0 times NaN.
+    pub fn on(mut self, device: &Device) -> Self {
+        if device.is_autodiff() {
+            self.beside = None;
+        }
+        self
+    }
+
+    /// Whether an array has the place of a diffusivity.
+    pub fn has_array_beside(&self) -> bool {
+        self.beside.is_some()
     }
 
     /// The arrays.
@@ -68,7 +90,10 @@ impl ArrayLanes {
     /// Each array with its first place.
     pub fn places(&self) -> impl Iterator<Item = (&FieldArray, usize)> {
         let mut next = if self.has_velocity { LANES } else { 0 };
-        self.arrays.iter().map(move |array| {
+        self.arrays.iter().enumerate().map(move |(i, array)| {
+            if self.beside == Some(i) {
+                return (array, LANES - 1);
+            }
             let first = next;
             next += array.components;
             (array, first)
@@ -83,8 +108,8 @@ impl ArrayLanes {
 
     /// Number of groups, at least one.
     pub fn groups(&self) -> usize {
-        let end = self.places().last().map_or(LANES, |(array, first)| first + array.components);
-        end.div_ceil(LANES) + usize::from(self.diffusivity_is_apart)
+        let ends = self.places().map(|(array, first)| first + array.components);
+        ends.fold(LANES, usize::max).div_ceil(LANES) + usize::from(self.diffusivity_is_apart)
     }
 
     /// The group with the diffusivity, whose last number it is.
@@ -108,7 +133,7 @@ impl ArrayLanes {
 mod tests {
     use super::*;
 
-    struct Source(bool, Vec<FieldArray>);
+    struct Source(bool, Vec<FieldArray>, bool);
 
     impl FrameSource for Source {
         fn times(&self) -> &[f64] {
@@ -123,21 +148,41 @@ mod tests {
             self.0
         }
 
+        fn has_diffusivity(&self) -> bool {
+            self.2
+        }
+
         fn read(&mut self, _: usize) -> std::result::Result<crate::FrameData, crate::SourceError> {
             Err("this source is not read".into())
         }
     }
 
     fn lanes(has_velocity: bool, arrays: &[FieldArray]) -> Result<ArrayLanes> {
-        ArrayLanes::checked(&Source(has_velocity, arrays.to_vec()))
+        ArrayLanes::checked(&Source(has_velocity, arrays.to_vec(), false), false)
+    }
+
+    fn places(lanes: &ArrayLanes) -> Vec<usize> {
+        lanes.places().map(|(_, first)| first).collect()
     }
 
     #[test]
     fn arrays_follow_the_velocity_without_gaps() {
-        let arrays = [FieldArray::new("T", 1), FieldArray::new("tau", 9), FieldArray::new("p", 1)];
+        let arrays = [FieldArray::new("tau", 9), FieldArray::new("T", 1), FieldArray::new("p", 1)];
         let all = lanes(true, &arrays).unwrap();
-        assert_eq!(all.places().map(|(_, first)| first).collect::<Vec<_>>(), [4, 5, 14]);
-        assert_eq!((all.groups(), all.find("tau")), (4, Some((5, 9))));
+        // The first one of a single number is beside the velocity.
+        assert_eq!((places(&all), all.has_array_beside()), (vec![4, 3, 13], true));
+        assert_eq!((all.groups(), all.find("tau")), (4, Some((4, 9))));
+        assert_eq!(lanes(true, &arrays[1..2]).unwrap().groups(), 1);
+        // There is a diffusivity, or a velocity of four numbers.
+        let source = |has_diffusivity| Source(true, arrays.to_vec(), has_diffusivity);
+        for (has_diffusivity, is_full, groups) in
+            [(true, false, 4), (false, true, 4), (true, true, 5)]
+        {
+            let all = ArrayLanes::of(&source(has_diffusivity), is_full);
+            assert_eq!((places(&all), all.has_array_beside()), (vec![4, 13, 14], false));
+            assert_eq!((all.groups(), all.diffusivity_group()), (groups, groups / 5 * 4));
+        }
+        let arrays = &arrays[1..];
         let one = lanes(false, &arrays[..1]).unwrap();
         assert_eq!((one.groups(), one.find("T"), one.find("p")), (1, Some((0, 1)), None));
         assert_eq!(lanes(true, &[]).unwrap().groups(), 1);

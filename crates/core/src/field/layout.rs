@@ -156,9 +156,11 @@ impl Layout {
                     .into(),
             ));
         }
-        if self.stored.is_some() && diffusivity.is_some() && !self.lanes.diffusivity_is_apart {
-            return Err(Error::Sphere(
-                "its source has diffusivities and does not say so (`FrameSource::has_diffusivity`), as it must on a \
+        let has_no_place = !self.lanes.diffusivity_is_apart
+            && (self.stored.is_some() || self.lanes.has_array_beside());
+        if has_no_place && diffusivity.is_some() {
+            return Err(Error::Arrays(
+                "the source has diffusivities and does not say so (`FrameSource::has_diffusivity`), as it must beside arrays, on a \
                  sphere and on faces of cells"
                     .into(),
             ));

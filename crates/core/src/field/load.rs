@@ -33,11 +33,11 @@ impl Input<'_> {
         TimeAxis::new(times.to_vec(), options.outside_time, options.in_time)
     }
 
-    /// The quantities of the frames.
-    pub fn lanes(&self) -> Result<ArrayLanes> {
+    /// The quantities of the frames, whose velocities have four numbers if `is_full`.
+    pub fn lanes(&self, is_full: bool) -> Result<ArrayLanes> {
         match self {
-            Input::Borrowed(source) => ArrayLanes::checked(*source),
-            Input::Owned(source) => ArrayLanes::checked(&**source),
+            Input::Borrowed(source) => ArrayLanes::checked(*source, is_full),
+            Input::Owned(source) => ArrayLanes::checked(&**source, is_full),
         }
     }
 }

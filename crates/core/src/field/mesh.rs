@@ -107,8 +107,8 @@ impl MeshField {
     ) -> Result<Self> {
         let source = given.source();
         let time = TimeAxis::new(source.times().to_vec(), options.outside_time, options.in_time)?;
-        let lanes = ArrayLanes::checked(source)?;
-        let radius = options.radius.filter(|_| lanes.has_velocity);
+        let has_velocity = ArrayLanes::checked(source, false)?.has_velocity;
+        let radius = options.radius.filter(|_| has_velocity);
         if let Some(radius) = radius {
             check_degrees(radius, source.points())?;
         }
@@ -118,6 +118,7 @@ impl MeshField {
         let records = mesh.records(radius, placement, options.precision);
         check_offsets(&mesh, &records)?;
         let stored = stored(&mesh, placement, radius)?;
+        let lanes = ArrayLanes::of(source, stored.is_some()).on(device);
         let (count, what) = match source.placement() {
             Placement::Nodes | Placement::Faces => (source.points().len(), "points"),
             Placement::Cells => (source.cells().len(), "cells"),

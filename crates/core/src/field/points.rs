@@ -80,7 +80,7 @@ impl PointField {
         let domain = bounding_box(positions.iter().copied())?;
         let origin = domain.origin();
         let measured = measured_from(origin, &positions);
-        let (time, lanes) = (input.time(options)?, input.lanes()?);
+        let (time, lanes) = (input.time(options)?, input.lanes(false)?.on(device));
         let mut lattice =
             Lattice::new(&measured, &domain.moved(origin.map(|x| -x)), options.precision);
         let trees = Trees::new(&measured, &lattice.starts, &mut lattice.order);

@@ -31,9 +31,14 @@ impl FieldSize {
         held as u64 * self.frame_bytes + self.other_bytes
     }
 
-    /// The size of frames with a number of nodes or cells.
-    fn of(source: &dyn FrameSource, values: usize, precision: Precision, other: usize) -> Self {
-        let (bytes, rows) = (precision.bytes(), values * ArrayLanes::of(source).groups());
+    /// The size of frames with a number of nodes or cells, whose velocities have four numbers if `is_full`.
+    fn of(
+        source: &dyn FrameSource,
+        (values, is_full): (usize, bool),
+        precision: Precision,
+        other: usize,
+    ) -> Self {
+        let (bytes, rows) = (precision.bytes(), values * ArrayLanes::of(source, is_full).groups());
         FieldSize {
             frames: source.times().len(),
             frame_bytes: (rows * 4 * bytes) as u64,
@@ -42,24 +47,24 @@ impl FieldSize {
         }
     }
 
-    /// The size of a field on a grid.
-    pub fn grid(source: &dyn GridSource, precision: Precision) -> Self {
+    /// The size of a field on a grid, perhaps of degrees on a sphere.
+    pub fn grid(source: &dyn GridSource, is_on_sphere: bool, precision: Precision) -> Self {
         let is_cell = source.placement() == Placement::Cells;
         let nodes = source.axes().each_ref().map(Vec::len);
         let values = nodes.map(|n| if is_cell { n.max(2) - 1 } else { n }).iter().product();
         let other = nodes.iter().sum::<usize>() * precision.bytes();
-        FieldSize::of(source, values, precision, other)
+        FieldSize::of(source, (values, is_on_sphere), precision, other)
     }
 
     /// The size of a field on scattered points, with an estimate of the search lattice.
     pub fn points(source: &dyn PointSource, precision: Precision) -> Self {
         let values = source.positions().len();
         let other = 3 * (values + NODE_PADDING) * precision.bytes() + 2 * values;
-        FieldSize::of(source, values, precision, other)
+        FieldSize::of(source, (values, false), precision, other)
     }
 
-    /// The size of a field on a mesh, with an estimate of the cell locator.
-    pub fn mesh(source: &dyn MeshSource, precision: Precision) -> Self {
+    /// The size of a field on a mesh, perhaps of degrees on a sphere, with an estimate of the cell locator.
+    pub fn mesh(source: &dyn MeshSource, is_on_sphere: bool, precision: Precision) -> Self {
         let (points, cells): (_, &mesh::Cells) = (source.points().len(), source.cells());
         let values = match source.placement() {
             Placement::Nodes | Placement::Faces => points,
@@ -67,6 +72,7 @@ impl FieldSize {
         };
         let records = CELL_RECORD * precision.bytes() + 25 * size_of::<i32>();
         let other = cells.len() * records + cells.connectivity.len() * 2 * size_of::<i32>();
-        FieldSize::of(source, values, precision, other)
+        let is_full = is_on_sphere || source.placement() == Placement::Faces;
+        FieldSize::of(source, (values, is_full), precision, other)
     }
 }

@@ -105,7 +105,7 @@ pub trait FrameSource {
         true
     }
 
-    /// Whether the frames have diffusivities that are kept apart from velocities, as on a sphere; not by default. Elsewhere a
+    /// Whether the frames have diffusivities, not by default. It must be said beside arrays, on a sphere and for velocities on faces of cells; elsewhere a
     /// frame may have them without it.
     fn has_diffusivity(&self) -> bool {
         false

@@ -83,7 +83,9 @@ impl Sampled {
             "its frames are streamed; load all of them (`Frames::All`)"
         } else if !self.layout.is_plain {
             "its velocities are averages of cells; give velocities at the points"
-        } else if self.tensors.groups > 1 || self.traits.has_diffusivity || !self.lanes.has_velocity
+        } else if !self.lanes.arrays().is_empty()
+            || self.traits.has_diffusivity
+            || !self.lanes.has_velocity
         {
             "it has other quantities than a velocity; load it from a source without them"
         } else {

@@ -195,9 +195,11 @@ impl<'a> Sampler<'a> {
         Ok(Values { velocity, arrays })
     }
 
-    /// The first group of the traced field's values that is sampled: its velocity, or what follows.
+    /// The first group of the traced field's values that is sampled: that of its velocity, or of the first array.
     fn first_group(&self) -> usize {
-        usize::from(!self.velocity)
+        let own = self.places.iter().filter(|(field, _)| *field == 0);
+        let first = own.map(|(_, place)| place / LANES).min().unwrap_or(0);
+        if self.velocity { 0 } else { first }
     }
 
     /// The values of each array `[n, components]`, from the numbers of all arrays.

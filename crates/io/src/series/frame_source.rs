@@ -55,8 +55,7 @@ macro_rules! implement_series {
             }
 
             fn has_diffusivity(&self) -> bool {
-                // Beside velocities of lengths they have a place.
-                self.velocity.diffusivity.is_some() && self.info.geometry.is_in_degrees()
+                self.velocity.diffusivity.is_some()
             }
 
             fn cache_bytes(&self) -> u64 {

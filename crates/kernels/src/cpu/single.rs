@@ -4,7 +4,7 @@ use super::{
     Real,
     arrays::{Arrays, Position},
     frame_pair::frame_pair,
-    lanes::{Four, Portable, four, padded},
+    lanes::{Four, Portable, four, padded, three},
     method::AnyScheme,
     paths::follow_noting,
     probe::{Probe, Width},
@@ -140,7 +140,7 @@ impl<F: Real> Single<'_, '_, F> {
         self.probe.recall(0);
         let velocity = self.probe.sample(at.array(), &pair, Width::Portable);
         self.probe.restore();
-        let is_in_field = velocity.iter().all(|x| x.is_finite());
+        let is_in_field = three(velocity).iter().all(|x| x.is_finite());
         lost_status(is_first, is_in_field, launch.features.holes)
     }
 

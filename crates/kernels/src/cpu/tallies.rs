@@ -146,7 +146,7 @@ fn add_rows<F: Real>(
     let steps = room.quantities.chunks_exact(count).zip(stretches);
     if tallies.conditions.is_empty() {
         for (i, (quantities, stretch)) in members.iter().zip(steps) {
-            tallies.advance(&mut all[own(*i)], quantities, stretch);
+            tallies.add(&mut all[own(*i)], quantities, stretch);
         }
         return true;
     }
