@@ -40,8 +40,9 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_core::{
-    Courant, Domain, Execution, SaveRequest, Seeds, Span, Surroundings, Tracer, device::OpenDevice,
-    program::TimeSpan,
+    Courant, Domain, Execution, NotFinite, SaveRequest, Seeds, Span, Surroundings, Tracer,
+    device::OpenDevice,
+    program::{Sampled, TimeSpan},
 };
 use burntrace_io as io;
 use std::collections::HashSet;
@@ -104,8 +105,20 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
         );
     }
     warnings.extend(patches::warnings(case, &*loaded.field));
+    warnings.extend(no_zeros(case, loaded));
     warnings.extend(domain_warning(case, loaded)?);
     Ok(warnings)
+}
+
+/// A warning if velocities that are not finite are to count as 0, and there are none.
+fn no_zeros(case: &Case, loaded: &LoadedField) -> Option<String> {
+    let is_zero = case.field.not_finite == Some(NotFinite::Zero);
+    // In a sum each field has its own.
+    let is_alone = case.field.added.is_empty();
+    let has_zeros = loaded.field.sampled().map_or(Some(false), Sampled::has_zeros);
+    (is_zero && is_alone && has_zeros == Some(false)).then(|| {
+        "field.not_finite = \"zero\" has no effect: all velocities of the field are finite".into()
+    })
 }
 
 /// Cells that a particle may cross in a step, in 99 % of the cells, without a warning.

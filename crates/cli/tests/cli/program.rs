@@ -276,8 +276,17 @@ fn non_finite_velocities_are_refused_with_file_position_and_count() {
     std::fs::write(folder.path().join("case.toml"), case).unwrap();
     let output = burntrace(folder.path(), &["run", "case.toml"]);
     assert_refused(&output, 2, &["u.vtk", "2 velocities", "(1, 0, 0)", "not_finite"]);
-    let zero = ["run", "case.toml", "--set", "field.not_finite=zero", "--quiet"];
-    assert!(burntrace(folder.path(), &zero).status.success());
+    let zero = ["run", "case.toml", "--set", "field.not_finite=zero", "--overwrite"];
+    let output = burntrace(folder.path(), &zero);
+    assert!(output.status.success() && !text(&output.stderr).contains("no effect"));
+    // Without such velocities.
+    let file = std::fs::read_to_string(folder.path().join("u.vtk")).unwrap();
+    std::fs::write(folder.path().join("u.vtk"), file.replace("nan", "1").replace("inf", "1"))
+        .unwrap();
+    let output = burntrace(folder.path(), &zero);
+    let warning =
+        "field.not_finite = \"zero\" has no effect: all velocities of the field are finite";
+    assert!(text(&output.stderr).contains(warning), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct FrameTraits {
     pub has_diffusivity: bool,
     /// Whether velocities that are not finite are holes.
     pub has_holes: bool,
+    /// Whether there are velocities that are not finite and count as 0.
+    pub has_zeros: bool,
 }
 
 /// The source's index of each value, if the field reorders them.
@@ -167,6 +169,7 @@ impl Layout {
         }
         let is_hidden =
             |i: usize| hidden.as_ref().is_some_and(|hidden| hidden.get(i) == Some(&true));
+        let mut has_zeros = false;
         if self.lanes.has_velocity {
             self.check_size(frame, &velocity)?;
             if let Some(coast) = &self.coast {
@@ -177,6 +180,7 @@ impl Layout {
             if let Some(stored) = &self.stored {
                 stored.finish(all, start);
             }
+            has_zeros = bad.is_some();
             if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
                 let position = (self.position)(first);
                 return Err(Error::NotFinite { frame, count, first, position });
@@ -193,7 +197,8 @@ impl Layout {
         }?;
         let has_holes =
             hidden.is_some() && self.coast.is_none() || not_finite == NotFinite::Outside;
-        let traits = FrameTraits { has_diffusivity: diffusivity.is_some(), has_holes };
+        let has_diffusivity = diffusivity.is_some();
+        let traits = FrameTraits { has_diffusivity, has_holes, has_zeros };
         let Some(diffusivity) = diffusivity else {
             return Ok(traits);
         };

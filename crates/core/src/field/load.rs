@@ -145,6 +145,7 @@ impl Layout {
                 let here = self.frame(*frame, data, options.not_finite, &mut all)?;
                 traits.has_diffusivity |= here.has_diffusivity;
                 traits.has_holes |= here.has_holes;
+                traits.has_zeros |= here.has_zeros;
             }
         }
         if time.ends_meet() {

@@ -98,6 +98,12 @@ impl Sampled {
         Some((self.land.as_ref()?, self.origin))
     }
 
+    /// Whether it has velocities that are not finite in its source, and count as 0 ([`NotFinite::Zero`](crate::NotFinite::Zero)); `None` if
+    /// it does not hold all frames.
+    pub fn has_zeros(&self) -> Option<bool> {
+        self.stream.is_none().then_some(self.traits.has_zeros)
+    }
+
     /// The arrays beside the velocity.
     pub fn arrays(&self) -> &[FieldArray] {
         self.lanes.arrays()
