@@ -205,7 +205,12 @@ impl Report {
             .collect();
         let inlet = self.rows.iter().find(|row| row.guess == Guess::Inlet);
         if open.is_empty() {
-            return "# Nothing flows through the boundary.\n".into();
+            let is_unknown = self.rows.iter().any(|row| row.guess == Guess::Unknown);
+            return match is_unknown {
+                true => "# Where velocities are missing, it is not known what flows through the boundary.\n",
+                false => "# Nothing flows through the boundary.\n",
+            }
+            .into();
         }
         let mut text = String::from("# Keys of a case, by what the parts seem to be:\n");
         match self.is_mesh {

@@ -25,7 +25,7 @@ use std::{
 
 pub fn execute(args: &GatesArgs) -> Result<()> {
     let results = Results::open(&args.run)?;
-    let (gates, domain, end) = known(&results)?;
+    let (gates, domain, end) = known(&results, !args.within.is_empty())?;
     let times = lengths(&args.within, &results)?;
     let (statistics, within) =
         gates::passages_within(&results.tracks, gates, (&domain, end), &times)?;
@@ -40,7 +40,9 @@ pub fn execute(args: &GatesArgs) -> Result<()> {
         written.push(path);
         Ok(())
     };
-    table("gates.csv", csv(&statistics.gates))?;
+    if !statistics.gates.is_empty() {
+        table("gates.csv", csv(&statistics.gates))?;
+    }
     if !within.is_empty() {
         table("within.csv", within_csv(&within))?;
     }
@@ -52,7 +54,8 @@ pub fn execute(args: &GatesArgs) -> Result<()> {
         write_crossings(&results, &path)?;
         written.push(path);
     }
-    if let Some(passages) = curves::first_passages(&statistics, &(&results.units()).into()) {
+    let passages = curves::first_passages(&statistics, &(&results.units()).into());
+    if let Some(passages) = passages.filter(|_| !statistics.gates.is_empty()) {
         let style = args.style.style();
         let made = picture::curves(&passages.curves, &style).map_err(Misuse::of)?;
         figures.add(passages.name, &made)?;
@@ -80,17 +83,17 @@ pub fn statistics_if_any(results: &Results) -> Result<Option<PassageStatistics>>
 
 /// The statistics of the gates of a finished run.
 pub fn statistics(results: &Results) -> Result<PassageStatistics> {
-    let (gates, domain, end) = known(results)?;
+    let (gates, domain, end) = known(results, false)?;
     gates::passages(&results.tracks, gates, (&domain, end))
 }
 
-/// The gates of a finished run, with its domain and its end.
-fn known(results: &Results) -> Result<(Vec<Gate>, Domain, f64)> {
+/// The gates of a finished run, with its domain and its end. Without gates, a run is refused unless its ends are of interest.
+fn known(results: &Results, asks_for_ends: bool) -> Result<(Vec<Gate>, Domain, f64)> {
     let root = results.folder.root.display();
     let names = results.case.as_ref().map(job::gate_names).unwrap_or_default();
-    if results.tracks.gates().is_empty() {
+    if results.tracks.gates().is_empty() && !asks_for_ends {
         return Err(Misuse::error(format!(
-            "the run in {root} has no gates; add [[gate]] to its case, and run it again"
+            "the run in {root} has no gates; add [[gate]] to its case, and run it again, or ask for its ends with --within"
         )));
     }
     if names != results.tracks.gates() {
@@ -132,7 +135,7 @@ fn within_text(within: &[Probability]) -> String {
     if within.is_empty() {
         return String::new();
     }
-    let head = ["Gate", "Within", "Probability", "95 % from", "to", "Reached", "Of"];
+    let head = ["Gate or end", "Within", "Probability", "95 % from", "to", "Reached", "Of"];
     let row = |of: &Probability| {
         let [low, high] = of.interval;
         let percent = |part: f64| match of.of {
@@ -140,7 +143,7 @@ fn within_text(within: &[Probability]) -> String {
             _ => format!("{:.2} %", 100.0 * part),
         };
         vec![
-            of.gate.clone(),
+            of.name.clone(),
             six_digits(of.within).to_string(),
             percent(of.value),
             percent(low),
@@ -160,18 +163,20 @@ fn within_text(within: &[Probability]) -> String {
 }
 
 fn within_csv(within: &[Probability]) -> String {
-    let mut text = "gate,within,probability,low,high,reached,of\n".to_string();
+    let mut text = "kind,name,within,probability,low,high,reached,of\n".to_string();
     for of in within {
         let [low, high] = of.interval;
         let numbers = [of.within, of.value, low, high].map(csv_number).join(",");
-        writeln!(text, "{},{numbers},{},{}", csv_cell(&of.gate), of.reached, of.of).ok();
+        let kind = if of.is_gate { "gate" } else { "end" };
+        writeln!(text, "{kind},{},{numbers},{},{}", csv_cell(&of.name), of.reached, of.of).ok();
     }
     text
 }
 
 fn within_json(of: &Probability) -> Value {
+    let kind = if of.is_gate { "gate" } else { "end" };
     json!({
-        "gate": of.gate, "within": of.within, "probability": of.value, "interval": of.interval,
+        kind: of.name, "within": of.within, "probability": of.value, "interval": of.interval,
         "reached": of.reached, "of": of.of,
     })
 }
@@ -196,6 +201,9 @@ pub const COLUMNS: [&str; 6] =
     ["Gate", "Forward", "Backward", "Particles", "Median first passage", "Mean time inside"];
 
 fn text(statistics: &PassageStatistics, unit: &str) -> String {
+    if statistics.gates.is_empty() {
+        return String::new();
+    }
     let mut text =
         columns(&[vec![COLUMNS.map(String::from).to_vec()], rows(&statistics.gates)].concat());
     let unit = if unit.is_empty() { "the data's unit of time" } else { unit };

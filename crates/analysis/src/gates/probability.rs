@@ -1,18 +1,20 @@
-//! How probable it is to get to a gate within a time.
+//! How probable it is to get to a gate, or to end, within a time.
 
 use super::{Passages, Visitor};
 
 /// The quantile of the normal distribution for two-sided intervals of 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The part of some particles that got to a gate within a time, as an estimate of a probability.
+/// The part of some particles that got to a gate, or ended in some way, within a time, as an estimate of a probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probability {
-    /// The name of the gate.
-    pub gate: String,
+    /// The name of the gate, or of the way in which they ended.
+    pub name: String,
+    /// Whether it is that of a gate.
+    pub is_gate: bool,
     /// The time since the release.
     pub within: f64,
-    /// Number of particles that crossed the surface, or were in the region, by then.
+    /// Number of particles that crossed the surface, were in the region, or ended in this way, by then.
     pub reached: u64,
     /// Number of particles that could be followed for this time: the run went on that long after their release. One that ended before counts.
     pub of: u64,
@@ -32,34 +34,69 @@ impl Passages {
         end: f64,
     ) -> Vec<Probability> {
         let mut counts = vec![[0_u64; 2]; self.gates.len()];
-        // Times may be far from 0, and their differences rounded.
-        let rounding = |time: f64| 1e-12 * within + 4.0 * f64::EPSILON * end.abs().max(time.abs());
-        let is_followed = |visitor: &Visitor| {
-            let time = visitor.release_time;
-            (end - time).abs() >= within - rounding(time)
-        };
-        for visitor in visitors.into_iter().filter(is_followed) {
+        let period = Period { within, end };
+        for visitor in visitors.into_iter().filter(|of| period.follows(of.release_time)) {
             let stays = self.stays.get(&(visitor.slot, visitor.generation));
             for (gate, [reached, of]) in counts.iter_mut().enumerate() {
                 let stay = stays.into_iter().flatten().find(|stay| stay.gate == gate);
                 let first = stay.and_then(|stay| stay.first);
                 let starts = self.starts_in(gate, &visitor, stay);
-                let time = visitor.release_time;
-                let in_time =
-                    first.is_some_and(|first| (first - time).abs() <= within + rounding(time));
+                let in_time = first.is_some_and(|at| period.has(at, visitor.release_time));
                 *reached += u64::from(starts || in_time);
                 *of += 1;
             }
         }
-        let probability = |(gate, [reached, of]): (&burntrace_core::Gate, [u64; 2])| Probability {
-            gate: gate.name.clone(),
-            within,
-            reached,
-            of,
-            value: reached as f64 / of as f64,
-            interval: wilson(reached as f64, of as f64),
+        let probability = |(gate, counts): (&burntrace_core::Gate, [u64; 2])| {
+            Probability::of((gate.name.clone(), true), within, counts)
         };
         self.gates.iter().zip(counts).map(probability).collect()
+    }
+}
+
+impl Probability {
+    fn of((name, is_gate): (String, bool), within: f64, [reached, of]: [u64; 2]) -> Self {
+        let (value, interval) = (reached as f64 / of as f64, wilson(reached as f64, of as f64));
+        Probability { name, is_gate, within, reached, of, value, interval }
+    }
+
+    /// The probability of ending in some way within a time since the release, in a run that ended at `end`: of particles by the time of their
+    /// release, with that of their end if they ended in this way.
+    pub fn of_end(
+        name: impl Into<String>,
+        within: f64,
+        particles: impl IntoIterator<Item = (f64, Option<f64>)>,
+        end: f64,
+    ) -> Self {
+        let period = Period { within, end };
+        let mut counts = [0, 0];
+        for (release, ended) in particles.into_iter().filter(|of| period.follows(of.0)) {
+            counts[0] += u64::from(ended.is_some_and(|ended| period.has(ended, release)));
+            counts[1] += 1;
+        }
+        Probability::of((name.into(), false), within, counts)
+    }
+}
+
+/// A time since the release, in a run that ended at a time.
+struct Period {
+    within: f64,
+    end: f64,
+}
+
+impl Period {
+    /// Times may be far from 0, and their differences rounded.
+    fn rounding(&self, time: f64) -> f64 {
+        1e-12 * self.within + 4.0 * f64::EPSILON * self.end.abs().max(time.abs())
+    }
+
+    /// Whether a particle could be followed that long.
+    fn follows(&self, release: f64) -> bool {
+        (self.end - release).abs() >= self.within - self.rounding(release)
+    }
+
+    /// Whether something happened in it.
+    fn has(&self, time: f64, release: f64) -> bool {
+        (time - release).abs() <= self.within + self.rounding(release)
     }
 }
 
@@ -125,5 +162,9 @@ mod tests {
         let found = passages.within(4.0, visitors, 10.0);
         assert_eq!(counts(&found), [[2, 3], [2, 3]]);
         assert_eq!((found[1].value, found[1].within), (2.0 / 3.0, 4.0));
+        // Ended after 2 and 6, in another way or not at all, and released too late.
+        let ends = [(0.0, Some(2.0)), (1.0, Some(7.0)), (1.0, None), (8.0, Some(9.0))];
+        let found = Probability::of_end("beached", 3.0, ends, 10.0);
+        assert_eq!((found.reached, found.of, found.is_gate), (1, 3, false));
     }
 }

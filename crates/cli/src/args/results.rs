@@ -247,8 +247,8 @@ pub enum DensityEdges {
 pub struct GatesArgs {
     /// Folder of a run with gates
     pub run: PathBuf,
-    /// Print the probability of getting to each gate within a time since the release, with its interval of confidence: a number, or
-    /// a duration such as "3 d"; can be repeated
+    /// Print the probability of getting to each gate, and of each way in which particles end, within a time since the release, with
+    /// its interval of confidence; also for a run without gates. A number, or a duration such as "3 d"; can be repeated
     #[arg(long, value_name = "TIME")]
     pub within: Vec<String>,
     /// Also write all crossings, one in a row, as `crossings.csv`

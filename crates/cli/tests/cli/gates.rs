@@ -175,3 +175,44 @@ fn surfaces_of_files_are_regions() {
     assert!((least - 0.1).abs() < 1e-6 && (most - 1.0).abs() < 1e-6, "{tip}");
     assert_eq!(found["connectivity"]["ended"], serde_json::json!([[0, 1], [0, 2]]));
 }
+
+/// From 0 to 10 at a speed of 1 + y, the particles at y = 1 and 0.5 leave after 4 to 5 and after 2/3.
+#[test]
+fn probabilities_are_of_gates_and_of_ends() {
+    let folder = traced();
+    let path = folder.path();
+    let found = json(path, &["gates", "out", "--within", "2", "--within", "4.5", "--json"]);
+    let within = found["within"].as_array().unwrap();
+    let rows: Vec<(&str, u64, u64)> = within
+        .iter()
+        .map(|of| {
+            let name = of["gate"].as_str().or(of["end"].as_str()).unwrap();
+            (name, of["reached"].as_u64().unwrap(), of["of"].as_u64().unwrap())
+        })
+        .collect();
+    let end = "exited x-high";
+    assert_eq!(
+        rows,
+        [
+            ("the strait", 1, 4),
+            ("bay", 2, 4),
+            (end, 1, 4),
+            ("the strait", 2, 4),
+            ("bay", 3, 4),
+            (end, 1, 4)
+        ]
+    );
+    let csv = std::fs::read_to_string(path.join("out/gates/within.csv")).unwrap();
+    assert!(
+        csv.contains("\nend,exited x-high,2.0,0.25,")
+            || csv.contains("\nend,exited x-high,2,0.25,"),
+        "{csv}"
+    );
+    // Without gates.
+    let set = ["run", "case.toml", "--overwrite", "--quiet", "--set", "gate=[]"];
+    assert!(burntrace(path, &set).status.success());
+    let shown = burntrace(path, &["gates", "out", "--within", "4.5"]);
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("exited x-high") && shown.contains("25.00 %"), "{shown}");
+    assert_refused(&burntrace(path, &["gates", "out"]), 2, &["has no gates", "--within"]);
+}

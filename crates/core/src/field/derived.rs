@@ -92,8 +92,8 @@ impl FromStr for Derived {
 ///
 /// On a grid, a derivative is that of the parabola through a node and its two neighbours (the two nearest at an edge), so that it is exact
 /// for quadratic functions; on a sphere it is by metres, with the terms that the turning axes add to derivatives of a velocity. On a mesh it
-/// is the mean of the cells around a point, each by its volume, and exact for linear functions; of values in cells it is that at the middle
-/// of the cell, of the means at its points. A velocity that is missing counts as 0, as at a coast.
+/// is the mean of the cells around a point, each by its volume; of values in cells it is that of the linear function that fits the cells around best, each by the
+/// inverse square of its distance. Both are exact for linear functions. A velocity that is missing counts as 0, as at a coast.
 ///
 /// ```
 /// use burntrace_core::{Derived, FrameSource, WithDerived};

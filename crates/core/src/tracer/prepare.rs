@@ -57,7 +57,8 @@ impl<'a> Tracer<'a> {
         }
         start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;
         if self.surroundings.seeds_outside == SeedsOutside::Error {
-            located::check_inside(self, seeds, &cells, "field (in its holes)")?;
+            let what = "field (in its holes; with `NotFinite::Land` they are land)";
+            located::check_inside(self, seeds, &cells, what)?;
         }
         let all = slots.as_ref().map_or(cells.len(), Slots::count);
         Ok(Prepared {

@@ -1,5 +1,7 @@
 //! Derivatives at the points or in the cells of a mesh.
 
+mod cells;
+
 use crate::{Floats, MeshSource};
 use burntrace_kernels::{CellKind, Placement};
 
@@ -17,18 +19,10 @@ pub(super) fn gradients(
         return None;
     }
     let width = 3 * components;
-    let at_points = match in_cells {
-        true => means(source, values, components),
-        false => (0..values.len()).map(|i| values.get(i)).collect(),
-    };
     if in_cells {
-        let of_cell = |cell: usize| {
-            let (kind, nodes) = (cells.kinds[cell], cells.nodes(cell));
-            let slopes = slopes((kind, nodes), kind.centre(), points, (&at_points, components));
-            slopes.map_or_else(|| vec![f64::NAN; width], |(_, slopes)| slopes)
-        };
-        return Some((0..cells.len()).flat_map(of_cell).collect());
+        return Some(cells::gradients((points, cells), values, components));
     }
+    let at_points: Vec<f64> = (0..values.len()).map(|i| values.get(i)).collect();
     let (mut sums, mut weights) = (vec![0.0; width * count], vec![0.0; count]);
     for (cell, kind) in cells.kinds.iter().enumerate() {
         let nodes = cells.nodes(cell);
@@ -53,23 +47,6 @@ pub(super) fn gradients(
 /// Whether a node is the apex of a pyramid, where two directions are one.
 fn is_apex(kind: CellKind, at: &[f64; 3]) -> bool {
     kind == CellKind::Pyramid && at[2] == 1.0
-}
-
-/// The means at the points of the values in the cells around.
-fn means(source: &impl MeshSource, values: &Floats, components: usize) -> Vec<f64> {
-    let (count, cells) = (source.points().len(), source.cells());
-    let (mut sums, mut counts) = (vec![0.0; components * count], vec![0_u32; count]);
-    for cell in 0..cells.len() {
-        for node in cells.nodes(cell).iter().map(|node| *node as usize) {
-            (0..components)
-                .for_each(|c| sums[components * node + c] += values.get(components * cell + c));
-            counts[node] += 1;
-        }
-    }
-    for (sums, count) in sums.chunks_exact_mut(components).zip(counts) {
-        sums.iter_mut().for_each(|sum| *sum /= f64::from(count));
-    }
-    sums
 }
 
 /// The derivatives at parametric coordinates of a cell, and the size of the cell there; `None` if it is flat, or values are missing.
