@@ -71,7 +71,10 @@ pub fn execute(args: &GatesArgs) -> Result<()> {
             json.insert("files".into(), json!(written));
             Value::Object(json)
         },
-        || text(&statistics, &unit) + &within_text(&within) + &lines_of(&written),
+        || {
+            let tables = text(&statistics, &unit) + &within_text(&within);
+            tables.trim_start().to_string() + &lines_of(&written)
+        },
     )
 }
 
