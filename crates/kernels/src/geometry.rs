@@ -12,7 +12,7 @@ pub struct GeometryTensors {
     /// Integers of those surfaces and of that land `[numbers]`, `i32`; at least one.
     pub numbers: Tensor<1, Int>,
     /// The drift and the diffusivity along x, y and z `[MOTION]`. A launch reads them from its
-    /// [`Segment`]; these have the gradients, if they are tracked.
+    /// [`Segment`](crate::Segment); these have the gradients, if they are tracked.
     pub motion: Tensor<1>,
 }
 
