@@ -31,6 +31,9 @@ pub fn passages_within(
     }
     let all = visitors(tracks, end)?;
     let visitors = || all.iter().map(|(visitor, _)| *visitor);
+    if within.is_empty() {
+        return Ok((passages.result(visitors()), Vec::new()));
+    }
     let ended = Status::ALL.into_iter().filter(|status| status.has_ended());
     let occurs = |status: &Status| all.iter().any(|(_, other)| other == status);
     let ended: Vec<Status> = ended.filter(occurs).collect();

@@ -35,6 +35,7 @@ mod surroundings;
 mod tally;
 mod tracer;
 mod tracks;
+mod vectors;
 mod walls;
 
 pub use burntrace_kernels::{

@@ -3,6 +3,7 @@
 //! Kernels use the tables of a mesh's kinds (`CellKind::table`), its connectivity, its neighbours
 //! and its [`Locator`]. [`Mesh::locate`] is the reference for their search.
 
+mod around;
 mod bounds;
 mod collapsed;
 mod faces;
@@ -22,6 +23,7 @@ mod survey;
 mod threads;
 mod uniform;
 
+pub(crate) use around::CellsAtPoints;
 pub use bounds::Bounds;
 pub(crate) use faces::{FacePoint, FacePosition, FaceSampler, gauss};
 pub use groups::{BoundaryCells, FaceGroup};
@@ -29,6 +31,7 @@ pub use input::Cells;
 pub(crate) use input::mean;
 pub use locate::Location;
 pub use locator::Locator;
+pub(crate) use merge::coincident;
 pub use order::Origins;
 pub(crate) use parts::OpenFace;
 pub(crate) use structure::Coordinates;

@@ -2,7 +2,7 @@
 
 use crate::{
     BoundaryCondition, Domain, Error, Precision, Result, Shape, Surroundings, field::bounding_box,
-    mesh::Mesh, patch, tracer::outline,
+    mesh::Mesh, patch, tracer::outline, vectors::length,
 };
 use burntrace_kernels::{MeshPatch, Triangles};
 
@@ -112,7 +112,6 @@ fn add_mesh(
 
 /// The distance of a point from the surface of a body.
 fn distance(shape: &Shape, p: [f64; 3]) -> f64 {
-    let length = |v: [f64; 3]| v.into_iter().fold(0.0, f64::hypot);
     match *shape {
         Shape::Sphere { centre, radius } => {
             (length([0, 1, 2].map(|d| p[d] - centre[d])) - radius).abs()

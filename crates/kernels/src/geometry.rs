@@ -73,3 +73,33 @@ pub(crate) fn tables<'a>(
 pub(crate) fn table_rows(obstacles: &[Obstacle], gates: &[GateShape]) -> usize {
     tables(obstacles, gates).map(|(rows, _)| rows.len()).sum()
 }
+
+/// Integers of a shape about its table, among those of obstacles and gates.
+pub(crate) const TABLE_INTS: usize = 6;
+
+/// The first row and the first integer of the table of a shape.
+pub(crate) struct TablePlace {
+    row: usize,
+    number: usize,
+}
+
+impl TablePlace {
+    /// The place of the first table, at a row.
+    pub fn starting_at(row: usize) -> Self {
+        TablePlace { row, number: 0 }
+    }
+
+    /// The integers of the shape whose table is here, and goes on to the next one.
+    pub fn of_next(&mut self, shape: &Shape) -> [i32; TABLE_INTS] {
+        let ([nx, ny, nz], triangles) = match shape {
+            Shape::Surface(surface) => (surface.nodes, surface.triangles().len()),
+            Shape::Land(land) => (land.cells(), 0),
+            _ => ([0; 3], 0),
+        };
+        let of_this = [nx, ny, nz, self.row, self.number, triangles].map(|n| n as i32);
+        let (rows, numbers) = shape.table();
+        self.row += rows.len();
+        self.number += numbers.len();
+        of_this
+    }
+}

@@ -113,6 +113,7 @@ pub struct WithDerived<S> {
     wanted: Vec<Derived>,
     arrays: Vec<FieldArray>,
     radius: Option<f64>,
+    mesh: Option<mesh::Shared>,
     /// Velocities of frames that are needed for derivatives in time.
     kept: BTreeMap<usize, Floats>,
     /// The derivatives by x, y and z at each node, of each of a number of components; `None` of a wrong number.
@@ -145,7 +146,7 @@ impl<S: MeshSource> WithDerived<S> {
     ///
     /// # Errors
     ///
-    /// As [`on_grid`](WithDerived::on_grid), and for velocities on faces or a radius.
+    /// As [`on_grid`](WithDerived::on_grid), for velocities on faces or a radius, and for a mesh that is not valid.
     pub fn on_mesh(source: S, wanted: &[Derived], radius: Option<f64>) -> Result<Self> {
         let what = match (source.placement(), radius) {
             (Placement::Faces, _) => Some("with velocities on faces"),
@@ -157,10 +158,11 @@ impl<S: MeshSource> WithDerived<S> {
                 "`{first}` follows from derivatives, which are not known on a mesh {what}; use a grid, or an array of the files"
             )));
         }
+        let shared = (!wanted.is_empty()).then(|| mesh::Shared::of(&source)).transpose()?;
         let gradients = |it: &Self, values: &Floats, components: usize| {
-            mesh::gradients(&it.source, values, components)
+            it.mesh.as_ref()?.gradients(&it.source, values, components)
         };
-        WithDerived::new(source, wanted, None, gradients)
+        Ok(WithDerived { mesh: shared, ..WithDerived::new(source, wanted, None, gradients)? })
     }
 }
 
@@ -199,7 +201,7 @@ impl<S: FrameSource> WithDerived<S> {
             arrays.push(FieldArray::new(name, derived.components(of)));
         }
         let (wanted, kept) = (wanted.to_vec(), BTreeMap::new());
-        Ok(WithDerived { source, wanted, arrays, radius, kept, gradients })
+        Ok(WithDerived { source, wanted, arrays, radius, mesh: None, kept, gradients })
     }
 
     /// A frame with the derived arrays. `by_time` has the derivatives of the velocity by time, if they are needed. Without them, a wrong

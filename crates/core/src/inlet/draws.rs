@@ -181,7 +181,7 @@ fn measure(
     let positions: Vec<[f64; 3]> = inside.iter().map(|i| batch[*i].position).collect();
     let mut out = 0;
     for (i, v) in inside.into_iter().zip(velocity(&positions)?) {
-        let speed = super::vectors::dot(v, patch.normal);
+        let speed = crate::vectors::dot(v, patch.normal);
         // An undefined velocity is no inflow.
         if speed.is_finite() {
             batch[i].inflow = speed.max(0.0);

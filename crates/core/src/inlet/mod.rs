@@ -6,7 +6,6 @@ mod normal;
 mod patch;
 mod polygon;
 mod positions;
-mod vectors;
 
 use crate::{Domain, Error, Face, Result, field::evaluate};
 use burn::tensor::Tensor;

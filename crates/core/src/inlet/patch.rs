@@ -1,8 +1,8 @@
 //! Plane figures of inlets, with local coordinates.
 
 use super::polygon::Polygon;
-use super::vectors::{across, cross, dot, length, minus, unit};
 use crate::field::AXES;
+use crate::vectors::{across, cross, dot, length, minus, unit};
 use crate::{Domain, Error, Face, Result};
 
 /// A figure in a plane, or a line segment.

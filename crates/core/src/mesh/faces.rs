@@ -10,6 +10,7 @@ use super::{
     shape::{Shape, apply, cross},
     structure::Mesh,
 };
+use crate::vectors::length;
 use burntrace_kernels::{CellKind, MeshPatch};
 
 /// Maximum distance by which a position is moved into its cell, as a fraction of the mesh's
@@ -310,8 +311,4 @@ impl Shape {
         let centre = self.kind.centre();
         [0, 1, 2].map(|k| centre[k] - at[k])
     }
-}
-
-fn length(v: [f64; 3]) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

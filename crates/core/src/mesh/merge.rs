@@ -1,7 +1,8 @@
 //! Merging of coincident points.
 
-use super::input::Cells;
+use super::input::{Cells, check_points};
 use super::threads::in_parts;
+use crate::Result;
 
 /// Points without repetition.
 pub(super) struct Merged {
@@ -95,6 +96,17 @@ pub(super) fn merge(points: &[[f64; 3]], tolerance: f64) -> Merged {
         merged.map.push(number);
     }
     merged
+}
+
+/// The number of each point, the same for those that a mesh merges.
+///
+/// # Errors
+///
+/// If the mesh is not valid.
+pub(crate) fn coincident(points: &[[f64; 3]], cells: &Cells) -> Result<Vec<u32>> {
+    check_points(points)?;
+    cells.check(points.len())?;
+    Ok(merge(points, tolerance(points, cells)).map)
 }
 
 /// Points in the cells of a lattice, as chains in a hash table. Collisions only cost time, because

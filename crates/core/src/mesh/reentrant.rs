@@ -9,6 +9,7 @@
 //! stay in it.
 
 use super::{bounds::Bounds, locator::Locator, shape::cross, structure::Mesh, threads::in_parts};
+use crate::vectors::{dot, minus};
 
 /// Heights above a plane below this part of the coordinates are rounding errors, also those of files in single precision.
 const ROUNDING: f64 = 1e-6;
@@ -20,14 +21,6 @@ struct BoundaryFace {
     normals: [[f64; 3]; 4],
     bounds: Bounds,
     is_curved: bool,
-}
-
-fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|d| a[d] - b[d])
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|d| a[d] * b[d]).sum()
 }
 
 impl BoundaryFace {

@@ -263,12 +263,11 @@ impl<'a> Prepared<'a> {
             && !is_tracked
             && !tracer.save.flow_map_gradient
             && stepper.sorts(schedule.span.steps);
+        let sorts_steps = sorts && stepper.takes_steps_alone();
         let max_steps = match (self.adjoint, stepper::max_steps(self.all, &device)) {
             (Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }), _) => steps,
             // Launches of one step need the order more than longer ones.
-            (_, steps) if sorts && stepper.takes_steps_alone() => {
-                steps.min(run::STEPS_BETWEEN_SORTS)
-            }
+            (_, steps) if sorts_steps => steps.min(run::STEPS_BETWEEN_SORTS),
             (_, steps) => steps,
         };
         let mut run = Run {

@@ -75,8 +75,7 @@ fn take<F: Real, S: Differentiable<F>>(tile: &mut Tile<F>, sampler: &S) {
 /// Takes the steps of a tile by a loop that is compiled for the scheme, unless the sampler is not worth it or the
 /// processor lacks the widest vectors.
 fn follow<F: Real, S: Differentiable<F>>(tile: &mut Tile<F>, sampler: &S) {
-    // Unit tests of this crate are compiled with one loop for all schemes.
-    if const { !S::IS_FAST || cfg!(test) } {
+    if const { !S::IS_FAST } {
         return lanes::dispatch(Follow::<F, S, AnyScheme>::new(tile, sampler));
     }
     if !lanes::are_widest() {

@@ -24,7 +24,7 @@ pub(crate) mod path {
         body::both::{allows, load, projected},
         cursor::both::{Carried, Cursor, along, begin, cover, deflect, in_box, removed},
         faces::both::{Crossing, Passage, face_normal, first_face, on_face, response, rounding_of},
-        gates::both::{Noting, Piece, note, note_exit, note_jump},
+        gates::both::{Noting, Piece, note, note_exit, note_jump, whole},
         mesh_path::both::{follow, go_back, leave},
         obstacles::both::{behind, first_hit, nearest_allowed},
         region::both::{CellHint, restore},
@@ -78,8 +78,7 @@ pub(crate) mod path {
         restore::<F>(hint);
         let mut events = 0i32;
         let mut continues = true;
-        let mut noted = from;
-        let mut noted_part = F::new(0.0_f32);
+        let mut noted = whole::<F>(from, to);
         while continues {
             let mut is_there = true;
             if comptime!(launch.features.bodies) {
@@ -96,19 +95,8 @@ pub(crate) mod path {
             }
             if comptime!(launch.features.gates) {
                 let face = select(is_there, cursor.crossed, -1i32);
-                let reached = on_face::<F>(launch, passage.position, face);
-                let part = select(cursor.is_last, F::new(1.0_f32), cursor.covered);
-                let piece = Piece::<F> { from: noted, to: reached, start: noted_part, end: part };
-                note::<F>(launch, &piece, noting, log);
-                if comptime!(launch.features.mesh) && passage.status == LEFT_MESH {
-                    let (position, which) = (passage.position, passage.which);
-                    note_exit::<F>(launch, position, which, part, noting, log);
-                }
-                if face >= 0 {
-                    note_jump::<F>(launch, reached, passage.position, part, noting, log);
-                }
-                noted = passage.position;
-                noted_part = part;
+                noted.end = select(cursor.is_last, F::new(1.0_f32), cursor.covered);
+                note_round::<F>(launch, &mut noted, &passage, face, noting, log);
             }
             continues = is_there || events == 0;
             // A correction of the start does not change the displacement.
@@ -139,6 +127,30 @@ pub(crate) mod path {
             passage.velocity = cursor.velocity + Vec3::<F>::new(left) * cursor.change;
         }
         passage
+    }
+
+    /// Notes the gates on the straight piece from where they were `noted` last to the end of a round, at which the path crosses a periodic face or none (-1).
+    fn note_round<F: Float>(
+        launch: &Launch<F>,
+        noted: &mut Piece<F>,
+        passage: &Passage<F>,
+        face: i32,
+        noting: &mut Noting<F>,
+        log: &mut GateLog<F>,
+    ) {
+        let position = passage.position;
+        let reached = on_face::<F>(launch, position, face);
+        let (start, part) = (noted.start, noted.end);
+        let piece = Piece::<F> { from: noted.from, to: reached, start, end: part };
+        note::<F>(launch, &piece, noting, log);
+        if comptime!(launch.features.mesh) && passage.status == LEFT_MESH {
+            note_exit::<F>(launch, position, passage.which, part, noting, log);
+        }
+        if face >= 0 {
+            note_jump::<F>(launch, reached, position, part, noting, log);
+        }
+        noted.from = position;
+        noted.start = part;
     }
 
     /// What the record of a particle stores of where it is or ended: the index of an obstacle, a face

@@ -5,6 +5,7 @@ use super::layout::Layout;
 use crate::{
     Adaptive, Boundary, Face, FieldShape, FormulaShape, FormulaStart, GateShape, MeshPatch,
     Obstacle, ReinjectionRules, Segment, Shape, Status,
+    geometry::{TABLE_INTS, TablePlace},
     obstacle::{BLOCK, SHAPE_NUMBERS},
     random::halves,
     reinjection::STATUS_CODES,
@@ -130,31 +131,6 @@ pub(crate) const BODY_INTS: usize = 10;
 pub(crate) const BODY_TURN: usize = 2;
 pub(crate) const BODY_END: usize = 3;
 
-/// The last of these integers, which are those of a table.
-const TABLE_INTS: usize = 6;
-
-/// The first row and the first integer of the table of a shape.
-struct TablePlace {
-    row: usize,
-    number: usize,
-}
-
-impl TablePlace {
-    /// The integers of the shape whose table is here, and goes on to the next one.
-    fn of_next(&mut self, shape: &Shape) -> [i32; TABLE_INTS] {
-        let ([nx, ny, nz], triangles) = match shape {
-            Shape::Surface(surface) => (surface.nodes, surface.triangles().len()),
-            Shape::Land(land) => (land.cells(), 0),
-            _ => ([0; 3], 0),
-        };
-        let of_this = [nx, ny, nz, self.row, self.number, triangles].map(|n| n as i32);
-        let (rows, numbers) = shape.table();
-        self.row += rows.len();
-        self.number += numbers.len();
-        of_this
-    }
-}
-
 /// The two buffers on the host.
 pub(crate) struct Tables {
     pub floats: Vec<f64>,
@@ -267,7 +243,7 @@ impl Tables {
         ints[OBSTACLES_AT] = ints.len() as i32;
         ints[SHAPES_AT] = floats.len() as i32;
         ints.push(obstacles.len() as i32);
-        let mut place = TablePlace { row, number: 0 };
+        let mut place = TablePlace::starting_at(row);
         for obstacle in obstacles {
             let (shape, response) = (&obstacle.shape, obstacle.response());
             floats.extend(shape.numbers());

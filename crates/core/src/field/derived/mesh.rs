@@ -2,46 +2,81 @@
 
 mod cells;
 
-use crate::{Floats, MeshSource};
+use crate::{Floats, MeshSource, Result, mesh::coincident, vectors::cross};
 use burntrace_kernels::{CellKind, Placement};
+use cells::Around;
 
-/// The derivatives by x, y and z of each component at each point or in each cell, or `None` for a wrong number of values. Values that are
-/// missing leave their cells out.
-pub(super) fn gradients(
+/// What derivatives on a mesh need to know of it in all frames.
+#[derive(Clone, Debug)]
+pub(super) enum Shared {
+    /// The number of each point, the same for points that coincide, as in files in pieces.
+    Nodes(Vec<u32>),
+    Cells(Around),
+}
+
+impl Shared {
+    /// # Errors
+    ///
+    /// If the mesh is not valid.
+    pub fn of(source: &impl MeshSource) -> Result<Self> {
+        let numbers = coincident(source.points(), source.cells())?;
+        Ok(match source.placement() {
+            Placement::Cells => {
+                Shared::Cells(Around::new(source.points(), source.cells(), &numbers))
+            }
+            Placement::Nodes | Placement::Faces => Shared::Nodes(numbers),
+        })
+    }
+
+    /// The derivatives by x, y and z of each component at each point or in each cell, or `None` for a wrong number of values. Values that are
+    /// missing leave their cells out.
+    pub fn gradients(
+        &self,
+        source: &impl MeshSource,
+        values: &Floats,
+        components: usize,
+    ) -> Option<Vec<f64>> {
+        let count = match self {
+            Shared::Nodes(numbers) => numbers.len(),
+            Shared::Cells(around) => around.count(),
+        };
+        let is_whole = values.len() == count * components;
+        is_whole.then(|| match self {
+            Shared::Nodes(numbers) => at_points(source, numbers, values, components),
+            Shared::Cells(around) => around.gradients(values, components),
+        })
+    }
+}
+
+fn at_points(
     source: &impl MeshSource,
+    numbers: &[u32],
     values: &Floats,
     components: usize,
-) -> Option<Vec<f64>> {
-    let (points, cells) = (source.points(), source.cells());
-    let in_cells = source.placement() == Placement::Cells;
-    let count = if in_cells { cells.len() } else { points.len() };
-    if values.len() != count * components {
-        return None;
-    }
-    let width = 3 * components;
-    if in_cells {
-        return Some(cells::gradients((points, cells), values, components));
-    }
-    let at_points: Vec<f64> = (0..values.len()).map(|i| values.get(i)).collect();
-    let (mut sums, mut weights) = (vec![0.0; width * count], vec![0.0; count]);
+) -> Vec<f64> {
+    let (points, cells, width) = (source.points(), source.cells(), 3 * components);
+    let values: Vec<f64> = (0..values.len()).map(|i| values.get(i)).collect();
+    let (mut sums, mut weights) = (vec![0.0; width * points.len()], vec![0.0; points.len()]);
     for (cell, kind) in cells.kinds.iter().enumerate() {
         let nodes = cells.nodes(cell);
         for (node, at) in nodes.iter().zip(kind.table().nodes) {
             let at = if is_apex(*kind, at) { kind.centre() } else { *at };
             if let Some((weight, slopes)) =
-                slopes((*kind, nodes), at, points, (&at_points, components))
+                slopes((*kind, nodes), at, points, (&values, components))
             {
-                let i = *node as usize;
+                let i = numbers[*node as usize] as usize;
                 weights[i] += weight;
                 let sum = &mut sums[width * i..width * (i + 1)];
                 sum.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += weight * slope);
             }
         }
     }
-    for (slopes, weight) in sums.chunks_exact_mut(width).zip(&weights) {
-        slopes.iter_mut().for_each(|slope| *slope /= weight);
-    }
-    Some(sums)
+    let of_point = |number: &u32| {
+        let (i, sums) = (*number as usize, &sums);
+        let weight = weights[i];
+        (width * i..width * (i + 1)).map(move |k| sums[k] / weight)
+    };
+    numbers.iter().flat_map(of_point).collect()
 }
 
 /// Whether a node is the apex of a pyramid, where two directions are one.
@@ -85,8 +120,4 @@ fn slopes(
         }
     }
     slopes.iter().all(|slope| slope.is_finite()).then_some((size.abs(), slopes))
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

@@ -220,7 +220,8 @@ fn values_in_cells_give_the_slopes_between_them() {
     }
 }
 
-/// Sheared cubes of 3 x 3 x 3, in all of which a linear flow has its arrays, at walls, edges and corners.
+/// Sheared cubes of 3 x 3 x 3, in all of which a linear flow has its arrays, at walls, edges and corners; also where each cube has points of
+/// its own, as in files in pieces.
 #[test]
 fn linear_flow_has_exact_arrays_in_cells() {
     let (mut points, mut cells) = (Vec::new(), Cells { offsets: vec![0], ..Cells::default() });
@@ -235,19 +236,49 @@ fn linear_flow_has_exact_arrays_in_cells() {
             cells.offsets.push(cells.connectivity.len() as u32);
         }
     }
-    let middles: Vec<[f64; 3]> = (0..27).map(|cell| cells.centre(cell, &points)).collect();
+    let own: Vec<[f64; 3]> = cells.connectivity.iter().map(|at| points[*at as usize]).collect();
+    let apart = Cells { connectivity: (0..own.len() as u32).collect(), ..cells.clone() };
+    for (points, cells) in [(points, cells), (own, apart)] {
+        let flow: Velocity = |[x, y, z], _| [y, 2.0 * z - x, 0.5 * x];
+        let middles: Vec<[f64; 3]> = (0..27).map(|cell| cells.centre(cell, &points)).collect();
+        let empty = [Vec::new(), Vec::new(), Vec::new()];
+        let source = made(empty, middles, Placement::Cells, flow);
+        let source = Made { cells, points, ..source };
+        let wanted = [Derived::Vorticity, Derived::ShearRate];
+        let mut source = WithDerived::on_mesh(source, &wanted, None).unwrap();
+        let data = source.read(0).unwrap();
+        for cell in 0..27 {
+            let [x, y, z] = data.arrays[1].vector(cell);
+            assert_near(x, -2.0, "x");
+            assert_near(y, -0.5, "y");
+            assert_near(z, -2.0, "z");
+            assert_near(data.arrays[2].get(cell), (4.0_f64 + 0.25).sqrt(), "shear rate");
+        }
+    }
+}
+
+/// Two cubes with points of their own, between which the slope of a value changes: where they meet it is the mean, on both.
+#[test]
+fn points_that_coincide_have_one_derivative() {
+    let mut points = Vec::new();
+    for start in [0.0, 1.0] {
+        let corner = |n: u32| [start + f64::from(n % 2), f64::from(n / 2 % 2), f64::from(n / 4)];
+        points.extend((0..8).map(corner));
+    }
+    let cells = Cells {
+        kinds: vec![CellKind::Voxel; 2],
+        offsets: vec![0, 8, 16],
+        connectivity: (0..16).collect(),
+    };
     let empty = [Vec::new(), Vec::new(), Vec::new()];
-    let source = made(empty, middles, Placement::Cells, |[x, y, z], _| [y, 2.0 * z - x, 0.5 * x]);
-    let source = Made { cells, points, ..source };
-    let wanted = [Derived::Vorticity, Derived::ShearRate];
-    let mut source = WithDerived::on_mesh(source, &wanted, None).unwrap();
+    let source = made(empty, points.clone(), Placement::Nodes, |[x, ..], _| {
+        [x.max(1.0 + 3.0 * (x - 1.0)), 0.0, 0.0]
+    });
+    let mut source =
+        WithDerived::on_mesh(Made { cells, ..source }, &[Derived::Divergence], None).unwrap();
     let data = source.read(0).unwrap();
-    for cell in 0..27 {
-        let [x, y, z] = data.arrays[1].vector(cell);
-        assert_near(x, -2.0, "x");
-        assert_near(y, -0.5, "y");
-        assert_near(z, -2.0, "z");
-        assert_near(data.arrays[2].get(cell), (4.0_f64 + 0.25).sqrt(), "shear rate");
+    for (i, [x, ..]) in points.into_iter().enumerate() {
+        assert_near(data.arrays[1].get(i), [1.0, 2.0, 3.0][x as usize], "divergence");
     }
 }
 

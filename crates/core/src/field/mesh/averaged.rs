@@ -3,47 +3,30 @@
 use crate::{
     Floats, FrameData, FrameSource, MeshSource, SourceError,
     field::source::describe_as,
-    mesh::{Mesh, Origins},
+    mesh::{CellsAtPoints, Mesh, Origins},
 };
 
 /// A source of velocities at the points of a mesh: the means of the adjacent cells.
 pub(super) struct Averaged<S> {
     source: S,
-    /// Start of each point's cells in `cells`, followed by the length of `cells`.
-    starts: Vec<usize>,
-    /// Cell indices in the source.
-    cells: Vec<usize>,
+    around: CellsAtPoints,
+    /// Index of each cell in the source.
+    origins: Vec<usize>,
 }
 
 impl<S> Averaged<S> {
     pub fn new(source: S, mesh: &Mesh, origins: &Origins) -> Self {
-        let connectivity = &mesh.cells().connectivity;
-        let mut starts = vec![0; mesh.points().len() + 1];
-        for node in connectivity {
-            starts[*node as usize + 1] += 1;
-        }
-        for point in 1..starts.len() {
-            starts[point] += starts[point - 1];
-        }
-        let mut next = starts.clone();
-        let mut cells = vec![0; connectivity.len()];
-        for (cell, origin) in origins.cells.iter().enumerate() {
-            for node in mesh.cells().nodes(cell) {
-                let at = &mut next[*node as usize];
-                cells[*at] = *origin;
-                *at += 1;
-            }
-        }
-        Averaged { source, starts, cells }
+        let around = CellsAtPoints::new(mesh.points().len(), mesh.cells());
+        Averaged { source, around, origins: origins.cells.clone() }
     }
 
     /// The means at each point of an array with a number of components in each cell.
     fn means(&self, components: usize, number: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut means = Vec::with_capacity(components * (self.starts.len() - 1));
-        for ends in self.starts.windows(2) {
-            let around = &self.cells[ends[0]..ends[1]];
+        let mut means = Vec::new();
+        for around in self.around.each() {
             means.extend((0..components).map(|d| {
-                let sum: f64 = around.iter().map(|cell| number(components * cell + d)).sum();
+                let origins = around.iter().map(|cell| self.origins[*cell as usize]);
+                let sum: f64 = origins.map(|cell| number(components * cell + d)).sum();
                 sum / around.len() as f64
             }));
         }

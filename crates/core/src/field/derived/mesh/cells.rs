@@ -1,34 +1,69 @@
 //! Derivatives of values in cells.
 
-use crate::{Floats, mesh::Cells};
+use crate::{
+    Floats,
+    mesh::{Cells, CellsAtPoints},
+    vectors::{dot, minus},
+};
 use rayon::prelude::*;
 
 /// Directions in which the centres around a cell spread less than this part of the whole are none: nothing changes along them.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// The derivatives by x, y and z of each component in each cell: those of the linear function that fits the differences from the cells that
-/// share a point with it best, each by the inverse square of its distance. They are exact for linear functions, at walls, too, and 0 along directions in which there is
-/// no other cell. A value that is missing is left out.
-pub(super) fn gradients(
-    (points, cells): (&[[f64; 3]], &Cells),
-    values: &Floats,
-    components: usize,
-) -> Vec<f64> {
-    let all = 0..cells.len();
-    let centres: Vec<[f64; 3]> =
-        all.clone().into_par_iter().map(|cell| cells.centre(cell, points)).collect();
-    let around = CellsAround::new(points.len(), cells);
-    let value = |cell: usize, c: usize| values.get(components * cell + c);
-    let of_cell = |cell: usize| {
+/// The centres of cells, and which cells are around each.
+#[derive(Clone, Debug)]
+pub(in crate::field::derived) struct Around {
+    centres: Vec<[f64; 3]>,
+    /// The cells, whose nodes are the numbers of points.
+    cells: Cells,
+    at_points: CellsAtPoints,
+}
+
+impl Around {
+    /// Of cells, by the number of each point.
+    pub fn new(points: &[[f64; 3]], cells: &Cells, numbers: &[u32]) -> Self {
+        let all = (0..cells.len()).into_par_iter();
+        let centres = all.map(|cell| cells.centre(cell, points)).collect();
+        let mut cells = cells.clone();
+        cells.connectivity.iter_mut().for_each(|node| *node = numbers[*node as usize]);
+        let at_points = CellsAtPoints::new(points.len(), &cells);
+        Around { centres, cells, at_points }
+    }
+
+    /// Number of cells.
+    pub fn count(&self) -> usize {
+        self.centres.len()
+    }
+
+    /// The other cells that share a point with one, each once.
+    fn of(&self, cell: usize) -> impl Iterator<Item = usize> {
+        let at = |point: &u32| self.at_points.at(*point as usize);
+        let mut all: Vec<u32> = self.cells.nodes(cell).iter().flat_map(at).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into_iter().map(|other| other as usize).filter(move |other| *other != cell)
+    }
+
+    /// The derivatives by x, y and z of each component in each cell: those of the linear function that fits the differences from the cells that
+    /// share a point with it best, each by the inverse square of its distance. They are exact for linear functions, at walls, too, and 0 along directions in which there is
+    /// no other cell. A value that is missing is left out.
+    pub fn gradients(&self, values: &Floats, components: usize) -> Vec<f64> {
+        let all = (0..self.count()).into_par_iter();
+        all.flat_map_iter(|cell| self.gradient(cell, values, components)).collect()
+    }
+
+    fn gradient(&self, cell: usize, values: &Floats, components: usize) -> Vec<f64> {
+        let value = |cell: usize, c: usize| values.get(components * cell + c);
+        let is_missing = |cell: usize| (0..components).any(|c| value(cell, c).is_nan());
         let mut slopes = vec![f64::NAN; 3 * components];
-        if (0..components).any(|c| value(cell, c).is_nan()) {
+        if is_missing(cell) {
             return slopes;
         }
         let (mut spread, mut sums) = ([[0.0; 3]; 3], vec![[0.0; 3]; components]);
-        for other in around.of(cells, cell) {
-            let arm = [0, 1, 2].map(|d| centres[other][d] - centres[cell][d]);
+        for other in self.of(cell).filter(|other| !is_missing(*other)) {
+            let arm = minus(self.centres[other], self.centres[cell]);
             let weight = 1.0 / dot(arm, arm);
-            if !weight.is_finite() || (0..components).any(|c| value(other, c).is_nan()) {
+            if !weight.is_finite() {
                 continue;
             }
             (0..3).for_each(|i| (0..3).for_each(|j| spread[i][j] += weight * arm[i] * arm[j]));
@@ -38,58 +73,17 @@ pub(super) fn gradients(
             }
         }
         let (sizes, directions) = axes(spread);
-        let least = NEGLIGIBLE * sizes.iter().fold(0.0, |most: f64, size| most.max(*size));
+        let least = NEGLIGIBLE * sizes.into_iter().fold(0.0, f64::max);
+        let spanned = sizes.iter().zip(&directions).filter(|(size, _)| **size > least);
         for (slopes, sum) in slopes.as_chunks_mut::<3>().0.iter_mut().zip(sums) {
             *slopes = [0.0; 3];
-            for (size, direction) in
-                sizes.iter().zip(&directions).filter(|(size, _)| **size > least)
-            {
+            for (size, direction) in spanned.clone() {
                 let along = dot(sum, *direction) / size;
                 (0..3).for_each(|d| slopes[d] += along * direction[d]);
             }
         }
         slopes
-    };
-    all.into_par_iter().flat_map_iter(of_cell).collect()
-}
-
-/// The cells at each point, one point after another.
-struct CellsAround {
-    starts: Vec<u32>,
-    cells: Vec<u32>,
-}
-
-impl CellsAround {
-    fn new(points: usize, cells: &Cells) -> Self {
-        let mut starts = vec![0; points + 1];
-        cells.connectivity.iter().for_each(|point| starts[*point as usize + 1] += 1);
-        (0..points).for_each(|point| starts[point + 1] += starts[point]);
-        let (mut next, mut at) = (starts.clone(), vec![0; cells.connectivity.len()]);
-        for cell in 0..cells.len() {
-            for point in cells.nodes(cell) {
-                let place = &mut next[*point as usize];
-                at[*place as usize] = cell as u32;
-                *place += 1;
-            }
-        }
-        CellsAround { starts, cells: at }
     }
-
-    /// The other cells that share a point with one, each once.
-    fn of(&self, cells: &Cells, cell: usize) -> impl Iterator<Item = usize> {
-        let at = |point: &u32| {
-            let point = *point as usize;
-            &self.cells[self.starts[point] as usize..self.starts[point + 1] as usize]
-        };
-        let mut all: Vec<u32> = cells.nodes(cell).iter().flat_map(at).copied().collect();
-        all.sort_unstable();
-        all.dedup();
-        all.into_iter().map(|other| other as usize).filter(move |other| *other != cell)
-    }
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|d| a[d] * b[d]).sum()
 }
 
 /// The eigenvalues and eigenvectors of a symmetric matrix, by Jacobi's rotations (Golub and Van Loan, *Matrix Computations*, 8.5).

@@ -1,23 +1,23 @@
 //! Vector algebra.
 
-pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+pub(crate) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+pub(crate) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-pub(super) fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+pub(crate) fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|d| a[d] - b[d])
 }
 
-pub(super) fn length(a: [f64; 3]) -> f64 {
+pub(crate) fn length(a: [f64; 3]) -> f64 {
     dot(a, a).sqrt()
 }
 
 /// The unit vector in the same direction; `None` for a zero or infinite vector.
-pub(super) fn unit(a: [f64; 3]) -> Option<[f64; 3]> {
+pub(crate) fn unit(a: [f64; 3]) -> Option<[f64; 3]> {
     let largest = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return None;
@@ -30,7 +30,7 @@ pub(super) fn unit(a: [f64; 3]) -> Option<[f64; 3]> {
 
 /// Two unit vectors orthogonal to a unit vector and to each other, right-handed in the order
 /// (first, second, given). A normal along an axis gives exact zeros.
-pub(super) fn across(normal: [f64; 3]) -> [[f64; 3]; 2] {
+pub(crate) fn across(normal: [f64; 3]) -> [[f64; 3]; 2] {
     // The axis farthest from the normal gives the longest cross product.
     let far = (0..3).fold(0, |d, e| if normal[e].abs() < normal[d].abs() { e } else { d });
     let axis = std::array::from_fn(|d| f64::from(u8::from(d == far)));
