@@ -110,6 +110,7 @@ fn draw(paths: &[Vec<[f64; 3]>], path: &std::path::Path) -> Result<(), burntrace
         name: "iteration".into(),
         unit: String::new(),
         values: (0..saves).flat_map(|_| (0..paths.len()).map(|i| i as f32)).collect(),
+        ..Attribute::default()
     };
     let trajectories = Trajectories {
         times: (0..saves).map(|k| TIME * k as f64 / (saves - 1) as f64).collect(),

@@ -113,9 +113,10 @@ fn draw(clouds: [&Tracks; 2], path: &std::path::Path) -> Result<(), burntrace::p
     let numbers: Vec<f64> = positions.into_data().iter::<f64>().collect();
     let is_computed = (0..particles).map(|i| if i < shown { 0.0 } else { 1.0 });
     let cloud = Attribute {
-        name: "0 observed, 1 computed".into(),
+        name: "cloud".into(),
         unit: String::new(),
         values: (0..saves).flat_map(|_| is_computed.clone()).collect(),
+        categories: ["observed", "computed"].map(String::from).into(),
     };
     let trajectories = Trajectories {
         times: (0..saves).map(|k| OBSERVED_EVERY * k as f64).collect(),

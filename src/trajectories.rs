@@ -12,8 +12,13 @@
 //! ```
 
 mod slots;
+mod status;
+mod streaklines;
 
-use crate::{ParticleInstance, sphere};
+pub use status::{STATUS, end_positions};
+pub use streaklines::streaklines;
+
+use crate::{ParticleInstance, Status, sphere};
 use burntrace_io::tracks::Units;
 use burntrace_io::{ParticleState, ParticleTimes, Result, SavedStates, Tracks};
 use burntrace_plot::{Attribute, PartialLine, Trajectories};
@@ -44,8 +49,8 @@ pub fn sample(
     sample_with_arrays(tracks, domain, [particles, saves], &[])
 }
 
-/// As [`sample`], of at most a number of particles and saves, with arrays that are sampled or add up along the tracks as further attributes to
-/// colour them by: the numbers of scalars, and the magnitudes of vectors and tensors.
+/// As [`sample`], of at most a number of particles and saves, with further attributes to colour them by: arrays that are sampled or add up
+/// along the tracks (the numbers of scalars, and the magnitudes of vectors and tensors), and [`STATUS`].
 ///
 /// # Errors
 ///
@@ -73,21 +78,26 @@ pub fn sample_with_arrays(
             rows.add(&state, image, velocity.as_ref().map(|all| all[slot]), &clock);
         }
         rows.end(tracks.times()[save]);
-        for (name, values) in arrays.iter().zip(&mut of_arrays) {
+        for (name, values) in arrays.iter().zip(&mut of_arrays).filter(|(name, _)| **name != STATUS)
+        {
             let all = tracks.array(name, save)?;
             let width = all.len() / tracks.num_particles().max(1);
             let of_slot = |slot: &usize| magnitude(&all[width * slot..width * (slot + 1)]);
             values.extend(slots.iter().map(of_slot));
         }
     }
+    let status = arrays.contains(&STATUS).then(|| status::at_ends(&rows, &slots));
     let codes = std::mem::take(&mut rows.codes);
     let mut trajectories = rows.into_trajectories(tracks, slots);
+    let units = tracks.units();
     let attribute = |(name, values): (&&str, Vec<f32>)| Attribute {
         name: name.to_string(),
-        unit: String::new(),
+        unit: units.of_array(name),
         values,
+        ..Attribute::default()
     };
-    trajectories.attributes.extend(arrays.iter().zip(of_arrays).map(attribute));
+    let of_arrays = arrays.iter().zip(of_arrays).filter(|(name, _)| **name != STATUS);
+    trajectories.attributes.extend(of_arrays.map(attribute).chain(status));
     trajectories.domain = with_longitudes(domain, &trajectories.position, tracks.units());
     trajectories.run_size[0] = located.len();
     trajectories.not_located = not_located;
@@ -130,7 +140,7 @@ pub fn num_located(tracks: &Tracks) -> Result<usize> {
 /// Release and end positions of particle instances.
 struct InstanceEnds {
     /// By slot and generation, of runs that re-use slots.
-    instances: HashMap<(usize, i32), [[f64; 3]; 2]>,
+    instances: HashMap<(usize, i32), ([[f64; 3]; 2], Status)>,
     /// By slot, of seeds; NaN in other slots.
     seeds: Vec<[f64; 3]>,
 }
@@ -140,23 +150,25 @@ impl InstanceEnds {
         let chosen: HashSet<usize> = slots.iter().copied().collect();
         let mut instances = HashMap::new();
         for instance in tracks.instances().into_iter().flatten() {
-            let ParticleInstance { slot, generation, release_position, end_position, .. } =
-                instance?;
+            let ParticleInstance {
+                slot, generation, release_position, end_position, status, ..
+            } = instance?;
             if chosen.contains(&slot) {
-                instances.insert((slot, generation as i32), [release_position, end_position]);
+                let positions = [release_position, end_position];
+                instances.insert((slot, generation as i32), (positions, status));
             }
         }
         Ok(InstanceEnds { instances, seeds: tracks.release_positions(0..tracks.num_particles())? })
     }
 
     fn release(&self, slot: usize, generation: i32) -> Option<[f64; 3]> {
-        let of_instance = self.instances.get(&(slot, generation)).map(|[release, _]| *release);
+        let of_instance = self.instances.get(&(slot, generation)).map(|([release, _], _)| *release);
         let of_seed = || self.seeds.get(slot).filter(|_| generation == 0).copied();
         of_instance.or_else(of_seed)
     }
 
     fn end(&self, slot: usize, generation: i32) -> Option<[f64; 3]> {
-        self.instances.get(&(slot, generation)).map(|[_, end]| *end)
+        self.instances.get(&(slot, generation)).map(|([_, end], _)| *end)
     }
 }
 
@@ -182,6 +194,7 @@ struct Rows {
     joined: Vec<bool>,
     active: Vec<bool>,
     codes: Vec<u8>,
+    generations: Vec<i32>,
     speed: Vec<f32>,
     age: Vec<f32>,
     time: Vec<f32>,
@@ -203,6 +216,7 @@ impl Rows {
             joined: Vec::new(),
             active: Vec::new(),
             codes: Vec::new(),
+            generations: Vec::new(),
             speed: Vec::new(),
             age: Vec::new(),
             time: Vec::new(),
@@ -294,6 +308,7 @@ impl Rows {
         self.joined.push(before.is_some_and(|before| before.image == image));
         self.active.push(is_active);
         self.codes.push(state.status.code() as u8);
+        self.generations.push(if is_there { state.generation } else { -1 });
         self.speed.push(if_there(speed));
         self.age.push(if_there(clock.age(state)));
         self.time.push(if_there(time));
@@ -332,6 +347,7 @@ impl Rows {
             name: name.into(),
             unit: unit.into(),
             values,
+            ..Attribute::default()
         };
         Trajectories {
             times: self.times,

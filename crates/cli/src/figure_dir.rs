@@ -14,20 +14,45 @@ pub fn plot_error(error: Error) -> anyhow::Error {
     }
 }
 
-/// A folder of figures in one file format.
+/// The formats of picture files.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Formats {
+    pub svg: bool,
+    pub pdf: bool,
+}
+
+impl Formats {
+    /// The extensions: PNG files if no other format is wanted.
+    fn extensions(self) -> Vec<&'static str> {
+        let vector = [(self.svg, "svg"), (self.pdf, "pdf")];
+        match vector
+            .into_iter()
+            .filter(|(is_wanted, _)| *is_wanted)
+            .map(|(_, name)| name)
+            .collect::<Vec<_>>()
+        {
+            none if none.is_empty() => vec!["png"],
+            wanted => wanted,
+        }
+    }
+}
+
+/// A folder of figures.
 pub struct FigureDir {
     folder: PathBuf,
-    extension: &'static str,
-    /// The files written so far, in order.
+    extensions: Vec<&'static str>,
+    /// The files written so far, in order, in the first format.
     pub written: Vec<PathBuf>,
+    /// Those in further formats.
+    pub others: Vec<PathBuf>,
 }
 
 impl FigureDir {
     /// Creates the folder if it does not exist.
-    pub fn at(folder: &Path, svg: bool) -> Result<FigureDir> {
+    pub fn at(folder: &Path, formats: Formats) -> Result<FigureDir> {
         folder::make(folder)?;
-        let extension = if svg { "svg" } else { "png" };
-        Ok(FigureDir { folder: folder.into(), extension, written: Vec::new() })
+        let extensions = formats.extensions();
+        Ok(FigureDir { folder: folder.into(), extensions, written: Vec::new(), others: Vec::new() })
     }
 
     /// The path of a file in the folder.
@@ -37,12 +62,16 @@ impl FigureDir {
 
     /// Writes a picture. `name` has no extension.
     pub fn add(&mut self, name: &str, picture: &Picture) -> Result<()> {
-        let path = self.folder.join(format!("{name}.{}", self.extension));
-        io::write_beside(&path, |part| match self.extension {
-            "svg" => picture.write_svg(part).map_err(plot_error),
-            _ => picture.write_png(part).map_err(plot_error),
-        })?;
-        self.written.push(path);
+        for (number, extension) in self.extensions.iter().enumerate() {
+            let path = self.folder.join(format!("{name}.{extension}"));
+            io::write_beside(&path, |part| match *extension {
+                "svg" => picture.write_svg(part).map_err(plot_error),
+                "pdf" => picture.write_pdf(part).map_err(plot_error),
+                _ => picture.write_png(part).map_err(plot_error),
+            })?;
+            let written = if number == 0 { &mut self.written } else { &mut self.others };
+            written.push(path);
+        }
         Ok(())
     }
 }

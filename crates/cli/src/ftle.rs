@@ -2,7 +2,7 @@
 
 use crate::{
     args::{FtleArgs, OutputArgs},
-    figure_dir::FigureDir,
+    figure_dir::{FigureDir, Formats},
     file::{Misuse, SeedShape, Seeds},
     folder::DOMAIN,
     format::twelve_digits,
@@ -29,7 +29,7 @@ pub fn execute(args: &FtleArgs) -> Result<()> {
         values.map_err(|error| anyhow!("cannot read results from the device: {error:?}"))?;
     refuse_undefined(&ftle, &values, save)?;
     let folder = results.out(args.out.as_deref(), "ftle")?;
-    let mut figures = FigureDir::at(&folder, false)?;
+    let mut figures = FigureDir::at(&folder, Formats::default())?;
     let name = format!("ftle_{save:05}");
     let image = image(&ftle, &values, results.tracks.times()[save]);
     let path = folder.join(&name).with_extension("vti");

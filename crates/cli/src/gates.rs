@@ -2,8 +2,8 @@
 
 use crate::{
     args::{GatesArgs, lines_of},
-    figure_dir::FigureDir,
-    file::{self, Misuse},
+    figure_dir::{FigureDir, Formats},
+    file::Misuse,
     format::{count, csv_cell, csv_number, six_digits},
     job,
     results::Results,
@@ -26,11 +26,12 @@ use std::{
 pub fn execute(args: &GatesArgs) -> Result<()> {
     let results = Results::open(&args.run)?;
     let (gates, domain, end) = known(&results, !args.within.is_empty())?;
-    let times = lengths(&args.within, &results)?;
+    let time = |text: &String| results.duration("--within", text);
+    let times: Vec<f64> = args.within.iter().map(time).collect::<Result<_>>()?;
     let (statistics, within) =
         gates::passages_within(&results.tracks, gates, (&domain, end), &times)?;
     let folder = results.out(args.out.as_deref(), "gates")?;
-    let mut figures = FigureDir::at(&folder, false)?;
+    let mut figures = FigureDir::at(&folder, Formats::default())?;
     let mut written = Vec::new();
     let mut table = |name: &str, text: String| -> Result<()> {
         let path = folder.join(name);
@@ -110,27 +111,6 @@ fn known(results: &Results, asks_for_ends: bool) -> Result<(Vec<Gate>, Domain, f
     let last = results.tracks.times().last().copied();
     let end = results.summary["time"].as_f64().or(last).unwrap_or(f64::NAN);
     Ok((gates.unwrap_or_default(), domain, end))
-}
-
-/// Times since the release, in the unit of the run.
-fn lengths(given: &[String], results: &Results) -> Result<Vec<f64>> {
-    let unit = results.units().time;
-    let length = |text: &String| {
-        let time = file::length(text)
-            .map_err(|reason| Misuse::error(format!("--within {text}: {reason}")))?;
-        if !(time >= 0.0 && time.is_finite()) {
-            return Err(Misuse::error(format!(
-                "--within is {text}; give a finite time of 0 or more"
-            )));
-        }
-        match text.trim().parse::<f64>().is_err() && !file::is_seconds(&unit) {
-            true => Err(Misuse::error(format!(
-                "--within is {text}, but times of the run are in {unit}; give a number in this unit"
-            ))),
-            false => Ok(time),
-        }
-    };
-    given.iter().map(length).collect()
 }
 
 /// The table of probabilities.

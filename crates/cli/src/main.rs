@@ -2,6 +2,7 @@
 
 mod allocator;
 mod args;
+mod background;
 mod bench;
 mod boundary;
 mod check;
@@ -22,6 +23,7 @@ mod machine;
 mod notes;
 mod page;
 mod pairs;
+mod panels;
 mod pictures;
 mod plan;
 mod probe;

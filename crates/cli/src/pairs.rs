@@ -2,7 +2,7 @@
 
 use crate::{
     args::{PairsArgs, lines_of},
-    figure_dir::FigureDir,
+    figure_dir::{FigureDir, Formats},
     file::Misuse,
     format::{csv_number, four_digits, six_digits},
     gates::columns,
@@ -22,7 +22,7 @@ pub fn execute(args: &PairsArgs) -> Result<()> {
     let results = Results::open(&args.run)?.note_unfinished();
     let statistics = follow(args, &results)?;
     let folder = results.out(args.out.as_deref(), "pairs")?;
-    let mut figures = FigureDir::at(&folder, false)?;
+    let mut figures = FigureDir::at(&folder, Formats::default())?;
     let mut written = Vec::new();
     let tables =
         [("dispersion.csv", dispersion(&statistics)), ("exponents.csv", exponents(&statistics))];

@@ -15,13 +15,16 @@ use burntrace::{
     analysis::statistics::TrackStatistics,
     curves::{self, NamedCurves, capitalized},
     densities::{SavedDensity, SavedParticles},
-    trajectories::num_located,
+    trajectories::{self, num_located},
 };
 use burntrace_plot::{
     Raster, Trajectories,
-    picture::{self, Plane, Style, View},
+    picture::{self, Plane, Range, Style, View},
 };
 use std::path::PathBuf;
+
+/// Maximum number of ends in a picture.
+const MAX_ENDS: usize = 20_000;
 
 /// A picture file and its caption.
 pub struct Figure {
@@ -40,6 +43,12 @@ pub struct FigureOptions<'a> {
     pub particles: usize,
     /// Whether to draw bodies and the walls of a mesh.
     pub walls: bool,
+    /// The time before the last save that tracks show; all of it without.
+    pub last: Option<f64>,
+    /// A field behind the tracks.
+    pub background: Option<&'a Raster>,
+    /// Whether to draw streaklines.
+    pub streaklines: bool,
 }
 
 /// Writes the pictures of a run: tracks, density, time series, residence times. Also returns which
@@ -52,6 +61,7 @@ pub fn make(
 ) -> Result<(Vec<Figure>, Vec<String>)> {
     let (mut captions, mut missing) = (Vec::new(), Vec::new());
     captions.extend(add_tracks(results, options, &mut figures)?);
+    captions.extend(add_ends(results, options, &mut figures)?);
     let style = options.style.style();
     match shown_density(results) {
         Ok(raster) => {
@@ -80,8 +90,16 @@ pub fn make(
         figures.add(name, &picture::curves(&curves, &style).map_err(Misuse::of)?)?;
         captions.push(caption.into());
     }
+    // Each picture is as often among the others as there are further formats.
+    let further = figures.others.len() / figures.written.len().max(1);
+    let others = figures.others.chunks(further.max(1)).zip(&captions);
+    let others: Vec<Figure> = others
+        .flat_map(|(paths, caption)| paths.iter().map(|path| (path.clone(), caption.clone())))
+        .map(|(path, caption)| Figure { path, caption })
+        .collect();
     let made = figures.written.into_iter().zip(captions);
-    Ok((made.map(|(path, caption)| Figure { path, caption }).collect(), missing))
+    let made = made.map(|(path, caption)| Figure { path, caption });
+    Ok((made.chain(others).collect(), missing))
 }
 
 /// Writes the tracks in each view: `tracks` for the first, `tracks-xz` etc. for others.
@@ -100,6 +118,10 @@ fn add_tracks(
         let (shown, all) = (trajectories.particles.len(), trajectories.run_size[0]);
         style.title = Some(format!("Tracks in {} of {} slots", count(shown), count(all)));
     }
+    if let Some(time) = options.last {
+        trajectories = trajectories.last(time);
+    }
+    trajectories.background = options.background.cloned();
     if options.walls {
         walls::add(results, &mut trajectories);
     }
@@ -116,6 +138,56 @@ fn add_tracks(
         let made = picture::tracks(&trajectories, view, &style).map_err(Misuse::of)?;
         figures.add(&name, &made)?;
         captions.push(caption.clone());
+    }
+    Ok(captions)
+}
+
+/// Writes where particles ended, in the first view, and streaklines, if they are wanted. Returns their captions.
+fn add_ends(
+    results: &Results,
+    options: &FigureOptions,
+    figures: &mut FigureDir,
+) -> Result<Vec<String>> {
+    let view = options.views.first().copied().unwrap_or_else(|| view(results));
+    let mut captions = Vec::new();
+    // What colours tracks is not known of ends and streaklines.
+    let style = |title: &str| {
+        let own = options.track_style.title.clone().or_else(|| Some(title.into()));
+        Style { color_by: None, range: Range::Robust, title: own, ..options.track_style.clone() }
+    };
+    let complete = |mut of: Trajectories| {
+        results.add_land(&mut of);
+        if options.walls {
+            walls::add(results, &mut of);
+        }
+        of
+    };
+    if let Some(ends) = trajectories::end_positions(&results.tracks, results.domain, MAX_ENDS)? {
+        let [shown, all] = [ends.particles.len(), ends.run_size[0]].map(count);
+        let of_all = if shown == all { String::new() } else { format!(" of {all}") };
+        let style = style(&format!("Ends of {shown}{of_all} particles"));
+        let made = picture::points(&complete(ends), &view, &style).map_err(Misuse::of)?;
+        figures.add("end_positions", &made)?;
+        captions.push(format!("Where {shown}{of_all} ended particles ended, and how."));
+    }
+    if options.streaklines {
+        let last = results.tracks.num_saves().saturating_sub(1);
+        let lines = trajectories::streaklines(&results.tracks, results.domain, last)?;
+        let lines = lines.ok_or_else(|| {
+            Misuse::error(format!(
+                "{} has no streaklines: no two particles were released at the same position; release seeds again with \
+                 `seeds.repeat`",
+                results.folder.root.display()
+            ))
+        })?;
+        let positions = count(lines.particles.len());
+        let style =
+            Style { dots: false, ..style(&format!("Streaklines of {positions} positions")) };
+        let made = picture::tracks(&complete(lines), &view, &style).map_err(Misuse::of)?;
+        figures.add("streaklines", &made)?;
+        captions.push(format!(
+            "Streaklines at the last save: lines through the active particles that were released at each of {positions} positions."
+        ));
     }
     Ok(captions)
 }

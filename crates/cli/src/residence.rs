@@ -5,7 +5,11 @@ mod records;
 mod voxels;
 
 use crate::{
-    args::ResidenceArgs, figure_dir::FigureDir, file::Misuse, format::count, notes,
+    args::ResidenceArgs,
+    figure_dir::{FigureDir, Formats},
+    file::Misuse,
+    format::count,
+    notes,
     results::Results,
 };
 use anyhow::{Context, Result};
@@ -24,7 +28,7 @@ pub fn execute(args: &ResidenceArgs) -> Result<()> {
     let found = evaluate(args, &results)?;
     let summary = Summary::of(&found);
     let folder = results.out(args.out.as_deref(), "residence")?;
-    let mut figures = FigureDir::at(&folder, false)?;
+    let mut figures = FigureDir::at(&folder, Formats::default())?;
     for (name, drawable) in output::drawables(&results, &found) {
         drawable.draw(name, &args.style.of_density(), &mut figures)?;
     }

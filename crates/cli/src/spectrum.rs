@@ -4,7 +4,7 @@ mod records;
 
 use crate::{
     args::{SpectrumArgs, lines_of},
-    figure_dir::FigureDir,
+    figure_dir::{FigureDir, Formats},
     file::{Misuse, Units},
     format::{count, csv_number, four_digits, six_digits},
     gates::columns,
@@ -36,7 +36,7 @@ pub fn execute(args: &SpectrumArgs) -> Result<()> {
     let evaluation = evaluate(args, &results)?;
     let Evaluation { statistics, names, .. } = &evaluation;
     let folder = results.out(args.out.as_deref(), "spectrum")?;
-    let mut figures = FigureDir::at(&folder, false)?;
+    let mut figures = FigureDir::at(&folder, Formats::default())?;
     let mut tables = vec![("autocorrelation.csv", autocorrelation_csv(&evaluation))];
     if statistics.whole > 0 {
         tables.push(("spectrum.csv", spectrum_csv(&evaluation)));

@@ -60,6 +60,9 @@ pub fn write_gif_of_rasters(
         let reason = format!("there are {} fields and {} times", fields.len(), times.len());
         return Err(Error::data("rasters", reason));
     }
+    let values = fields.iter().flat_map(Raster::values_off_land);
+    let map = picture::shared::ColorScale::new(values, style).colors;
+    let style = &Style { colors: Some(map), ..style.clone() };
     let mut pictures = Vec::new();
     for frame in schedule::frames_at_saves(times, &animation) {
         let nearest = (0..times.len()).min_by(|a, b| {
@@ -71,7 +74,7 @@ pub fn write_gif_of_rasters(
     let path = path.as_ref();
     let file = std::fs::File::create(path).map_err(Error::write(path))?;
     let size = style.size.map(|side| side as usize);
-    let colors = (Palette::of(style.background), style.colors);
+    let colors = (Palette::of(style.background), map);
     let pictures = pictures.iter().map(|(picture, delay)| (picture.rgb(), *delay));
     gif::write_pictures(std::io::BufWriter::new(file), size, colors, pictures)
         .map_err(Error::write(path))

@@ -47,6 +47,8 @@ pub struct Trajectories {
     pub land: Option<Land>,
     /// The radius in metres of the sphere of which positions are longitudes and latitudes: maps have a scale bar.
     pub radius: Option<f64>,
+    /// A field behind the tracks in plane views of its axes, in pale colours. It takes the colour bar; the tracks are dark then.
+    pub background: Option<Raster>,
 }
 
 impl Trajectories {
@@ -62,6 +64,25 @@ impl Trajectories {
             }
         }
         lines
+    }
+
+    /// What happened in a time before the last save, without releases between two saves.
+    #[must_use]
+    pub fn last(mut self, time: f64) -> Trajectories {
+        let Some(end) = self.times.last().copied() else { return self };
+        let is_earlier = |at: &&f64| (end - **at).abs() > time * (1.0 + 1e-9);
+        let saves = self.times.iter().take_while(is_earlier).count();
+        let first = saves * self.particles.len();
+        self.times.drain(..saves);
+        self.dates.drain(..saves.min(self.dates.len()));
+        self.position.drain(..first);
+        self.joined.drain(..first);
+        self.active.drain(..first);
+        self.attributes.iter_mut().for_each(|attribute| drop(attribute.values.drain(..first)));
+        self.joined.iter_mut().take(self.particles.len()).for_each(|joined| *joined = false);
+        self.partial.retain(|line| line.index >= first);
+        self.partial.iter_mut().for_each(|line| line.index -= first);
+        self
     }
 
     /// The low and the high corner of the parts of the land in the domain.
@@ -109,6 +130,9 @@ pub struct Attribute {
     pub unit: String,
     /// Values, in the order of the positions; NaN where undefined.
     pub values: Vec<f32>,
+    /// Names, if values are numbers of categories: value `k` is the category `categories[k]`. Each has a colour and an entry
+    /// of the legend, up to seven of them; further ones are grey.
+    pub categories: Vec<String>,
 }
 
 /// An axis of a plot.
@@ -147,6 +171,17 @@ pub struct Raster {
 }
 
 impl Raster {
+    /// The value of the nearest sample; `None` more than half a cell beyond the outermost ones.
+    pub(crate) fn nearest(&self, at: [f64; 2]) -> Option<f32> {
+        let index = |i: usize| {
+            let [low, high] = self.axes[i].range;
+            let last = self.counts[i].checked_sub(1)?;
+            let part = if high > low { (at[i] - low) / (high - low) * last as f64 } else { 0.0 };
+            (-0.5..=last as f64 + 0.5).contains(&part).then(|| (part.round() as usize).min(last))
+        };
+        self.values.get(index(0)? + self.counts[0] * index(1)?).copied()
+    }
+
     /// The values of the samples that are not on land.
     pub fn values_off_land(&self) -> impl Iterator<Item = f32> + Clone {
         let coordinate = |axis: usize, i: usize| {

@@ -1,4 +1,4 @@
-//! Plots of tracks, fields on a plane, histograms and curves, as PNG or SVG.
+//! Plots of tracks, fields on a plane, histograms and curves, as PNG, SVG or PDF.
 //!
 //! ```no_run
 //! use burntrace_plot::Trajectories;
@@ -10,21 +10,26 @@
 //! let picture = picture::tracks(&trajectories, &View::Plane(Plane::Xy), &style)?;
 //! picture.write_png("tracks.png")?;
 //! picture.write_svg("tracks.svg")?;
+//! picture.write_pdf("tracks.pdf")?;
 //! # Ok(())
 //! # }
 //! ```
 
 mod axes;
 mod axis;
+mod behind;
 mod box_axes;
 mod canvas;
 mod color_scale;
 mod colorbar;
+mod coloring;
 mod curves;
 mod font;
 mod heading;
 mod histogram;
 mod land;
+mod panels;
+mod pdf;
 mod pixels;
 mod png;
 mod projection;
@@ -39,15 +44,17 @@ mod view;
 
 pub use curves::curves;
 pub use histogram::histogram;
+pub use panels::{Panel, panels};
 pub use raster::raster;
 pub use style::{Background, Range, Scale, Style};
 pub use ticks::count;
-pub use tracks::tracks;
+pub use tracks::{points, tracks};
 pub use view::{Plane, View};
 
 /// The parts that animations use as well.
 pub(crate) mod shared {
     pub(crate) use super::canvas::{Dot, Palette, Segment, Shape, Text};
+    pub(crate) use super::color_scale::ColorScale;
     pub(crate) use super::heading::Heading;
     pub(crate) use super::pixels::Pixels;
     pub(crate) use super::scene::{Scene, clipped, is_finite};
@@ -66,13 +73,15 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     size: [u32; 2],
+    dpi: f64,
     background: Rgb,
     shapes: Vec<Shape>,
 }
 
 impl Picture {
-    fn new(size: [u32; 2], canvas: Canvas) -> Self {
-        Self { size, background: canvas.palette.background, shapes: canvas.shapes }
+    fn new(style: &Style, canvas: Canvas) -> Self {
+        let Canvas { palette, shapes, .. } = canvas;
+        Self { size: style.size, dpi: style.dpi, background: palette.background, shapes }
     }
 
     /// Width and height in pixels.
@@ -94,13 +103,19 @@ impl Picture {
     /// [`Error::Write`] if the file cannot be written.
     pub fn write_png(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let file = png::encode(self.size, &self.rgb()).map_err(Error::write(path))?;
+        let file =
+            png::encode(self.size, &self.rgb(), Some(self.dpi)).map_err(Error::write(path))?;
         std::fs::write(path, file).map_err(Error::write(path))
     }
 
     /// The text of an SVG file. Its font is the viewer's `sans-serif`.
     pub fn svg(&self) -> String {
-        svg::document(self.size, self.background, &self.shapes)
+        svg::document((self.size, self.dpi), self.background, &self.shapes)
+    }
+
+    /// A PDF file of one page. Texts are text in an embedded font, lines are lines; fields are images.
+    pub fn pdf(&self) -> Vec<u8> {
+        pdf::document((self.size, self.dpi), self.background, &self.shapes)
     }
 
     /// Writes an SVG file.
@@ -111,5 +126,15 @@ impl Picture {
     pub fn write_svg(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         std::fs::write(path, self.svg()).map_err(Error::write(path))
+    }
+
+    /// Writes a PDF file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Write`] if the file cannot be written.
+    pub fn write_pdf(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        std::fs::write(path, self.pdf()).map_err(Error::write(path))
     }
 }

@@ -98,6 +98,11 @@ pub struct SampledArray {
 }
 
 impl SampledArray {
+    /// An array of the files of the velocity, by its name.
+    pub fn of(name: &str) -> SampledArray {
+        SampledArray { array: name.into(), name: name.into(), files: None, prefer: None }
+    }
+
     /// The array with its name in the results.
     pub fn named(&self) -> io::NamedArray {
         io::NamedArray { array: self.array.clone(), name: self.name.clone() }
@@ -131,9 +136,7 @@ struct ArrayKeys {
 impl From<GivenArray> for SampledArray {
     fn from(given: GivenArray) -> Self {
         match given {
-            GivenArray::Name(array) => {
-                SampledArray { name: array.clone(), array, files: None, prefer: None }
-            }
+            GivenArray::Name(array) => SampledArray::of(&array),
             GivenArray::Keys(ArrayKeys { array, name, files, prefer }) => {
                 SampledArray { name: name.unwrap_or_else(|| array.clone()), array, files, prefer }
             }

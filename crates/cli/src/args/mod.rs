@@ -6,6 +6,7 @@ mod program;
 mod residence;
 mod results;
 mod spectrum;
+mod style;
 mod sweep;
 
 pub use export::{ExportArgs, ExportFormat};
@@ -14,9 +15,10 @@ pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
 pub use residence::ResidenceArgs;
 pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, GatesArgs, PairsArgs, RenderArgs,
-    ReportArgs, SkillArgs, StyleArgs,
+    ReportArgs, SkillArgs,
 };
 pub use spectrum::SpectrumArgs;
+pub use style::StyleArgs;
 pub use sweep::SweepArgs;
 
 use crate::file::{self, Case, DeviceNames, GivenTime};

@@ -1,18 +1,16 @@
 //! Arguments of the commands that evaluate runs.
 
-use super::OutputArgs;
+use super::{OutputArgs, StyleArgs};
 use burntrace::analysis::density::Kernel;
-use burntrace_plot::{
-    color::ColorMap,
-    picture::{Background, Range, Scale, Style, View},
-};
+use burntrace_plot::picture::View;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct RenderArgs {
-    /// Folder of a run
-    pub run: PathBuf,
+    /// Folder of a run; of several runs, their tracks are panels of one picture
+    #[arg(required = true)]
+    pub runs: Vec<PathBuf>,
     /// Write an interactive web page to rotate, play and query: page.html
     #[arg(long)]
     pub html: bool,
@@ -25,6 +23,21 @@ pub struct RenderArgs {
     /// Write SVG files instead of PNG files
     #[arg(long)]
     pub svg: bool,
+    /// Write PDF files instead of PNG files, with live text; with --svg both
+    #[arg(long)]
+    pub pdf: bool,
+    /// Show only what happened in this time before the last save: a number, or a duration such as "6 h"
+    #[arg(long, value_name = "TIME")]
+    pub last: Option<String>,
+    /// Also draw streaklines at the last save: lines through the particles that were released at one position, one after another
+    #[arg(long)]
+    pub streaklines: bool,
+    /// Quantity of the field behind the tracks, in a plane view: speed, vorticity or an array of the field, at the last save
+    #[arg(long, value_name = "QUANTITY")]
+    pub background: Option<String>,
+    /// Number of panels in a row; default: a square of panels
+    #[arg(long)]
+    pub columns: Option<usize>,
     /// Views of the tracks: xy, xz, yz, 3d; default: the plane of a flat domain, else 3d
     #[arg(long, value_delimiter = ',')]
     pub view: Vec<View>,
@@ -60,50 +73,6 @@ pub struct RenderArgs {
     pub output: OutputArgs,
     #[command(flatten)]
     pub style: StyleArgs,
-}
-
-/// Options for the style of pictures.
-#[derive(Args, Clone, Default)]
-pub struct StyleArgs {
-    /// Attribute that colours the tracks: speed, age, time, seed, or an array of the run (of a vector the magnitude)
-    #[arg(long)]
-    pub color: Option<String>,
-    /// Colour map: viridis, magma, inferno, plasma, cividis, coolwarm
-    #[arg(long, default_value = "viridis")]
-    pub colors: ColorMap,
-    /// Values of the first and the last colour, such as 0,2.5
-    #[arg(long, value_parser = range, allow_hyphen_values = true)]
-    pub range: Option<[f64; 2]>,
-    /// Use a logarithmic colour scale
-    #[arg(long)]
-    pub log: bool,
-    /// Use a dark background
-    #[arg(long)]
-    pub dark: bool,
-    /// Width and height in pixels, such as 1600x1000
-    #[arg(long, value_parser = size)]
-    pub size: Option<[u32; 2]>,
-}
-
-impl StyleArgs {
-    /// The style for the plot library.
-    pub fn style(&self) -> Style {
-        Style {
-            size: self.size.unwrap_or(Style::default().size),
-            background: if self.dark { Background::Dark } else { Background::Light },
-            color_by: self.color.clone(),
-            colors: self.colors,
-            range: self.range.map_or_else(Range::default, Range::Given),
-            scale: if self.log { Scale::Log } else { Scale::Linear },
-            ..Style::default()
-        }
-    }
-
-    /// The style of densities, whose colours show all that is not empty.
-    pub fn of_density(&self) -> Style {
-        let style = self.style();
-        Style { range: self.range.map_or(Range::Filled, Range::Given), ..style }
-    }
 }
 
 #[derive(Args)]
@@ -354,24 +323,6 @@ pub(super) fn of_maps(color: clap::Arg) -> clap::Arg {
         Err("it is the attribute that colours tracks; --colors gives the colour map".into())
     };
     color.hide(true).value_parser(refuse)
-}
-
-/// Parses two numbers separated by a comma.
-fn range(text: &str) -> Result<[f64; 2], String> {
-    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    numbers
-        .ok()
-        .and_then(|numbers| numbers.try_into().ok())
-        .ok_or_else(|| "give two numbers separated by a comma, such as 0,2.5".into())
-}
-
-/// Parses a width and a height.
-fn size(text: &str) -> Result<[u32; 2], String> {
-    let sides = text.split_once('x').map(|(width, height)| (width.parse(), height.parse()));
-    match sides {
-        Some((Ok(width), Ok(height))) => Ok([width, height]),
-        _ => Err("give width and height in pixels, such as 1600x1000".into()),
-    }
 }
 
 #[cfg(test)]

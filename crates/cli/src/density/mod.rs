@@ -13,7 +13,7 @@ pub use resolution::estimate_or_widen;
 
 use crate::{
     args::DensityArgs,
-    figure_dir::FigureDir,
+    figure_dir::{FigureDir, Formats},
     file::Misuse,
     format::{count, four_digits, six_digits, twelve_digits, with_date},
     notes,
@@ -37,7 +37,7 @@ pub fn execute(args: &DensityArgs) -> Result<()> {
     }
     let device = results.device(args.device.as_deref())?;
     let folder = results.out(args.out.as_deref(), "density")?;
-    let mut figures = FigureDir::at(&folder, false)?;
+    let mut figures = FigureDir::at(&folder, Formats::default())?;
     let (mut described, mut series) = (Vec::new(), Series::default());
     let is_series = saves.len() > 1;
     let shows_text = !args.output.json && !args.output.quiet;

@@ -106,7 +106,7 @@ impl Series {
             ));
         }
         let times: Vec<f64> = self.densities.iter().map(|member| member.time).collect();
-        let size = args.style.size.unwrap_or(SIZE);
+        let size = if args.style.size().is_some() { style.size } else { SIZE };
         let style = Style { size, ..style };
         let path = figures.path("density.gif");
         io::write_beside(&path, |part| {

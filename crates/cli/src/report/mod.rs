@@ -14,7 +14,7 @@ pub use run_rows::of as run_rows;
 
 use crate::{
     args::StyleArgs,
-    figure_dir::FigureDir,
+    figure_dir::{FigureDir, Formats},
     pictures::{self, FigureOptions},
     results::{Group, Results},
 };
@@ -50,8 +50,11 @@ fn make(results: &Results, groups: Vec<Group>, particles: bool) -> Result<RunRep
         views: &[],
         particles: PARTICLES,
         walls: true,
+        last: None,
+        background: None,
+        streaklines: false,
     };
-    let folder = FigureDir::at(&results.folder.path("pictures"), false)?;
+    let folder = FigureDir::at(&results.folder.path("pictures"), Formats::default())?;
     let (figures, missing) = pictures::make(results, &statistics, &options, folder)?;
     let mut written: Vec<PathBuf> = figures.iter().map(|figure| figure.path.clone()).collect();
     if particles {

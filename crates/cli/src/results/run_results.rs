@@ -2,7 +2,7 @@
 
 use crate::{
     devices,
-    file::{Case, DeviceNames, GivenTime, Misuse, Units},
+    file::{self, Case, DeviceNames, GivenTime, Misuse, Units},
     folder::{Folder, RunFiles, paths},
     format::{time_range, with_date},
     log, notes,
@@ -12,15 +12,20 @@ use burntrace::{
     device::OpenDevice,
     io,
     mesh::Bounds,
-    trajectories::{self, SampledTrajectories},
+    trajectories::{self, STATUS, SampledTrajectories},
 };
 use burntrace_case::console::Silent;
-use burntrace_plot::{Land, Raster};
+use burntrace_plot::{Attribute, Land, Raster, Trajectories};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of saves in a picture. Longer runs are sampled evenly.
 pub const MAX_SAVES: usize = 500;
+
+/// What colours tracks by where particles come from.
+const SOURCE: &str = "source";
+/// What colours the tracks of any run.
+const COLORS: [&str; 6] = ["speed", "age", "time", "seed", STATUS, SOURCE];
 
 /// A run: finished, or the complete saves of an unfinished one. Its folder has a track store, and possibly no
 /// other files.
@@ -153,16 +158,57 @@ impl Results {
         files.chain(self.case.clone().into_iter().flat_map(Case::other_files)).collect()
     }
 
-    /// The trajectories of some of its particles, for pictures, with what colours them if that is an array.
+    /// The trajectories of some of its particles, for pictures, with what colours them if that is an array, how they end, or their source.
     pub fn sample(&self, particles: usize, color: Option<&str>) -> Result<SampledTrajectories> {
-        let is_array = |name: &&str| self.tracks.arrays().iter().any(|array| array.name == **name);
-        let arrays: Vec<&str> = color.into_iter().filter(is_array).collect();
+        let is_read = |name: &&str| {
+            *name == STATUS || self.tracks.arrays().iter().any(|array| array.name == **name)
+        };
+        if let Some(color) = color.filter(|color| !is_read(color) && !COLORS.contains(color)) {
+            let arrays = self.tracks.arrays().into_iter().map(|array| array.name);
+            let known: Vec<String> = COLORS.map(String::from).into_iter().chain(arrays).collect();
+            return Err(Misuse::error(format!(
+                "unknown attribute `{color}` to colour the tracks by; available: {}",
+                known.join(", ")
+            )));
+        }
+        let arrays: Vec<&str> = color.into_iter().filter(is_read).collect();
         let counts = [particles, MAX_SAVES];
         let mut sample =
             trajectories::sample_with_arrays(&self.tracks, self.domain, counts, &arrays)?;
-        sample.trajectories.land.clone_from(&self.land);
-        sample.trajectories.radius = self.radius();
+        if color == Some(SOURCE) {
+            let source = self.sources(&sample.trajectories)?;
+            sample.trajectories.attributes.push(source);
+        }
+        self.add_land(&mut sample.trajectories);
         Ok(sample)
+    }
+
+    /// Adds what maps have: land and a scale bar.
+    pub fn add_land(&self, trajectories: &mut Trajectories) {
+        trajectories.land.clone_from(&self.land);
+        trajectories.radius = self.radius();
+    }
+
+    /// Where particles come from, of a run with seeds and sources.
+    fn sources(&self, trajectories: &Trajectories) -> Result<Attribute> {
+        let groups = self.groups();
+        if groups.is_empty() {
+            return Err(Misuse::error(format!(
+                "the particles of {} come from one source; choose another --color",
+                self.folder.root.display()
+            )));
+        }
+        let group = |slot: &u32| {
+            let of = groups.iter().position(|group| group.slots.contains(&(*slot as usize)));
+            of.map_or(f32::NAN, |index| index as f32)
+        };
+        let row: Vec<f32> = trajectories.particles.iter().map(group).collect();
+        Ok(Attribute {
+            name: SOURCE.into(),
+            values: row.repeat(trajectories.times.len()),
+            categories: groups.iter().map(|group| group.name.clone()).collect(),
+            ..Attribute::default()
+        })
     }
 
     /// A field on a plane with the land and a scale bar, if it is a map.
@@ -190,6 +236,31 @@ impl Results {
         match self.tracks.position_precision() == self.tracks.precision() {
             true => [0.0; 3],
             false => self.domain[0].map(|low| if low.is_finite() { low } else { 0.0 }),
+        }
+    }
+
+    /// Names and units of the axes.
+    pub fn axis_names(&self) -> [[String; 2]; 3] {
+        let units = self.tracks.units();
+        let of = |name: &str| [name.into(), units.length.clone()];
+        units.axes().unwrap_or_else(|| ["x", "y", "z"].map(of))
+    }
+
+    /// A time on a command line after which something is looked for, such as `6 h`, in units of the run.
+    pub fn duration(&self, option: &str, text: &str) -> Result<f64> {
+        let unit = self.units().time;
+        let time = file::length(text)
+            .map_err(|reason| Misuse::error(format!("{option} {text}: {reason}")))?;
+        if !(time >= 0.0 && time.is_finite()) {
+            return Err(Misuse::error(format!(
+                "{option} is {text}; give a finite time of 0 or more"
+            )));
+        }
+        match text.trim().parse::<f64>().is_err() && !file::is_seconds(&unit) {
+            true => Err(Misuse::error(format!(
+                "{option} is {text}, but times of the run are in {unit}; give a number in this unit"
+            ))),
+            false => Ok(time),
         }
     }
 

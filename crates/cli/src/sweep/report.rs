@@ -2,7 +2,7 @@
 
 use super::{curves, ensemble::Ensemble, evaluation::Evaluation};
 use crate::{
-    figure_dir::FigureDir,
+    figure_dir::{FigureDir, Formats},
     folder::Folder,
     format::{six_digits, twelve_digits},
     pictures::Figure,
@@ -27,7 +27,7 @@ pub struct Report {
 /// Writes `report.md`, `report.html`, `report.json` and pictures.
 pub fn make(evaluation: &Evaluation) -> Result<Report> {
     let folder = Folder::at(&evaluation.sweep.root);
-    let figures = FigureDir::at(&folder.path("pictures"), false)?;
+    let figures = FigureDir::at(&folder.path("pictures"), Formats::default())?;
     let (figures, missing) = curves::make(evaluation, figures)?;
     let json = json!({
         "burntrace": env!("CARGO_PKG_VERSION"),

@@ -19,6 +19,7 @@ mod doctor;
 mod earth;
 mod export;
 mod extend;
+mod figures;
 mod fuzz;
 mod gates;
 mod guide;

@@ -88,6 +88,41 @@ impl Units {
         (!text.is_empty()).then_some(text)
     }
 
+    /// The unit of an array along tracks by its name, of those that burntrace computes; empty if it is unknown, or for a number.
+    pub fn of_array(&self, name: &str) -> String {
+        let time = self.time_symbol();
+        let per_time = || if time.is_empty() { String::new() } else { format!("1/{time}") };
+        match name {
+            "age" => time.into(),
+            "speed" => self.of(Quantity::Speed).unwrap_or_default(),
+            "path_length" | "wall_distance" => self.length.clone(),
+            "shear_rate" | "vorticity" | "divergence" | "velocity_gradient" => per_time(),
+            "q_criterion" if !time.is_empty() => format!("1/{time}²"),
+            "acceleration" if !self.length.is_empty() && !time.is_empty() => {
+                format!("{}/{time}²", self.length)
+            }
+            _ => self.of_tally(name),
+        }
+    }
+
+    /// The unit of what adds up along tracks, such as `maximum(shear_rate)`.
+    fn of_tally(&self, name: &str) -> String {
+        let within = |word: &str| name.strip_prefix(word).and_then(|rest| rest.strip_suffix(')'));
+        if let Some(of) = within("maximum(").or_else(|| within("minimum(")) {
+            return self.of_array(of);
+        }
+        if name.starts_with("time_above(") || name.starts_with("time_below(") {
+            return self.time_symbol().into();
+        }
+        // The integral of a rate is a number; others have the unit of the quantity times that of times.
+        match within("integral(").map(|of| self.of_array(of)) {
+            Some(unit) if !unit.is_empty() && !unit.starts_with("1/") => {
+                format!("{unit} {}", self.time_symbol()).trim_end().into()
+            }
+            _ => String::new(),
+        }
+    }
+
     /// Names and units of the axes for people, if positions are longitude, latitude and height.
     pub fn axes(&self) -> Option<[[String; 2]; 3]> {
         let named = |name: &str, unit: &str| [name.into(), unit.into()];
@@ -322,6 +357,26 @@ mod tests {
         assert_eq!(units(&layout::VELOCITY, cf("m", "")), Value::Null);
         assert_eq!(units(&layout::STATUS, cf("m", "s")), Value::Null);
         assert_eq!(cf("m", "").of_node_axis('z')["axis"], "Z");
+    }
+
+    #[test]
+    fn quantities_along_tracks_have_units() {
+        let of = |length: &str, time: &str, name: &str| cf(length, time).units.of_array(name);
+        for (name, unit) in [
+            ("age", "h"),
+            ("path_length", "mm"),
+            ("maximum(shear_rate)", "1/h"),
+            ("integral(shear_rate)", ""),
+            ("integral(speed)", "mm/h h"),
+            ("time_above(shear_rate, 3)", "h"),
+            ("minimum(wall_distance)", "mm"),
+            ("q_criterion", "1/h²"),
+            ("T", ""),
+        ] {
+            assert_eq!(of("mm", "hours", name), unit, "{name}");
+        }
+        assert_eq!(of("mm", "", "shear_rate"), "");
+        assert_eq!(of("", "h", "acceleration"), "");
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl<'a> FrameRenderer<'a> {
         let heading = Heading {
             title: title("Motion", trajectories, style),
             subtitle: placeholder.clone(),
-            legend: Vec::new(),
+            ..Heading::default()
         };
         let mut scene = Scene::new(trajectories, view, style, heading)?;
         let shapes = &mut scene.canvas.shapes;

@@ -70,6 +70,7 @@ fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajector
         name: attribute.name.clone(),
         unit: attribute.unit.clone(),
         values: strided(&attribute.values, columns, stride),
+        categories: attribute.categories.clone(),
     };
     Trajectories {
         times: trajectories.times.clone(),
@@ -85,12 +86,13 @@ fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajector
         time_unit: trajectories.time_unit.clone(),
         run_size: trajectories.run_size,
         not_located: trajectories.not_located,
-        // Not shown on pages.
+        // Not shown on pages, as is the background.
         partial: Vec::new(),
         surfaces: trajectories.surfaces.clone(),
         outline: trajectories.outline.clone(),
         land: trajectories.land.clone(),
         radius: trajectories.radius,
+        background: None,
     }
 }
 

@@ -117,9 +117,8 @@ pub(crate) struct Canvas {
 
 impl Canvas {
     pub(crate) fn new(style: &Style) -> Self {
-        let size = style.size.map(f64::from);
-        let em = ((size[0] * size[1]).sqrt() / 60.0).max(11.0).min(size[0].min(size[1]) / 16.0);
-        Self { size, palette: Palette::of(style.background), em, shapes: Vec::new() }
+        let (size, palette) = (style.size.map(f64::from), Palette::of(style.background));
+        Self { size, palette, em: style.em(), shapes: Vec::new() }
     }
 
     /// The width of lines that are not data.

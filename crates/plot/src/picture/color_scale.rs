@@ -2,7 +2,7 @@
 
 use super::style::{Range, Scale, Style};
 use super::ticks::{self, Ticks};
-use crate::color::{ColorMap, Rgb};
+use crate::color::{ColorMap, Rgb, mix};
 
 /// The mapping of values to colours.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,12 +23,16 @@ pub(crate) struct ColorScale {
     is_filled: bool,
     /// Whether the range is derived from values that are not empty.
     is_derived: bool,
+    /// The background that colours are mixed with, for a field behind tracks.
+    pale: Option<Rgb>,
 }
 
 /// Maximum number of decades of a derived logarithmic range.
 const DECADES: i32 = 5;
 /// Values up to this fraction of the maximum are empty.
 const EMPTY: f64 = 1e-3;
+/// The part of the background in the colours of a field behind tracks.
+const PALE: f64 = 0.5;
 /// Approximate number of values sampled for quantiles.
 const QUANTILE_SAMPLES: usize = 200_000;
 
@@ -83,7 +87,8 @@ impl ColorScale {
             (true, _) => [range[0].max(range[1] / 10f64.powi(DECADES)), range[1]],
         };
         let mut range = if log { widened_log(range) } else { ticks::widened(range) };
-        if style.colors.is_diverging() && !log && !matches!(style.range, Range::Given(_)) {
+        let colors = style.colors.unwrap_or_else(|| fitting_map(range, log));
+        if colors.is_diverging() && !log && !matches!(style.range, Range::Given(_)) {
             let max = range[0].abs().max(range[1].abs());
             range = [-max, max];
         }
@@ -92,9 +97,36 @@ impl ColorScale {
             if is_filled { values.clone().any(is_below) } else { full[0] < range[0] },
             full[1] > range[1],
         ];
-        let (colors, is_empty) = (style.colors, full[0] > full[1]);
+        let is_empty = full[0] > full[1];
         let is_derived = is_filled && !is_empty;
-        Self { colors, range, log, extends, has_missing, integers, is_empty, is_filled, is_derived }
+        Self {
+            colors,
+            range,
+            log,
+            extends,
+            has_missing,
+            integers,
+            is_empty,
+            is_filled,
+            is_derived,
+            pale: None,
+        }
+    }
+
+    /// The scale with colours that are mixed with the background.
+    pub(crate) fn paler(self, background: Rgb) -> Self {
+        Self { pale: Some(background), ..self }
+    }
+
+    /// The colour at a fraction of the range.
+    pub(crate) fn at(&self, fraction: f64) -> Rgb {
+        let color = self.colors.at(fraction);
+        self.pale.map_or(color, |background| mix(color, background, PALE))
+    }
+
+    /// Evenly spaced samples of its colours.
+    pub(crate) fn samples(&self) -> Vec<Rgb> {
+        (0..32).map(|i| self.at(f64::from(i) / 31.0)).collect()
     }
 
     /// How the range was derived, for a picture. `None` if it was not, or if nothing has a colour.
@@ -123,7 +155,7 @@ impl ColorScale {
 
     /// The colour of a value, in 256 steps, so that consecutive lines often share one.
     pub(crate) fn color(&self, value: f32, missing: Rgb) -> Rgb {
-        self.fraction(value).map_or(missing, |part| self.colors.at((part * 255.0).round() / 255.0))
+        self.fraction(value).map_or(missing, |part| self.at((part * 255.0).round() / 255.0))
     }
 
     /// Ticks with at most `max_steps` steps between them.
@@ -132,6 +164,15 @@ impl ColorScale {
             true => ticks::logarithmic(self.range, max_steps),
             false => ticks::linear(self.range, max_steps, self.integers, 0.0),
         }
+    }
+}
+
+/// The colour map of values in a range: diverging if a tenth of it or more is on either side of 0.
+fn fitting_map([low, high]: [f64; 2], log: bool) -> ColorMap {
+    let least = (-low).min(high);
+    match !log && least > 0.0 && least >= 0.1 * (high - low) {
+        true => ColorMap::CoolWarm,
+        false => ColorMap::Viridis,
     }
 }
 
@@ -289,10 +330,20 @@ mod tests {
 
     #[test]
     fn middle_of_a_diverging_map_is_0() {
-        let style = Style { colors: ColorMap::CoolWarm, ..Style::default() };
+        let style = Style { colors: Some(ColorMap::CoolWarm), ..Style::default() };
         let scale = scale_of(&[-1.0, 0.0, 3.0], &style);
         assert_eq!(scale.range, [-3.0, 3.0]);
         assert_eq!(scale.fraction(0.0), Some(0.5));
+    }
+
+    #[test]
+    fn values_on_both_sides_of_0_have_a_diverging_map() {
+        let map = |values: &[f32]| scale_of(values, &Style::default()).colors;
+        assert_eq!(map(&[-1.0, 9.0]), ColorMap::CoolWarm);
+        assert_eq!(map(&[-1.0, 9.1]), ColorMap::Viridis);
+        assert_eq!(map(&[-3.0, -1.0]), ColorMap::Viridis);
+        let given = Style { colors: Some(ColorMap::Magma), ..Style::default() };
+        assert_eq!(scale_of(&[-1.0, 1.0], &given).colors, ColorMap::Magma);
     }
 
     #[test]

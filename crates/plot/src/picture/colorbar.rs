@@ -70,7 +70,7 @@ impl<'a> Colorbar<'a> {
     fn draw_colors(&self, canvas: &mut Canvas, corners: [Point; 2]) {
         let [[from, top], [to, bottom]] = corners;
         let count = 256;
-        let color = |row: usize| self.scale.colors.at(1.0 - row as f64 / (count - 1) as f64);
+        let color = |row: usize| self.scale.at(1.0 - row as f64 / (count - 1) as f64);
         let pixels: Vec<_> = (0..count).map(color).collect();
         let (tip, middle) = (0.7 * canvas.em, (from + to) / 2.0);
         // The triangles overlap the bar by two pixels, so that there is no gap.

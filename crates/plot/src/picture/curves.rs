@@ -48,7 +48,7 @@ pub fn curves(curves: &Curves, style: &Style) -> Result<Picture> {
     if !has_points {
         draw_message(&mut canvas, "No values", &axes.sides);
     }
-    Ok(Picture::new(style.size, canvas))
+    Ok(Picture::new(style, canvas))
 }
 
 /// Whether a point has a position on the axes.

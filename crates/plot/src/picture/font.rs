@@ -1,14 +1,70 @@
 //! The font: a subset of DejaVu Sans with Latin, Greek, superscripts and some symbols.
 
 use super::canvas::{Align, Text};
-use ab_glyph::{Font, FontRef, Glyph, OutlinedGlyph, PxScale, ScaleFont, point};
+use ab_glyph::{Font, FontRef, Glyph, GlyphId, OutlinedGlyph, PxScale, ScaleFont, point};
 use std::sync::OnceLock;
+
+/// The file of the font.
+pub(crate) const FILE: &[u8] = include_bytes!("../../fonts/DejaVuSans-subset.ttf");
 
 /// The font. A test checks that the file is valid.
 fn font() -> Option<&'static FontRef<'static>> {
     static FONT: OnceLock<Option<FontRef<'static>>> = OnceLock::new();
-    let file = include_bytes!("../../fonts/DejaVuSans-subset.ttf");
-    FONT.get_or_init(|| FontRef::try_from_slice(file).ok()).as_ref()
+    FONT.get_or_init(|| FontRef::try_from_slice(FILE).ok()).as_ref()
+}
+
+/// A glyph of a text: its number in the font, its place and its advance in pixels.
+pub(crate) struct Placed {
+    pub id: u16,
+    pub x: f32,
+    pub advance: f32,
+}
+
+/// The glyphs of a text that starts at 0, and its width in pixels.
+pub(crate) fn placed(text: &str, size: f64) -> (Vec<Placed>, f32) {
+    let (glyphs, width) = glyphs(text, size);
+    let Some(font) = font() else { return (Vec::new(), width) };
+    let em = font.units_per_em().unwrap_or(1.0);
+    let placed = |glyph: &Glyph| Placed {
+        id: glyph.id.0,
+        x: glyph.position.x,
+        advance: font.h_advance_unscaled(glyph.id) / em * size as f32,
+    };
+    (glyphs.iter().map(placed).collect(), width)
+}
+
+/// What a file that embeds the font says of it, in thousandths of the font size.
+pub(crate) struct Metrics {
+    /// Advance of each glyph.
+    pub widths: Vec<f32>,
+    /// Low and high corner of what a glyph can cover.
+    pub bounds: [[f32; 2]; 2],
+    pub ascent: f32,
+    pub descent: f32,
+    /// Glyphs and their letters.
+    pub letters: Vec<(u16, char)>,
+}
+
+/// The metrics of the font.
+pub(crate) fn metrics() -> Option<Metrics> {
+    let font = font()?;
+    let scale = 1000.0 / font.units_per_em()?;
+    let glyphs = (0..font.glyph_count() as u16).map(GlyphId);
+    let widths: Vec<f32> = glyphs.map(|id| (scale * font.h_advance_unscaled(id)).round()).collect();
+    let [ascent, descent] =
+        [font.ascent_unscaled(), font.descent_unscaled()].map(|x| (scale * x).round());
+    let widest = widths.iter().copied().fold(0.0, f32::max);
+    let mut letters: Vec<(u16, char)> =
+        font.codepoint_ids().map(|(id, letter)| (id.0, letter)).collect();
+    letters.sort_unstable();
+    letters.dedup_by_key(|(id, _)| *id);
+    Some(Metrics {
+        widths,
+        bounds: [[-widest, descent], [widest, ascent]],
+        ascent,
+        descent,
+        letters,
+    })
 }
 
 /// The glyphs of a text that starts at 0, and its width, in pixels.

@@ -2,6 +2,7 @@
 
 use super::canvas::{Align, Canvas, Dot, Point, Shape};
 use super::font;
+use super::style::Style;
 use super::ticks::sentence_case;
 use crate::color::Rgb;
 
@@ -12,6 +13,8 @@ pub(crate) struct Heading {
     /// A line below the title.
     pub subtitle: String,
     pub legend: Vec<LegendEntry>,
+    /// Whether it has no subtitle, whatever is added to it.
+    pub bare: bool,
 }
 
 /// A marker and its label.
@@ -55,9 +58,19 @@ struct PlacedEntry<'a> {
 }
 
 impl Heading {
+    /// The heading without a subtitle, where the style has none.
+    pub(crate) fn styled(mut self, style: &Style) -> Self {
+        if !style.subtitle {
+            self.bare = true;
+            self.subtitle.clear();
+        }
+        self
+    }
+
     /// Appends to the subtitle.
     pub(crate) fn add_to_subtitle(&mut self, text: &str) {
         self.subtitle = match self.subtitle.is_empty() {
+            _ if self.bare => return,
             true => sentence_case(text),
             false => format!("{} · {text}", self.subtitle),
         };

@@ -49,7 +49,7 @@ pub fn histogram(histogram: &Histogram, style: &Style) -> Result<Picture> {
     if max == 0 {
         draw_message(&mut canvas, "Nothing was counted", &axes.sides);
     }
-    Ok(Picture::new(style.size, canvas))
+    Ok(Picture::new(style, canvas))
 }
 
 /// The sum of counts, saturating.

@@ -30,7 +30,7 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
     let mut canvas = Canvas::new(style);
     let palette = canvas.palette;
     let title = style.title.clone().unwrap_or_else(|| sentence_case(&raster.title));
-    let mut heading = Heading { title, subtitle: raster.subtitle.clone(), legend: Vec::new() };
+    let mut heading = Heading { title, subtitle: raster.subtitle.clone(), ..Heading::default() };
     if let Some(note) = scale.note() {
         heading.add_to_subtitle(&note);
     }
@@ -41,10 +41,11 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
     if !particles.is_empty() {
         heading.legend.push(LegendEntry::new(Marker::Disc, "Particles"));
     }
+    let heading = heading.styled(style);
     let specs = [0, 1].map(|i| axis_spec(&raster.axes[i], raster.counts[i]));
     let aspect = aspect(&specs);
     let specs = if aspect.is_some() { with_common_power(specs) } else { specs };
-    let colorbar = Colorbar::new(&scale, &raster.name, &raster.unit);
+    let colorbar = Colorbar::new(&scale, &raster.name, &raster.unit).filter(|_| style.colorbar);
     let axes = Layout { specs, aspect, colorbar, heading }.place(&mut canvas);
     canvas.shapes.push(Shape::Image {
         corners: axes.corners(),
@@ -58,7 +59,7 @@ pub fn raster(raster: &Raster, particles: &[[f64; 2]], style: &Style) -> Result<
     if scale.is_empty {
         draw_message(&mut canvas, "No values", &axes.sides);
     }
-    Ok(Picture::new(style.size, canvas))
+    Ok(Picture::new(style, canvas))
 }
 
 /// An axis that covers the cells around the samples: half a cell more at each end.
@@ -88,7 +89,7 @@ fn draw_particles(canvas: &mut Canvas, axes: &Axes, particles: &[[f64; 2]]) {
     canvas.shapes.push(Shape::Dots { dots, radius, edge_width: (0.25 * radius).max(0.6) });
 }
 
-fn check(raster: &Raster) -> Result<()> {
+pub(crate) fn check(raster: &Raster) -> Result<()> {
     let ([columns, rows], values) = (raster.counts, raster.values.len());
     if columns.checked_mul(rows) != Some(values) {
         let reason = format!("{columns} x {rows} samples do not match {values} values");

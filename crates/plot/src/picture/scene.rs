@@ -2,19 +2,21 @@
 
 use super::axes::{Layout, UNEQUAL_SCALES};
 use super::axis::{AxisSpec, aspect, with_common_power};
+use super::behind;
 use super::box_axes::{self, BoxAxes};
-use super::canvas::{Align, Canvas, SERIES};
+use super::canvas::{Align, Canvas, Palette};
 use super::color_scale::ColorScale;
 use super::colorbar::Colorbar;
+use super::coloring::{Coloring, selected_attribute};
 use super::font;
-use super::heading::{Heading, LegendEntry, Marker};
+use super::heading::Heading;
 use super::land;
 use super::projection::Projection;
 use super::style::Style;
 use super::surfaces;
 use super::view::View;
 use crate::color::Rgb;
-use crate::data::{Attribute, Trajectories};
+use crate::data::{Attribute, Raster, Trajectories};
 use crate::error::{Error, Result};
 
 /// A picture of particles without the particles.
@@ -23,12 +25,11 @@ pub(crate) struct Scene<'a> {
     pub projection: Projection,
     /// The part of the domain that is shown; unbounded along an axis where all of it is.
     pub window: [[f64; 3]; 2],
-    scale: Option<ColorScale>,
+    coloring: Coloring<'a>,
     attribute: Option<&'a Attribute>,
+    /// Colours of the field behind the tracks.
+    behind: Vec<Rgb>,
 }
-
-/// Colour of tracks without an attribute.
-const DEFAULT_COLOR: Rgb = SERIES[0];
 
 impl<'a> Scene<'a> {
     pub(crate) fn new(
@@ -41,68 +42,75 @@ impl<'a> Scene<'a> {
         view.check()?;
         check(trajectories)?;
         let attribute = selected_attribute(trajectories, style)?;
-        let scale = attribute.map(|attribute| {
-            let lines = drawn_lines(trajectories, attribute);
-            ColorScale::of_lines(drawn_values(trajectories, attribute), lines, style)
-        });
+        let coloring = Coloring::of(trajectories, style)?;
         let mut canvas = Canvas::new(style);
-        if let (Some(scale), Some(attribute)) = (&scale, attribute)
-            && scale.has_missing
-        {
-            heading.legend.push(LegendEntry::new(
-                Marker::Square(canvas.palette.missing),
-                format!("No {}", attribute.name),
-            ));
-        }
-        let colorbar = scale
-            .as_ref()
-            .zip(attribute)
-            .and_then(|(scale, of)| Colorbar::new(scale, &of.name, &of.unit));
+        heading.legend.extend(coloring.legend(canvas.palette));
+        let background = background(trajectories, view, style)?;
+        let colorbar = match &background {
+            Some((raster, scale)) => Colorbar::new(scale, &raster.name, &raster.unit),
+            None => coloring.colorbar(),
+        };
         let bounds = zoomed(bounds(trajectories), trajectories, style.zoom);
+        if let Some((raster, _)) = &background {
+            heading.add_to_subtitle(&format!("behind: {}", raster.title));
+        }
+        let heading = heading.styled(style);
+        let frame = Frame { bounds, colorbar: colorbar.filter(|_| style.colorbar), heading };
         let projection = match *view {
             View::Plane(plane) => {
-                draw_plane(&mut canvas, trajectories, bounds, plane.axes(), colorbar, heading)
+                draw_plane(&mut canvas, trajectories, plane.axes(), background.as_ref(), frame)
             }
-            View::Space { azimuth, elevation } => {
-                let angles = ([azimuth, elevation], style.perspective);
-                draw_box(&mut canvas, trajectories, bounds, angles, colorbar, heading)
-            }
+            View::Space { azimuth, elevation } => draw_box(
+                &mut canvas,
+                trajectories,
+                ([azimuth, elevation], style.perspective),
+                frame,
+            ),
         };
         let window = window(bounds, view, style.zoom);
-        let mut scene = Self { canvas, projection, window, scale, attribute };
+        let behind = background.as_ref().map(|(_, scale)| scale.samples()).unwrap_or_default();
+        let mut scene = Self { canvas, projection, window, coloring, attribute, behind };
         surfaces::draw_walls(&mut scene, trajectories);
         Ok(scene)
     }
 
-    /// Evenly spaced samples of the colour map.
+    /// Evenly spaced samples of the colours.
     pub(crate) fn colors(&self) -> Vec<Rgb> {
-        let sample =
-            |scale: &ColorScale| (0..32).map(|i| scale.colors.at(f64::from(i) / 31.0)).collect();
-        self.scale.as_ref().map_or(vec![DEFAULT_COLOR], sample)
+        [self.coloring.samples(), self.behind.clone()].concat()
     }
 
     /// The colour of the position with an index.
     pub(crate) fn color(&self, index: usize) -> Rgb {
-        match (&self.scale, self.attribute) {
-            (Some(scale), Some(attribute)) => {
-                scale.color(attribute.values[index], self.canvas.palette.missing)
-            }
-            _ => DEFAULT_COLOR,
-        }
+        self.coloring.color(self.attribute, index, self.canvas.palette.missing)
     }
 
-    /// The colour of the line between two positions, for the mean of their values, or the one value
-    /// that is defined.
+    /// The colour of the line between two positions.
     pub(crate) fn color_between(&self, a: usize, b: usize) -> Rgb {
-        match (&self.scale, self.attribute) {
-            (Some(scale), Some(attribute)) => {
-                let [a, b] = [attribute.values[a], attribute.values[b]];
-                let mean = if a.is_nan() { b } else { a.midpoint(if b.is_nan() { a } else { b }) };
-                scale.color(mean, self.canvas.palette.missing)
-            }
-            _ => DEFAULT_COLOR,
-        }
+        self.coloring.between(self.attribute, [a, b], self.canvas.palette.missing)
     }
+}
+
+/// What surrounds the particles.
+struct Frame<'a> {
+    bounds: [[f64; 3]; 2],
+    colorbar: Option<Colorbar<'a>>,
+    heading: Heading,
+}
+
+/// The field behind the tracks, and its colours: a map of its own values, whatever the style says of the tracks' range.
+fn background<'a>(
+    trajectories: &'a Trajectories,
+    view: &View,
+    style: &Style,
+) -> Result<Option<(&'a Raster, ColorScale)>> {
+    let Some(raster) = &trajectories.background else { return Ok(None) };
+    super::raster::check(raster)?;
+    if !matches!(view, View::Plane(_)) {
+        let reason = "a field is behind tracks in views of a plane only; choose xy, xz or yz";
+        return Err(Error::data("tracks", reason));
+    }
+    let scale = ColorScale::new(raster.values_off_land(), style);
+    Ok(Some((raster, scale.paler(Palette::of(style.background).background))))
 }
 
 const AXIS_NAMES: [&str; 3] = ["x", "y", "z"];
@@ -119,10 +127,9 @@ fn axis(trajectories: &Trajectories, i: usize) -> [&str; 2] {
 fn draw_plane(
     canvas: &mut Canvas,
     trajectories: &Trajectories,
-    bounds: [[f64; 3]; 2],
     plane: [usize; 2],
-    colorbar: Option<Colorbar>,
-    heading: Heading,
+    background: Option<&(&Raster, ColorScale)>,
+    Frame { bounds, colorbar, heading }: Frame,
 ) -> Projection {
     let widths = plane.map(|i| bounds[1][i] - bounds[0][i]);
     let range = |i: usize, other: f64| {
@@ -140,10 +147,15 @@ fn draw_plane(
     let aspect = aspect(&specs);
     let specs = if aspect.is_some() { with_common_power(specs) } else { specs };
     let axes = Layout { specs, aspect, colorbar, heading }.place(canvas);
+    if let Some((raster, scale)) = background {
+        behind::draw(canvas, &axes, raster, scale);
+    }
     if let (Some(land), [0, 1]) = (&trajectories.land, plane) {
         land::draw(canvas, &axes, land);
     }
-    axes.draw_grid(canvas);
+    if background.is_none() {
+        axes.draw_grid(canvas);
+    }
     let domain = trajectories.domain.map(|corner| axes.at(plane.map(|axis| corner[axis])));
     let is_finite = domain.as_flattened().iter().all(|x| x.is_finite());
     let is_within = (0..3).all(|i| {
@@ -163,10 +175,8 @@ fn draw_plane(
 fn draw_box(
     canvas: &mut Canvas,
     trajectories: &Trajectories,
-    bounds: [[f64; 3]; 2],
     angles: ([f64; 2], bool),
-    colorbar: Option<Colorbar>,
-    mut heading: Heading,
+    Frame { bounds, colorbar, mut heading }: Frame,
 ) -> Projection {
     let em = canvas.em;
     if box_axes::stretch(bounds) != [1.0; 3] {
@@ -301,45 +311,6 @@ fn bounds(trajectories: &Trajectories) -> [[f64; 3]; 2] {
     } else {
         bounds
     }
-}
-
-/// The attribute to colour the trajectories by, if they have any.
-fn selected_attribute<'a>(
-    trajectories: &'a Trajectories,
-    style: &Style,
-) -> Result<Option<&'a Attribute>> {
-    let attributes = &trajectories.attributes;
-    let Some(name) = &style.color_by else { return Ok(attributes.first()) };
-    let found = attributes.iter().find(|attribute| attribute.name == *name);
-    let available = || match attributes.len() {
-        0 => "none".into(),
-        _ => attributes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", "),
-    };
-    found.map(Some).ok_or_else(|| Error::Attribute { given: name.clone(), available: available() })
-}
-
-/// The values at the positions that are drawn: finite ones, of an active particle or at the end of a
-/// line.
-fn drawn_values<'a>(
-    trajectories: &'a Trajectories,
-    attribute: &'a Attribute,
-) -> impl Iterator<Item = f32> + Clone + 'a {
-    let is_drawn = |i: usize| {
-        (trajectories.active[i] || trajectories.joined[i]) && is_finite(trajectories.position[i])
-    };
-    attribute.values.iter().enumerate().filter(move |(i, _)| is_drawn(*i)).map(|(_, value)| *value)
-}
-
-/// The values of the lines, and their lengths.
-fn drawn_lines(trajectories: &Trajectories, attribute: &Attribute) -> Vec<(f32, f64)> {
-    let stride = trajectories.particles.len();
-    let line = |index: usize| {
-        let [from, to] = [index - stride, index].map(|i| trajectories.position[i]);
-        let length = (0..3).map(|d| (to[d] - from[d]).powi(2)).sum::<f64>().sqrt();
-        (0.5 * (attribute.values[index - stride] + attribute.values[index]), length)
-    };
-    let joined = (stride..trajectories.position.len()).filter(|i| trajectories.joined[*i]);
-    joined.map(line).filter(|(value, length)| value.is_finite() && length.is_finite()).collect()
 }
 
 /// Checks the lengths of the arrays and the order of the times.

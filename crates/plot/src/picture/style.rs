@@ -6,21 +6,31 @@ use crate::error::{Error, Result};
 /// The appearance of a picture. [`Style::default`] suits most cases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Style {
-    /// Width and height in pixels: 160 to 16,384 each. The font size grows with the picture.
+    /// Width and height in pixels: 160 to 16,384 each.
     pub size: [u32; 2],
+    /// Pixels per inch, 10 to 10,000, which give PDF and SVG files their size on paper; PNG files state it.
+    pub dpi: f64,
+    /// Font size of labels in points of 1/72 inch, up to a tenth of the shorter side; by default it grows with the picture.
+    /// Widths of lines and sizes of dots that are not given follow the font.
+    pub font_size: Option<f64>,
     /// Light or dark.
     pub background: Background,
     /// The attribute that colours tracks and particles (`speed`, `age`, ...); by default the first
     /// one of the trajectories.
     pub color_by: Option<String>,
-    /// The colour map of the values.
-    pub colors: ColorMap,
+    /// The colour map of the values; by default [`ColorMap::CoolWarm`] for values on both sides of 0, else
+    /// [`ColorMap::Viridis`].
+    pub colors: Option<ColorMap>,
     /// The values of the first and of the last colour.
     pub range: Range,
     /// Whether colours are spaced linearly or logarithmically over the range.
     pub scale: Scale,
-    /// The title; by default a description of the content.
+    /// The title; by default a description of the content. An empty one takes no space.
     pub title: Option<String>,
+    /// Whether to draw the line below the title, which says what is shown. In a paper, the caption says it.
+    pub subtitle: bool,
+    /// Whether to draw the colour bar.
+    pub colorbar: bool,
     /// Line width of the tracks in pixels; by default it decreases with their number.
     pub line_width: Option<f64>,
     /// Opacity of the tracks, above 0 and up to 1; by default it decreases with their number.
@@ -38,12 +48,16 @@ impl Default for Style {
     fn default() -> Self {
         Self {
             size: [1600, 1000],
+            dpi: SCREEN,
+            font_size: None,
             background: Background::default(),
             color_by: None,
-            colors: ColorMap::default(),
+            colors: None,
             range: Range::default(),
             scale: Scale::default(),
             title: None,
+            subtitle: true,
+            colorbar: true,
             line_width: None,
             opacity: None,
             dots: true,
@@ -55,8 +69,30 @@ impl Default for Style {
 
 /// Minimum and maximum of the width and the height, in pixels.
 pub(crate) const SIZE_RANGE: [u32; 2] = [160, 16_384];
+/// Pixels per inch of screens, as SVG defines them.
+pub(crate) const SCREEN: f64 = 96.0;
+/// Millimetres in an inch, and points in one.
+const MILLIMETRES: f64 = 25.4;
+pub(crate) const POINTS: f64 = 72.0;
+/// Default font size on paper, in points: journals ask for 7 to 9.
+const FONT_ON_PAPER: f64 = 8.0;
 
 impl Style {
+    /// The style for a figure on paper: width and height in millimetres, pixels per inch, and labels of 8 points unless it has
+    /// another font size.
+    #[must_use]
+    pub fn on_paper(self, millimetres: [f64; 2], dpi: f64) -> Self {
+        let size = millimetres.map(|side| (side / MILLIMETRES * dpi).round() as u32);
+        Self { size, dpi, font_size: self.font_size.or(Some(FONT_ON_PAPER)), ..self }
+    }
+
+    /// The font size of labels in pixels.
+    pub(crate) fn em(&self) -> f64 {
+        let [width, height] = self.size.map(f64::from);
+        let by_size = || ((width * height).sqrt() / 60.0).max(11.0).min(width.min(height) / 16.0);
+        self.font_size.map_or_else(by_size, |points| points / POINTS * self.dpi)
+    }
+
     /// Checks that the numbers are in range.
     pub(crate) fn check(&self) -> Result<()> {
         let [min, max] = SIZE_RANGE;
@@ -66,6 +102,16 @@ impl Style {
         let invalid = |name, given: f64, expected| {
             Err(Error::Option { name, given: given.to_string(), expected })
         };
+        if !(10.0..=1e4).contains(&self.dpi) {
+            return invalid("dpi", self.dpi, "10 to 10,000 pixels per inch");
+        }
+        let shorter = f64::from(self.size[0].min(self.size[1]));
+        if let Some(points) = self.font_size
+            && !(points > 0.0 && self.em() <= shorter / 10.0)
+        {
+            let expected = "points above 0, and at most a tenth of the shorter side of the picture";
+            return invalid("font_size", points, expected);
+        }
         if !(1.0..=1e4).contains(&self.zoom) {
             return invalid("zoom", self.zoom, "a number from 1 to 10,000");
         }

@@ -2,6 +2,7 @@
 
 use super::canvas::{Align, Dot, Point, Segment, Shape, Text};
 use super::png;
+use super::style::SCREEN;
 use crate::color::Rgb;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use quick_xml::escape::partial_escape;
@@ -12,13 +13,19 @@ use std::fmt::Write;
 /// Beyond it, all lines of one colour share an element, since viewers become slow otherwise.
 const MAX_ORDERED: usize = 20_000;
 
-/// The text of an SVG file.
-pub(crate) fn document(size: [u32; 2], background: Rgb, shapes: &[Shape]) -> String {
+/// The text of an SVG file of a size in pixels, of which there are `dpi` in an inch.
+pub(crate) fn document((size, dpi): ([u32; 2], f64), background: Rgb, shapes: &[Shape]) -> String {
     let [width, height] = size;
+    let on_paper = size.map(|side| match dpi == SCREEN {
+        true => side.to_string(),
+        false => format!("{}mm", number(f64::from(side) / dpi * 25.4)),
+    });
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" \
-         width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{}\" height=\"{}\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+        on_paper[0],
+        on_paper[1],
         hex(background)
     );
     shapes.iter().for_each(|shape| element(&mut out, shape));
@@ -97,7 +104,8 @@ fn polygon(out: &mut String, points: &[Point], color: Rgb) {
 }
 
 fn image(out: &mut String, [low, high]: &[Point; 2], counts: [usize; 2], pixels: &[Rgb]) {
-    let Ok(file) = png::encode(counts.map(|count| count as u32), pixels.as_flattened()) else {
+    let Ok(file) = png::encode(counts.map(|count| count as u32), pixels.as_flattened(), None)
+    else {
         return;
     };
     let [[x, y], [width, height]] =

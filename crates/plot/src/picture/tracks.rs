@@ -17,11 +17,15 @@ const MAX_TRACKS_WITH_DOTS: usize = 1000;
 /// Minimum length of a line in pixels, except at the end of a track: shorter ones are merged.
 const MIN_SEGMENT: f64 = 0.75;
 
+/// Width of tracks on a field, which they should not hide, relative to others.
+const THINNER: f64 = 0.6;
+
 /// Plots the tracks of particles: lines from save to save, coloured by an attribute, with dots at the
 /// start (hollow) and at the end (filled). The picture shows the whole domain.
 ///
 /// A track starts at the first position where the particle is active, and ends at the last position
-/// that is active or at the end of a line.
+/// that is active or at the end of a line. A run with two saves has no lines, which would be chords of unknown paths, but
+/// the dots, unless the style has none.
 ///
 /// # Errors
 ///
@@ -32,35 +36,69 @@ pub fn tracks(trajectories: &Trajectories, view: &View, style: &Style) -> Result
     let mut heading = Heading {
         title: title("Tracks", trajectories, style),
         subtitle: subtitle(trajectories),
-        legend: Vec::new(),
+        ..Heading::default()
     };
-    let with_dots =
-        style.dots && (1..=MAX_TRACKS_WITH_DOTS).contains(&trajectories.particles.len());
+    let are_chords = trajectories.run_size[1] == 2 && trajectories.times.len() == 2;
+    let has_lines = !(style.dots && are_chords && !trajectories.particles.is_empty());
+    if !has_lines {
+        heading.add_to_subtitle("no lines between the only two saves");
+    }
+    let are_few = (1..=MAX_TRACKS_WITH_DOTS).contains(&trajectories.particles.len());
+    let with_dots = style.dots && (are_few || !has_lines);
     if with_dots {
         heading.legend =
             vec![LegendEntry::new(Marker::Ring, "Start"), LegendEntry::new(Marker::Disc, "End")];
+        heading.legend.drain(..usize::from(!are_few));
     }
     let mut scene = Scene::new(trajectories, view, style, heading)?;
+    add_lines(&mut scene, trajectories, style, has_lines);
+    if with_dots {
+        add_end_dots(&mut scene, trajectories, are_few);
+    }
+    Ok(Picture::new(style, scene.canvas))
+}
+
+/// Plots each particle as a dot, where it is last: its position at the last save at which it is active, or at which a line
+/// ends. Dots have the colours of an attribute, such as how each particle ended.
+///
+/// # Errors
+///
+/// As [`tracks`].
+pub fn points(trajectories: &Trajectories, view: &View, style: &Style) -> Result<Picture> {
+    let heading = Heading {
+        title: title("Positions", trajectories, style),
+        subtitle: subtitle(trajectories),
+        ..Heading::default()
+    };
+    let mut scene = Scene::new(trajectories, view, style, heading)?;
+    add_lines(&mut scene, trajectories, style, false);
+    add_end_dots(&mut scene, trajectories, false);
+    Ok(Picture::new(style, scene.canvas))
+}
+
+/// Draws lines, unless only bodies are to be drawn, and bodies, the nearest last.
+fn add_lines(scene: &mut Scene, trajectories: &Trajectories, style: &Style, has_lines: bool) {
     let mut segments = Vec::new();
-    (0..trajectories.particles.len())
-        .for_each(|particle| add_track(&scene, trajectories, particle, &mut segments));
-    trajectories.partial.iter().for_each(|line| {
-        let ends = [line.position, trajectories.position[line.index]];
-        segments.extend(segment(&scene, ends, scene.color(line.index)));
-    });
+    if has_lines {
+        (0..trajectories.particles.len())
+            .for_each(|particle| add_track(scene, trajectories, particle, &mut segments));
+        trajectories.partial.iter().for_each(|line| {
+            let ends = [line.position, trajectories.position[line.index]];
+            segments.extend(segment(scene, ends, scene.color(line.index)));
+        });
+    }
     // Several particles may share a column, one after another.
     let releases = trajectories.partial.iter().filter(|line| line.is_release).count();
-    let stroke = stroke(trajectories.particles.len().max(releases), scene.canvas.em, style);
-    let mut bodies = surfaces::bodies(&scene, trajectories);
+    let [width, opacity] =
+        stroke(trajectories.particles.len().max(releases), scene.canvas.em, style);
+    let is_thin = trajectories.background.is_some() && style.line_width.is_none();
+    let stroke = [if is_thin { THINNER * width } else { width }, opacity];
+    let mut bodies = surfaces::bodies(scene, trajectories);
     if scene.projection.has_depth() {
         segments.sort_by(|a, b| a.0.total_cmp(&b.0));
         bodies.sort_by(|a, b| a.depth.total_cmp(&b.depth));
     }
-    draw_by_depth(&mut scene, segments, &bodies, stroke);
-    if with_dots {
-        add_end_dots(&mut scene, trajectories);
-    }
-    Ok(Picture::new(style.size, scene.canvas))
+    draw_by_depth(scene, segments, &bodies, stroke);
 }
 
 /// `Tracks of 100 of 1000 particles`, unless the style has a title.
@@ -183,8 +221,8 @@ pub(crate) fn dot_radius(dots: usize, em: f64) -> f64 {
     (0.3 * em * (50.0 / dots.max(1) as f64).powf(0.35).clamp(0.2, 1.0)).max(1.3)
 }
 
-/// Adds the dots at the start and the end of the tracks.
-fn add_end_dots(scene: &mut Scene, trajectories: &Trajectories) {
+/// Adds the dots at the end of the tracks, the nearest last, and those at the start.
+fn add_end_dots(scene: &mut Scene, trajectories: &Trajectories, with_starts: bool) {
     let palette = scene.canvas.palette;
     let (mut starts, mut ends) = (Vec::new(), Vec::new());
     let partial = |is_release: bool| -> HashMap<usize, [f64; 3]> {
@@ -197,18 +235,23 @@ fn add_end_dots(scene: &mut Scene, trajectories: &Trajectories) {
         let start = releases.get(&first).copied().unwrap_or(trajectories.position[first]);
         let end = exits.get(&last).copied().unwrap_or(trajectories.position[last]);
         let [start, end] = [start, end].map(|position| {
-            let [x, y] = scene.projection.point(position);
-            clipped([position; 2], scene.window).map(|_| [x as f32, y as f32])
+            let [x, y, depth] = scene.projection.with_depth(position);
+            clipped([position; 2], scene.window).map(|_| (depth, [x as f32, y as f32]))
         });
         let edge = |index: usize| mix(scene.color(index), palette.foreground, 0.5);
         let fill = palette.background;
-        starts.extend(start.map(|center| Dot { center, fill, edge: edge(first) }));
+        starts
+            .extend(start.map(|(depth, center)| (depth, Dot { center, fill, edge: edge(first) })));
         let fill = scene.color(last);
-        ends.extend(end.map(|center| Dot { center, fill, edge: edge(last) }));
+        ends.extend(end.map(|(depth, center)| (depth, Dot { center, fill, edge: edge(last) })));
     }
     let radius = dot_radius(ends.len(), scene.canvas.em);
     let edge_width = (0.3 * radius).max(0.8);
-    for dots in [starts, ends] {
+    for mut dots in [starts, ends].into_iter().skip(usize::from(!with_starts)) {
+        if scene.projection.has_depth() {
+            dots.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        let dots = dots.into_iter().map(|(_, dot)| dot).collect();
         scene.canvas.shapes.push(Shape::Dots { dots, radius, edge_width });
     }
 }

@@ -286,7 +286,7 @@ fn numbers_of_particles_are_exact() {
     page.trajectories.particles = (0..30).map(|i| 70_001 + 17 * i).collect();
     let values = page.trajectories.particles.iter().map(|number| *number as f32);
     let values = values.collect::<Vec<f32>>().repeat(41);
-    let seed = Attribute { name: "seed".into(), unit: String::new(), values };
+    let seed = Attribute { name: "seed".into(), values, ..Attribute::default() };
     page.trajectories.attributes.push(seed);
     let Some(browser) = shown(&page) else { return };
     browser.choose("#attribute", "Seed");

@@ -80,8 +80,12 @@ fn trajectories(
         let [a, b] = [position(i, time), position(i, time + 0.01)];
         ((0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt() / 0.01) as f32
     });
-    let attribute =
-        |name: &str, unit: &str, values| Attribute { name: name.into(), unit: unit.into(), values };
+    let attribute = |name: &str, unit: &str, values| Attribute {
+        name: name.into(),
+        unit: unit.into(),
+        values,
+        ..Attribute::default()
+    };
     Trajectories {
         particles: (0..particles as u32).collect(),
         position: each().map(|(i, time)| position(i, time)).collect(),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod animation;
+mod paper;
 mod pictures;
 #[path = "../../../../tests/support/requirements.rs"]
 mod requirements;

@@ -55,7 +55,7 @@ fn tracks_in_a_plane_match_the_reference() {
 #[test]
 fn tracks_in_space_on_dark_match_the_reference() {
     let style = Style { background: Background::Dark, color_by: Some("age".into()), ..small() };
-    let style = Style { colors: ColorMap::Plasma, ..style };
+    let style = Style { colors: Some(ColorMap::Plasma), ..style };
     compare("tracks_3d", &picture::tracks(&samples::screws(30, 81), &View::SPACE, &style).unwrap());
 }
 
@@ -251,7 +251,7 @@ fn a_track_ends_with_its_dot_where_its_line_ends() {
 
 #[test]
 fn field_with_particles_and_diverging_map_matches_the_reference() {
-    let style = Style { colors: ColorMap::CoolWarm, ..small() };
+    let style = Style { colors: Some(ColorMap::CoolWarm), ..small() };
     let particles = (0..60).map(|i| f64::from(i) / 60.0);
     let particles: Vec<_> =
         particles.map(|i| [2.0 * samples::scatter(i, 5.0), samples::scatter(i, 6.0)]).collect();
@@ -473,7 +473,7 @@ fn extreme_numbers_are_drawn_or_refused() {
     let style = |i: usize| Style {
         size: [[160, 160], [2000, 160], [160, 2000]][i % 3],
         scale: if i.is_multiple_of(2) { Scale::Linear } else { Scale::Log },
-        colors: ColorMap::ALL[i % 6],
+        colors: Some(ColorMap::ALL[i % 6]),
         ..Style::default()
     };
     for (i, &a) in extremes.iter().enumerate() {

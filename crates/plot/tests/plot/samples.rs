@@ -32,8 +32,12 @@ pub fn trajectories(
             seed.push((4 * particle / particles) as f32);
         }
     }
-    let attribute =
-        |name: &str, unit: &str, values| Attribute { name: name.into(), unit: unit.into(), values };
+    let attribute = |name: &str, unit: &str, values| Attribute {
+        name: name.into(),
+        unit: unit.into(),
+        values,
+        ..Attribute::default()
+    };
     trajectories.attributes = vec![
         attribute("speed", "m/s", speed),
         attribute("age", "s", age),
