@@ -83,9 +83,11 @@ pub fn end_positions(
     }
     let shown: Vec<_> = ends.into_iter().step_by(all.div_ceil(most.max(1))).collect();
     let codes: Vec<Option<u8>> = shown.iter().map(|(_, code, _)| Some(*code)).collect();
-    let units = tracks.units();
+    let (units, time) = (tracks.units(), tracks.times()[last]);
+    let date = units.origin_of_seconds().and_then(|origin| origin.date_of(time));
     Ok(Some(Trajectories {
-        times: vec![tracks.times()[last]],
+        times: vec![time],
+        dates: date.into_iter().collect(),
         particles: shown.iter().map(|(_, _, slot)| *slot as u32).collect(),
         position: shown.iter().map(|(at, _, _)| *at).collect(),
         joined: vec![false; shown.len()],

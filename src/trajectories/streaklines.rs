@@ -31,9 +31,11 @@ pub fn streaklines(
     let mut lines: Vec<_> = lines.into_values().filter(|line| line.len() > 1).collect();
     lines.iter_mut().for_each(|line| line.sort_by(|a, b| a.0.total_cmp(&b.0)));
     let Some(rows) = lines.iter().map(Vec::len).max() else { return Ok(None) };
-    let units = tracks.units();
+    let (units, time) = (tracks.units(), tracks.times()[save]);
+    let date = units.origin_of_seconds().and_then(|origin| origin.date_of(time));
     let mut made = Trajectories {
-        times: vec![tracks.times()[save]; rows],
+        times: vec![time; rows],
+        dates: date.map(|date| vec![date; rows]).unwrap_or_default(),
         particles: lines.iter().map(|line| line[0].1 as u32).collect(),
         domain,
         axes: units.axes(),

@@ -40,7 +40,7 @@ pub use obstacle::{Obstacle, ObstacleShape};
 pub use own::{MakeField, OwnField};
 pub use patch::Patch;
 pub use read::{Misuse, from_table, from_text, read};
-pub use run::{AtOnce, Run, or_auto};
+pub use run::{AtOnce, MemoryLimit, Run, or_auto};
 pub use save::{Longitude, Reporting, SampledArray, Save, VtkOutput};
 pub use schema::json_schema;
 pub use seeds::{PatchDensity, Repeat, SeedPlacement, SeedShape, Seeds};

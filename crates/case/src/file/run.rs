@@ -4,10 +4,10 @@ use super::{Case, DeviceNames, KeyError, schema};
 use burntrace_core::{Precision, Strategy};
 use schemars::JsonSchema;
 use serde::{
-    Deserialize, Deserializer, Serialize,
+    Deserialize, Deserializer, Serialize, Serializer,
     de::{DeserializeOwned, Error, IntoDeserializer},
 };
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 /// The device, the folder and the memory of a run.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -27,10 +27,11 @@ pub struct Run {
     pub checkpoint_segments: Option<u64>,
     /// Whether a finished run keeps its last state, from which `--extend` continues it.
     pub keep_state: bool,
-    /// Memory limit of the run: bytes, or text such as `"3GiB"`; default: the available memory.
-    #[serde(deserialize_with = "bytes")]
-    #[schemars(with = "Option<Bytes>")]
-    pub memory: Option<u64>,
+    /// Memory limit of the run: bytes, text such as `"3GiB"`, or a part of the available memory, such as `"75%"` or 0.75; default: the
+    /// available memory.
+    #[serde(deserialize_with = "limit")]
+    #[schemars(with = "Option<GivenLimit>")]
+    pub memory: Option<MemoryLimit>,
     /// How the run uses memory; by default (`None`) `"auto"`: the first that fits.
     #[serde(deserialize_with = "or_auto")]
     #[schemars(schema_with = "schema::or_auto::<Strategy>")]
@@ -127,19 +128,70 @@ pub fn or_auto<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     }
 }
 
-/// A number of bytes, given as `3221225472` or `"3GiB"`.
+/// A limit of memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MemoryLimit {
+    /// Bytes.
+    Bytes(u64),
+    /// A part of what is available, above 0 and up to 1.
+    Part(f64),
+}
+
+impl fmt::Display for MemoryLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MemoryLimit::Bytes(bytes) => write!(f, "{bytes} bytes"),
+            MemoryLimit::Part(part) => write!(f, "{}%", 100.0 * part),
+        }
+    }
+}
+
+impl Serialize for MemoryLimit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            MemoryLimit::Bytes(bytes) => serializer.serialize_u64(*bytes),
+            MemoryLimit::Part(_) => serializer.serialize_str(&self.to_string()),
+        }
+    }
+}
+
+/// A limit of memory, given as `3221225472`, `"3GiB"`, `0.75` or `"75%"`.
 #[derive(Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "give a number of bytes, or text such as \"3GiB\"")]
-enum Bytes {
-    Number(u64),
+#[serde(
+    untagged,
+    expecting = "give a number of bytes, text such as \"3GiB\", or a part such as \"75%\" or 0.75"
+)]
+enum GivenLimit {
+    Bytes(u64),
+    Part(f64),
     Text(String),
 }
 
-/// Reads a number of bytes.
-fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    match Bytes::deserialize(deserializer)? {
-        Bytes::Number(bytes) => Ok(Some(bytes)),
-        Bytes::Text(text) => parse_bytes(&text).map(Some).map_err(D::Error::custom),
+/// Reads a limit of memory.
+fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MemoryLimit>, D::Error> {
+    let limit = match GivenLimit::deserialize(deserializer)? {
+        GivenLimit::Bytes(bytes) => Ok(MemoryLimit::Bytes(bytes)),
+        GivenLimit::Part(part) => part_of(part),
+        GivenLimit::Text(text) => match text.trim().strip_suffix('%') {
+            Some(number) => number
+                .trim()
+                .parse::<f64>()
+                .map_err(|_| format!("give a number before %, such as 75%, not {number:?}"))
+                .and_then(|number| part_of(number / 100.0)),
+            None => parse_bytes(&text).map(MemoryLimit::Bytes),
+        },
+    };
+    limit.map(Some).map_err(D::Error::custom)
+}
+
+/// A part of the available memory.
+fn part_of(part: f64) -> Result<MemoryLimit, String> {
+    match part > 0.0 && part <= 1.0 {
+        true => Ok(MemoryLimit::Part(part)),
+        false => Err(format!(
+            "a part of {part} of the available memory is not above 0 and up to 1; give such as \"75%\" or 0.75, or bytes such as \
+             \"3GiB\""
+        )),
     }
 }
 
@@ -184,6 +236,28 @@ mod tests {
         assert_eq!(parse_bytes(" 1.5 MiB"), Ok(3 << 19));
         assert_eq!(parse_bytes("2kB"), Ok(2000));
         assert_eq!(parse_bytes("17"), Ok(17));
+        for (text, expected) in [
+            ("memory = 0.75", Some(MemoryLimit::Part(0.75))),
+            ("memory = \"75%\"", Some(MemoryLimit::Part(0.75))),
+            ("memory = \" 100 %\"", Some(MemoryLimit::Part(1.0))),
+            ("memory = 3000", Some(MemoryLimit::Bytes(3000))),
+            ("memory = \"2kB\"", Some(MemoryLimit::Bytes(2000))),
+        ] {
+            let run: Run = toml::from_str(text).unwrap();
+            assert_eq!(run.memory, expected, "{text}");
+            let again: Run = toml::from_str(&toml::to_string(&run).unwrap()).unwrap();
+            assert_eq!(again.memory, expected, "{text}");
+        }
+        for text in [
+            "memory = 0.0",
+            "memory = 1.5",
+            "memory = \"0%\"",
+            "memory = \"x%\"",
+            "memory = \"101%\"",
+        ] {
+            let message = toml::from_str::<Run>(text).unwrap_err().to_string();
+            assert!(message.contains("75%"), "{text}: {message}");
+        }
         for text in ["", "GiB", "-1GB", "3 GiBs", "nan", "1e300", "0"] {
             let message = parse_bytes(text).unwrap_err();
             assert!(message.contains("3GiB"), "{text}: {message}");

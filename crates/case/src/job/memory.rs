@@ -1,7 +1,7 @@
 //! The memory plan of a run.
 
 use super::along;
-use crate::file::{self, AtOnce, Case, Misuse, SeedShape};
+use crate::file::{self, AtOnce, Case, MemoryLimit, Misuse, SeedShape};
 use anyhow::Result;
 use burn::tensor::Device;
 use burntrace_core::{
@@ -130,19 +130,32 @@ pub fn plan(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<Plan
 }
 
 /// The memory of a run, or of each piece if this process traces several at a time.
-fn memory(case: &Case, device: &Device) -> Memory {
+fn memory(case: &Case, device: &Device) -> Result<Memory> {
     let mut memory = Memory::of(device);
-    if let Some(bytes) = case.run.memory {
+    if let Some(bytes) = bytes(case, memory)? {
         memory = memory.within(bytes);
     }
     let AtOnce { devices, on_device } = case.run.at_once;
-    if devices > 1 { memory.divided(devices, on_device) } else { memory }
+    Ok(if devices > 1 { memory.divided(devices, on_device) } else { memory })
+}
+
+/// The limit of a case in bytes.
+fn bytes(case: &Case, memory: Memory) -> Result<Option<u64>> {
+    let available = if memory.is_shared { memory.host } else { memory.device };
+    match (case.run.memory, available) {
+        (None, _) => Ok(None),
+        (Some(MemoryLimit::Bytes(bytes)), _) => Ok(Some(bytes)),
+        (Some(MemoryLimit::Part(part)), Some(all)) => Ok(Some((part * all as f64) as u64)),
+        (Some(limit), None) => Err(Misuse::error(format!(
+            "run.memory is {limit}, but the free memory of this device is not known; give bytes, such as \"8GiB\""
+        ))),
+    }
 }
 
 /// The plan of a case, and the frames held of fields that are sampled only: all of them if they fit, unless
 /// the case asks for streaming.
 fn choose(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<(Plan, Frames)> {
-    let memory = memory(case, &device.device);
+    let memory = memory(case, &device.device)?;
     let with = |frames: Frames| {
         let size = run_size(case, sizes, frames);
         let plan = Plan::choose(&size, &sizes.traced, memory, &request(case));
@@ -205,16 +218,21 @@ pub fn execution(case: &Case, device: &Device) -> Execution {
 
 /// The memory limit of a run, or of each piece of those that this process traces at a time.
 fn limit(case: &Case, device: &Device) -> Option<u64> {
+    // An unknown part has been refused by the plan.
     if case.run.at_once == AtOnce::default() {
-        return case.run.memory;
+        return bytes(case, Memory::of(device)).ok().flatten();
     }
-    let memory = memory(case, device);
+    let memory = memory(case, device).ok()?;
     if memory.is_shared { memory.host } else { memory.device }
 }
 
 /// Bytes of memory available to a field: the free memory of this machine, or the limit of the case.
 pub fn available(case: &Case) -> u64 {
-    free().min(case.run.memory.unwrap_or(u64::MAX))
+    match case.run.memory {
+        None => free(),
+        Some(MemoryLimit::Bytes(bytes)) => free().min(bytes),
+        Some(MemoryLimit::Part(part)) => (part * free() as f64) as u64,
+    }
 }
 
 /// Bytes of memory that are free for this process.

@@ -145,9 +145,9 @@ fn the_last_time_of_a_run_can_be_drawn() {
     let folder = run(&[]);
     let path = folder.path();
     rendered(path, &["out", "--svg", "--last", "0.5"]);
-    assert!(read(path, "out/pictures/tracks.svg").contains(">t = 1.5 to 2 s<"));
+    assert!(read(path, "out/pictures/tracks.svg").contains(">t = 1.5 to 2 s, 2 of 5 saves<"));
     rendered(path, &["out", "--svg", "--last", "1 s"]);
-    assert!(read(path, "out/pictures/tracks.svg").contains(">t = 1 to 2 s<"));
+    assert!(read(path, "out/pictures/tracks.svg").contains(">t = 1 to 2 s, 3 of 5 saves<"));
     let refused = burntrace(path, &["render", "out", "--last", "soon"]);
     assert_refused(&refused, 2, &["--last soon"]);
 }

@@ -32,18 +32,37 @@ impl<'a> AxisSpec<'a> {
         }
     }
 
+    /// Whether labels of lengths in metres are in kilometres: on axes of 10 km or more together, but those far shorter.
+    fn is_in_kilometres(&self) -> bool {
+        let own = self.range[0].abs().max(self.range[1].abs());
+        self.unit == "m" && !self.log && self.size >= 1e4 && own >= 1e-2 * self.size
+    }
+
     /// Ticks with at most `max_steps` steps between them.
     pub(crate) fn ticks(&self, max_steps: usize) -> Ticks {
+        let linear = |factor: f64| {
+            let range = self.range.map(|end| end / factor);
+            ticks::linear(range, max_steps, self.integers, self.size / factor)
+        };
         match (self.log, self.directions()) {
             (true, _) => ticks::logarithmic(self.range, max_steps),
             (_, Some(directions)) => ticks::degrees(self.range, max_steps, directions),
-            _ => ticks::linear(self.range, max_steps, self.integers, self.size),
+            _ if self.is_in_kilometres() => {
+                let of_kilometres = linear(1e3);
+                let at = of_kilometres.at.into_iter().map(|(number, label)| (1e3 * number, label));
+                Ticks { at: at.collect(), ..of_kilometres }
+            }
+            _ => linear(1.0),
         }
     }
 
     /// The title of the axis with these ticks. Labels of degrees have the unit.
     pub(crate) fn title(&self, ticks: &Ticks) -> String {
-        let unit = if self.directions().is_some() { "" } else { self.unit };
+        let unit = match self.directions() {
+            Some(_) => "",
+            None if self.is_in_kilometres() => "km",
+            None => self.unit,
+        };
         ticks.title(self.name, unit)
     }
 

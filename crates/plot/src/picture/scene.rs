@@ -4,7 +4,7 @@ use super::axes::{Layout, UNEQUAL_SCALES};
 use super::axis::{AxisSpec, aspect, with_common_power};
 use super::behind;
 use super::box_axes::{self, BoxAxes};
-use super::canvas::{Align, Canvas, Palette};
+use super::canvas::{Align, Canvas, Palette, Point};
 use super::color_scale::ColorScale;
 use super::colorbar::Colorbar;
 use super::coloring::{Coloring, selected_attribute};
@@ -25,6 +25,8 @@ pub(crate) struct Scene<'a> {
     pub projection: Projection,
     /// The part of the domain that is shown; unbounded along an axis where all of it is.
     pub window: [[f64; 3]; 2],
+    /// The corners of the axes of a plane view, in pixels.
+    pub corners: Option<[Point; 2]>,
     coloring: Coloring<'a>,
     attribute: Option<&'a Attribute>,
     /// Colours of the field behind the tracks.
@@ -56,20 +58,18 @@ impl<'a> Scene<'a> {
         }
         let heading = heading.styled(style);
         let frame = Frame { bounds, colorbar: colorbar.filter(|_| style.colorbar), heading };
-        let projection = match *view {
+        let (projection, corners) = match *view {
             View::Plane(plane) => {
                 draw_plane(&mut canvas, trajectories, plane.axes(), background.as_ref(), frame)
             }
-            View::Space { azimuth, elevation } => draw_box(
-                &mut canvas,
-                trajectories,
-                ([azimuth, elevation], style.perspective),
-                frame,
-            ),
+            View::Space { azimuth, elevation } => {
+                let angles = ([azimuth, elevation], style.perspective);
+                (draw_box(&mut canvas, trajectories, angles, frame), None)
+            }
         };
         let window = window(bounds, view, style.zoom);
         let behind = background.as_ref().map(|(_, scale)| scale.samples()).unwrap_or_default();
-        let mut scene = Self { canvas, projection, window, coloring, attribute, behind };
+        let mut scene = Self { canvas, projection, window, corners, coloring, attribute, behind };
         surfaces::draw_walls(&mut scene, trajectories);
         Ok(scene)
     }
@@ -130,7 +130,7 @@ fn draw_plane(
     plane: [usize; 2],
     background: Option<&(&Raster, ColorScale)>,
     Frame { bounds, colorbar, heading }: Frame,
-) -> Projection {
+) -> (Projection, Option<[Point; 2]>) {
     let widths = plane.map(|i| bounds[1][i] - bounds[0][i]);
     let range = |i: usize, other: f64| {
         let [low, high] = [bounds[0][plane[i]], bounds[1][plane[i]]];
@@ -168,7 +168,7 @@ fn draw_plane(
     axes.draw_scale_bar(canvas, trajectories.radius);
     let ranges = [0, 1].map(|i| axes.specs[i].range);
     draw_empty_message(canvas, trajectories, &axes.sides);
-    Projection::plane(plane, ranges, axes.sides)
+    (Projection::plane(plane, ranges, axes.sides), Some(axes.corners()))
 }
 
 /// Draws the box, and gives its projection.

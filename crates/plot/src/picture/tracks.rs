@@ -126,8 +126,8 @@ fn subtitle(trajectories: &Trajectories) -> String {
         unit => format!(" {unit}"),
     };
     let range = match (&trajectories.dates[..], &times[..]) {
-        ([start, .., end], _) => format!("{start} to {end}"),
-        ([only], _) => only.clone(),
+        ([start, .., end], _) if start != end => format!("{start} to {end}"),
+        ([only, ..], _) => only.clone(),
         (_, [first, .., last]) if first != last => {
             format!("t = {} to {}{unit}", ticks::format_number(*first), ticks::format_number(*last))
         }

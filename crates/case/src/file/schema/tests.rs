@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 76] = [
+const VALID: [&str; 78] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -63,6 +63,8 @@ const VALID: [&str; 76] = [
     "run.device=[\"cuda:0\", \"cuda:1\"]",
     "run.memory=3GiB",
     "run.memory=3000000000",
+    "run.memory=75%",
+    "run.memory=0.75",
     "run.precision=f64",
     "run.strategy=auto",
     "save.every=3",
