@@ -79,6 +79,17 @@ impl<'a> Scene<'a> {
         [self.coloring.samples(), self.behind.clone()].concat()
     }
 
+    /// The order in which what is at a position is drawn: the nearest last or, in a plane, the last category, which is the
+    /// rarest.
+    pub(crate) fn order(&self, index: usize, depth: f64) -> f64 {
+        match (&self.coloring, self.attribute) {
+            (Coloring::Categories(_), Some(attribute)) if !self.projection.has_depth() => {
+                f64::from(attribute.values[index]).max(0.0)
+            }
+            _ => depth,
+        }
+    }
+
     /// The colour of the position with an index.
     pub(crate) fn color(&self, index: usize) -> Rgb {
         self.coloring.color(self.attribute, index, self.canvas.palette.missing)

@@ -35,7 +35,7 @@ pub struct Style {
     pub line_width: Option<f64>,
     /// Opacity of the tracks, above 0 and up to 1; by default it decreases with their number.
     pub opacity: Option<f64>,
-    /// Whether to draw dots at the start and the end of the tracks, for at most 1000 tracks.
+    /// Whether to draw dots at the start and the end of the tracks, for at most 1000 tracks, and fewer in small pictures.
     pub dots: bool,
     /// Whether 3-D views are in perspective; otherwise they are orthographic.
     pub perspective: bool,

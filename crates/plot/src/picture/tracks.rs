@@ -12,8 +12,9 @@ use crate::data::Trajectories;
 use crate::error::Result;
 use std::collections::HashMap;
 
-/// Maximum number of tracks with dots at their ends; more dots would hide the lines.
+/// Maximum number of tracks with dots at their ends, in all and for a square of the font size; more dots would hide the lines.
 const MAX_TRACKS_WITH_DOTS: usize = 1000;
+const MAX_DOTS_IN_EM: f64 = 0.28;
 /// Minimum length of a line in pixels, except at the end of a track: shorter ones are merged.
 const MIN_SEGMENT: f64 = 0.75;
 
@@ -43,7 +44,7 @@ pub fn tracks(trajectories: &Trajectories, view: &View, style: &Style) -> Result
     if !has_lines {
         heading.add_to_subtitle("no lines between the only two saves");
     }
-    let are_few = (1..=MAX_TRACKS_WITH_DOTS).contains(&trajectories.particles.len());
+    let are_few = (1..=max_dots(style)).contains(&trajectories.particles.len());
     let with_dots = style.dots && (are_few || !has_lines);
     if with_dots {
         heading.legend =
@@ -56,6 +57,12 @@ pub fn tracks(trajectories: &Trajectories, view: &View, style: &Style) -> Result
         add_end_dots(&mut scene, trajectories, are_few);
     }
     Ok(Picture::new(style, scene.canvas))
+}
+
+/// Maximum number of tracks with dots at their ends.
+fn max_dots(style: &Style) -> usize {
+    let [width, height] = style.size.map(|side| f64::from(side) / style.em());
+    MAX_TRACKS_WITH_DOTS.min((MAX_DOTS_IN_EM * width * height) as usize)
 }
 
 /// Plots each particle as a dot, where it is last: its position at the last save at which it is active, or at which a line
@@ -84,7 +91,7 @@ fn add_lines(scene: &mut Scene, trajectories: &Trajectories, style: &Style, has_
             .for_each(|particle| add_track(scene, trajectories, particle, &mut segments));
         trajectories.partial.iter().for_each(|line| {
             let ends = [line.position, trajectories.position[line.index]];
-            segments.extend(segment(scene, ends, scene.color(line.index)));
+            segments.extend(segment(scene, ends, (line.index, scene.color(line.index))));
         });
     }
     // Several particles may share a column, one after another.
@@ -94,10 +101,8 @@ fn add_lines(scene: &mut Scene, trajectories: &Trajectories, style: &Style, has_
     let is_thin = trajectories.background.is_some() && style.line_width.is_none();
     let stroke = [if is_thin { THINNER * width } else { width }, opacity];
     let mut bodies = surfaces::bodies(scene, trajectories);
-    if scene.projection.has_depth() {
-        segments.sort_by(|a, b| a.0.total_cmp(&b.0));
-        bodies.sort_by(|a, b| a.depth.total_cmp(&b.depth));
-    }
+    segments.sort_by(|a, b| a.0.total_cmp(&b.0));
+    bodies.sort_by(|a, b| a.depth.total_cmp(&b.depth));
     draw_by_depth(scene, segments, &bodies, stroke);
 }
 
@@ -171,11 +176,16 @@ fn draw_by_depth(
     bodies.for_each(|facet| facet.draw(&mut scene.canvas));
 }
 
-/// The part of a line in the window, with its depth. `None` outside.
-fn segment(scene: &Scene, ends: [[f64; 3]; 2], color: Rgb) -> Option<(f64, Segment)> {
+/// The part of a line in the window in a colour, with its depth or, in a plane, the order in which it is drawn. It ends at the position
+/// with an index. `None` outside.
+fn segment(
+    scene: &Scene,
+    ends: [[f64; 3]; 2],
+    (index, color): (usize, Rgb),
+) -> Option<(f64, Segment)> {
     let [from, to] = clipped(ends, scene.window)?.map(|end| scene.projection.with_depth(end));
     let [a, b] = [from, to].map(|[x, y, _]| [x as f32, y as f32]);
-    Some((from[2] + to[2], Segment { from: a, to: b, color }))
+    Some((scene.order(index, from[2] + to[2]), Segment { from: a, to: b, color }))
 }
 
 /// Adds the lines of a particle, each with its depth.
@@ -200,7 +210,8 @@ fn add_track(
                 continue;
             }
             let color = scene.color_between(before, index);
-            segments.extend(segment(scene, [position(before), position(index)], color));
+            let ends = [position(before), position(index)];
+            segments.extend(segment(scene, ends, (index, color)));
             pen = Some((to, index));
         } else {
             pen = Some((to, index));
@@ -241,16 +252,16 @@ fn add_end_dots(scene: &mut Scene, trajectories: &Trajectories, with_starts: boo
         let edge = |index: usize| mix(scene.color(index), palette.foreground, 0.5);
         let fill = palette.background;
         starts
-            .extend(start.map(|(depth, center)| (depth, Dot { center, fill, edge: edge(first) })));
+            .extend(start.map(|(depth, center)| (scene.order(first, depth), Dot { center, fill, edge: edge(first) })));
         let fill = scene.color(last);
-        ends.extend(end.map(|(depth, center)| (depth, Dot { center, fill, edge: edge(last) })));
+        ends.extend(
+            end.map(|(depth, center)| (scene.order(last, depth), Dot { center, fill, edge: edge(last) })),
+        );
     }
     let radius = dot_radius(ends.len(), scene.canvas.em);
     let edge_width = (0.3 * radius).max(0.8);
     for mut dots in [starts, ends].into_iter().skip(usize::from(!with_starts)) {
-        if scene.projection.has_depth() {
-            dots.sort_by(|a, b| a.0.total_cmp(&b.0));
-        }
+        dots.sort_by(|a, b| a.0.total_cmp(&b.0));
         let dots = dots.into_iter().map(|(_, dot)| dot).collect();
         scene.canvas.shapes.push(Shape::Dots { dots, radius, edge_width });
     }

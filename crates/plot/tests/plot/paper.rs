@@ -55,6 +55,12 @@ fn figures_on_paper_have_their_size_and_font() {
     let reader = png::Decoder::new(file).read_info().unwrap();
     let pixels = reader.info().pixel_dims.unwrap();
     assert_eq!((pixels.xppu, pixels.unit), (23_622, png::Unit::Meter));
+    // On so small a picture, fewer tracks have dots.
+    let dots = |particles: usize| {
+        let tracks = samples::gyres(particles, 11);
+        count(&picture::tracks(&tracks, &XY, &style).unwrap().svg(), "<circle")
+    };
+    assert_eq!([dots(150), dots(200)], [302, 0]);
     let own = Style { font_size: Some(7.0), ..Style::default() }.on_paper([84.0, 60.0], 600.0);
     assert_eq!(own.font_size, Some(7.0));
     for wrong in [
@@ -123,6 +129,10 @@ fn categories_have_colors_of_their_own_and_a_legend() {
     // Blue and orange of Okabe and Ito, and no colour bar.
     assert!(pixels_of(&made, [0, 114, 178]) > 500 && pixels_of(&made, [230, 159, 0]) > 500);
     assert_eq!((count(&svg, "<image"), pixels_of(&made, [0, 158, 115])), (0, 0));
+    // The last category is drawn last, whatever the order of particles.
+    let paths: Vec<&str> = svg.split("<path stroke=\"").skip(1).map(|path| &path[..7]).collect();
+    let first = paths.iter().position(|color| *color == "#e69f00").unwrap();
+    assert!(!paths[first..].contains(&"#0072b2"), "{paths:?}");
     // Nine categories: seven with colours, and others.
     let names: Vec<String> = (0..9).map(|i| format!("status {i}")).collect();
     let many = with_categories(&names.iter().map(String::as_str).collect::<Vec<_>>());
