@@ -14,6 +14,7 @@ mod devices;
 mod doctor;
 mod export;
 mod figure_dir;
+mod fit;
 mod ftle;
 mod gates;
 mod info;
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         args::Command::Pairs(pairs) => pairs::execute(&pairs),
         args::Command::Residence(residence) => residence::execute(&residence),
         args::Command::Skill(skill) => skill::execute(&skill),
+        args::Command::Fit(fit) => fit::execute(&fit),
         args::Command::Spectrum(spectrum) => spectrum::execute(&spectrum),
         args::Command::Render(render) => render::execute(&render),
         args::Command::View(view) => view::execute(&view),

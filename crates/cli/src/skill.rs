@@ -13,14 +13,17 @@ use burntrace::{
     io, sphere,
 };
 use serde_json::{Value, json};
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::Path};
 
 /// The positions of a drifter.
-struct Drifter {
-    id: f64,
-    time: Vec<f64>,
-    position: Vec<[f64; 3]>,
+pub struct Drifter {
+    pub id: f64,
+    pub time: Vec<f64>,
+    pub position: Vec<[f64; 3]>,
 }
+
+/// A time, and where a drifter and its particle are in space then.
+pub type Pair = (f64, [f64; 3], [f64; 3]);
 
 /// A drifter beside its particle.
 struct Row {
@@ -36,22 +39,7 @@ struct Row {
 
 pub fn execute(args: &SkillArgs) -> Result<()> {
     let results = Results::open(&args.run)?;
-    if results.tracks.num_instances().is_some() {
-        return Err(Misuse::error(
-            "the slots of the run are used again (outlets, sources); drifters are compared with particles that have a slot \
-             of their own",
-        ));
-    }
-    let drifters = drifters(args, &results)?;
-    let count = results.tracks.num_particles();
-    if drifters.len() > count {
-        return Err(Misuse::error(format!(
-            "{} has {} drifters, and the run {count} particles; the first seed is compared with the first drifter of \
-             the file, and so on: give a seed for each",
-            args.observed.display(),
-            drifters.len()
-        )));
-    }
+    let drifters = drifters((&args.observed, &args.id), &results)?;
     let release_times = results.tracks.ends()?.release_time;
     let numbered = drifters.iter().zip(release_times).enumerate();
     let compared = numbered.map(|(particle, of)| compare(&results, of, particle));
@@ -73,17 +61,58 @@ pub fn execute(args: &SkillArgs) -> Result<()> {
     )
 }
 
-/// The drifters of the file, in the order of their first lines.
-fn drifters(args: &SkillArgs, results: &Results) -> Result<Vec<Drifter>> {
-    let path = &args.observed;
+/// The drifters of a file with a column of their numbers, in the order of their first lines. The run has a particle for each.
+pub fn drifters((path, id): (&Path, &str), results: &Results) -> Result<Vec<Drifter>> {
+    if results.tracks.num_instances().is_some() {
+        return Err(Misuse::error(
+            "the slots of the run are used again (outlets, sources); drifters are compared with particles that have a slot \
+             of their own",
+        ));
+    }
+    let drifters = read(path, id, results)?;
+    let count = results.tracks.num_particles();
+    match drifters.len() > count {
+        true => Err(Misuse::error(format!(
+            "{} has {} drifters, and the run {count} particles; the first seed is compared with the first drifter of \
+             the file, and so on: give a seed for each",
+            path.display(),
+            drifters.len()
+        ))),
+        false => Ok(drifters),
+    }
+}
+
+/// The positions of a file at each of its times, whatever they are of.
+pub fn read_cloud(path: &Path, results: &Results) -> Result<Vec<(f64, Vec<[f64; 3]>)>> {
+    let points = points(path, &[], results)?;
+    let times = points.time.unwrap_or_default();
+    let mut cloud: Vec<(f64, Vec<[f64; 3]>)> = Vec::new();
+    for (time, position) in times.into_iter().zip(points.position) {
+        match cloud.iter_mut().find(|(known, _)| *known == time) {
+            Some((_, positions)) => positions.push(position),
+            None => cloud.push((time, vec![position])),
+        }
+    }
+    Ok(cloud)
+}
+
+/// The positions of a file with times, and columns.
+fn points(path: &Path, columns: &[&str], results: &Results) -> Result<io::SeedPoints> {
     let origin = results.tracks.units().origin;
-    let points = io::read_seeds(path, origin.as_ref(), &[&args.id]).map_err(Misuse::of)?;
-    let Some(times) = points.time else {
-        return Err(Misuse::error(format!(
+    let points = io::read_seeds(path, origin.as_ref(), columns).map_err(Misuse::of)?;
+    match points.time {
+        Some(_) => Ok(points),
+        None => Err(Misuse::error(format!(
             "{} has no column `time`; give the times of the positions, in those of the run or as dates",
             path.display()
-        )));
-    };
+        ))),
+    }
+}
+
+/// The drifters of a file, their positions in the order of the run's times.
+fn read(path: &Path, id: &str, results: &Results) -> Result<Vec<Drifter>> {
+    let points = points(path, &[id], results)?;
+    let times = points.time.unwrap_or_default();
     let mut drifters: Vec<Drifter> = Vec::new();
     for ((id, time), position) in points.columns[0].iter().zip(times).zip(points.position) {
         let drifter = match drifters.iter_mut().position(|drifter| drifter.id == *id) {
@@ -110,12 +139,14 @@ fn drifters(args: &SkillArgs, results: &Results) -> Result<Vec<Drifter>> {
     Ok(drifters)
 }
 
-/// Compares a drifter with a particle while it is active.
-fn compare(
+/// Where a drifter and its particle are at the times of the drifter, with the release, while the particle is active; with
+/// `holds_ends` also where it has ended, later.
+pub fn pairs(
     results: &Results,
     (drifter, release_time): (&Drifter, f64),
     particle: usize,
-) -> Result<Row> {
+    holds_ends: bool,
+) -> Result<Vec<Pair>> {
     let radius = results.radius();
     let tracks = &results.tracks;
     let track = tracks.track(particle)?;
@@ -124,7 +155,7 @@ fn compare(
     let unwrapped = track.unwrapped(tracks.periods());
     for ((time, position), status) in track.time.iter().zip(unwrapped).zip(&track.status) {
         let is_later = (time - release_time).abs() > 0.0 && status.is_released();
-        if is_later && !status.has_ended() {
+        if is_later && (holds_ends || !status.has_ended()) {
             times.push(*time);
             positions.push(position);
         }
@@ -132,11 +163,16 @@ fn compare(
     let in_space = |p: [f64; 3]| radius.map_or(p, |radius| sphere::in_space(radius, p));
     let positions: Vec<[f64; 3]> = positions.into_iter().map(in_space).collect();
     let both = drifter.time.iter().zip(&drifter.position);
-    let found: Vec<(f64, [f64; 3], [f64; 3])> = both
-        .filter_map(|(time, p)| {
-            Some((*time, in_space(*p), position_at(&times, &positions, *time)?))
-        })
-        .collect();
+    let found = both.filter_map(|(time, p)| {
+        Some((*time, in_space(*p), position_at(&times, &positions, *time)?))
+    });
+    Ok(found.collect())
+}
+
+/// Compares a drifter with a particle while it is active.
+fn compare(results: &Results, of: (&Drifter, f64), particle: usize) -> Result<Row> {
+    let (drifter, radius) = (of.0, results.radius());
+    let found = pairs(results, of, particle, false)?;
     let distance = |a, b| match radius {
         // Along the sphere.
         Some(radius) => 2.0 * radius * (0.5 * straight(a, b) / radius).min(1.0).asin(),

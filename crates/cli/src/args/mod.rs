@@ -1,6 +1,7 @@
 //! The command line.
 
 mod export;
+mod fit;
 mod output;
 mod program;
 mod residence;
@@ -10,6 +11,7 @@ mod style;
 mod sweep;
 
 pub use export::{ExportArgs, ExportFormat};
+pub use fit::{FitArgs, Measure};
 pub use output::{OutputArgs, lines_of};
 pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
 pub use residence::ResidenceArgs;
@@ -99,6 +101,8 @@ pub enum Command {
     Residence(ResidenceArgs),
     /// Compare the tracks of a run with those of observed drifters (skill score)
     Skill(SkillArgs),
+    /// Find the numbers of a case at which its run is nearest to observed positions, with standard errors
+    Fit(FitArgs),
     /// Compute the autocorrelation, the integral time scale and the spectrum of velocities along the tracks
     Spectrum(SpectrumArgs),
     /// Render the tracks of a run as pictures, as an animation or as a web page

@@ -13,6 +13,7 @@ mod vary;
 pub use definition::Sweep;
 pub use evaluation::again;
 pub use info::describe;
+pub use runs::FieldOnDevice;
 
 use crate::{args::SweepArgs, file::Misuse, ranks::Rank};
 use anyhow::{Result, bail};

@@ -112,12 +112,41 @@ fn by_field(sweep: &Sweep, runs: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// A field on its device.
-struct FieldOnDevice {
+pub struct FieldOnDevice {
     loaded: LoadedField,
     device: OpenDevice,
 }
 
 impl FieldOnDevice {
+    /// The field of a case: the one that is held if it suits, else read and held.
+    pub fn of<'a>(
+        case: &Case,
+        held: &'a mut Option<FieldOnDevice>,
+        (terminal, quiet): (&mut Terminal, bool),
+    ) -> Result<&'a mut FieldOnDevice> {
+        let shared = held.take().filter(|held| held.loaded.suits(case, &held.device));
+        let field = match shared {
+            Some(mut held) => {
+                held.loaded.reuse();
+                terminal.quiet = true;
+                held
+            }
+            None => {
+                terminal.quiet = quiet;
+                FieldOnDevice::load(case, terminal)?
+            }
+        };
+        Ok(held.insert(field))
+    }
+
+    /// Traces a case from its beginning, in place of a run in its folder.
+    pub fn trace(&mut self, case: &Case, terminal: &Terminal) -> Result<Option<Stopped>> {
+        let start = Instant::now();
+        let Self { loaded, device } = self;
+        let session = Session { loaded, device, start, console: terminal };
+        Ok(run::trace_in(case, RunStart::New { overwrite: true }, &session)?.1)
+    }
+
     fn load(case: &Case, terminal: &Terminal) -> Result<Self> {
         let device = devices::open(&devices::only_name(&case.run.device, "a sweep")?, terminal)?;
         let loaded = job::field(case, &device, terminal)?;
@@ -184,19 +213,8 @@ impl Progress {
         if let Some(code) = Signals::watch(None)?.code() {
             return Err(Stopped { code, text: String::new() }.into());
         }
-        let shared = field.take().filter(|held| held.loaded.suits(case, &held.device));
-        let held = match shared {
-            Some(mut held) => {
-                held.loaded.reuse();
-                self.terminal.quiet = true;
-                held
-            }
-            None => {
-                self.terminal.quiet = self.quiet;
-                FieldOnDevice::load(case, &self.terminal)?
-            }
-        };
-        let FieldOnDevice { loaded, device } = field.insert(held);
+        let FieldOnDevice { loaded, device } =
+            FieldOnDevice::of(case, field, (&mut self.terminal, self.quiet))?;
         let console = &self.terminal;
         let session = Session { loaded, device, start, console };
         run::trace_in(case, run_start(run, console)?, &session)

@@ -20,6 +20,7 @@ mod earth;
 mod export;
 mod extend;
 mod figures;
+mod fit;
 mod fuzz;
 mod gates;
 mod guide;

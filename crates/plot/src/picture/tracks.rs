@@ -251,12 +251,13 @@ fn add_end_dots(scene: &mut Scene, trajectories: &Trajectories, with_starts: boo
         });
         let edge = |index: usize| mix(scene.color(index), palette.foreground, 0.5);
         let fill = palette.background;
-        starts
-            .extend(start.map(|(depth, center)| (scene.order(first, depth), Dot { center, fill, edge: edge(first) })));
+        starts.extend(start.map(|(depth, center)| {
+            (scene.order(first, depth), Dot { center, fill, edge: edge(first) })
+        }));
         let fill = scene.color(last);
-        ends.extend(
-            end.map(|(depth, center)| (scene.order(last, depth), Dot { center, fill, edge: edge(last) })),
-        );
+        ends.extend(end.map(|(depth, center)| {
+            (scene.order(last, depth), Dot { center, fill, edge: edge(last) })
+        }));
     }
     let radius = dot_radius(ends.len(), scene.canvas.em);
     let edge_width = (0.3 * radius).max(0.8);

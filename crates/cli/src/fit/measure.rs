@@ -1,0 +1,128 @@
+//! How far a run is from the data.
+
+use crate::{
+    args::{FitArgs, Measure},
+    file::Misuse,
+    results::Results,
+    skill::{self, Pair},
+};
+use anyhow::Result;
+use burntrace::analysis::skill::position_at;
+
+/// Differences of a run from the data, whose squares a fit makes small. Groups are independent of each other.
+#[derive(Clone, Debug, Default)]
+pub struct Residuals {
+    /// The differences of each group.
+    pub groups: Vec<Vec<f64>>,
+    /// The variance of differences that all have the same error in a group; `None` if it follows from the differences.
+    pub variance: Option<f64>,
+    /// Independent differences, which may be fewer.
+    pub count: f64,
+    /// Differences of positions, for tables and pictures: the number of the drifter, time, and both positions in space.
+    pub pairs: Vec<(f64, Pair)>,
+}
+
+impl Residuals {
+    pub fn sum_of_squares(&self) -> f64 {
+        self.groups.iter().flatten().map(|x| x * x).sum()
+    }
+
+    /// The root mean square distance of drifters, or difference of a cloud in its standard errors.
+    pub fn rms(&self, measure: Measure) -> f64 {
+        let count = match measure {
+            Measure::Tracks => self.pairs.len() as f64,
+            Measure::Cloud => self.count,
+        };
+        (self.sum_of_squares() / count).sqrt()
+    }
+}
+
+/// Compares a run with the data.
+pub fn residuals(args: &FitArgs, results: &Results) -> Result<Residuals> {
+    let residuals = match args.measure {
+        Measure::Tracks => of_tracks(args, results)?,
+        Measure::Cloud => of_cloud(args, results)?,
+    };
+    match residuals.count > 0.0 {
+        true => Ok(residuals),
+        false => Err(Misuse::error(format!(
+            "none of the positions in {} is at a time of the run, from its start to its last save",
+            args.data.display()
+        ))),
+    }
+}
+
+/// The differences of each drifter from its particle, along each axis. A particle that has ended stays where it is.
+fn of_tracks(args: &FitArgs, results: &Results) -> Result<Residuals> {
+    let drifters = skill::drifters((&args.data, &args.id), results)?;
+    let release_times = results.tracks.ends()?.release_time;
+    let mut residuals = Residuals::default();
+    // On a sphere there are three differences of two coordinates.
+    let axes = results.axes().len().min(if results.radius().is_some() { 2 } else { 3 }) as f64;
+    for (particle, of) in drifters.iter().zip(release_times).enumerate() {
+        // The start is that of the seeds.
+        let later = |pair: &Pair| pair.0 != of.1;
+        let pairs: Vec<Pair> =
+            skill::pairs(results, of, particle, true)?.into_iter().filter(later).collect();
+        let difference = |(_, a, b): &Pair| [0, 1, 2].map(|d| b[d] - a[d]);
+        residuals.groups.push(pairs.iter().flat_map(difference).collect());
+        residuals.count += axes * pairs.len() as f64;
+        residuals.pairs.extend(pairs.into_iter().map(|pair| (of.0.id, pair)));
+    }
+    Ok(residuals)
+}
+
+/// The differences of the means and the standard deviations of all positions at each time of the data, in their standard errors.
+fn of_cloud(args: &FitArgs, results: &Results) -> Result<Residuals> {
+    if results.radius().is_some() {
+        return Err(Misuse::error(
+            "--measure cloud takes means along x, y and z, and positions of this run are longitudes and latitudes; fit --measure tracks",
+        ));
+    }
+    let observed = skill::read_cloud(&args.data, results)?;
+    let tracks = results.tracks.num_particles();
+    let computed: Vec<(Vec<f64>, Vec<[f64; 3]>)> =
+        (0..tracks).map(|particle| path(results, particle)).collect::<Result<_>>()?;
+    let axes = results.axes();
+    // Means and deviations along each axis: at all times, they are of the same particles.
+    let mut groups = vec![Vec::new(); 2 * axes.len()];
+    let mut variances = Vec::new();
+    for (time, positions) in &observed {
+        let now: Vec<[f64; 3]> =
+            computed.iter().filter_map(|(times, path)| position_at(times, path, *time)).collect();
+        if positions.len() < 2 || now.len() < 2 {
+            continue;
+        }
+        // Both clouds are samples.
+        variances.push(1.0 + positions.len() as f64 / now.len() as f64);
+        for (k, d) in axes.iter().enumerate() {
+            let [a, b] = [positions, &now].map(|of| moments(of.iter().map(|x| x[*d])));
+            // The standard errors of a mean and of a standard deviation.
+            let error = a[1] / (positions.len() as f64).sqrt();
+            if error > 0.0 {
+                groups[2 * k].push((b[0] - a[0]) / error);
+                groups[2 * k + 1].push((b[1] - a[1]) / error * 2f64.sqrt());
+            }
+        }
+    }
+    let count = groups.iter().map(Vec::len).sum::<usize>() as f64;
+    let variance = variances.iter().sum::<f64>() / (variances.len() as f64).max(1.0);
+    Ok(Residuals { groups, variance: Some(variance), count, pairs: Vec::new() })
+}
+
+/// Times and positions of a particle since its release.
+fn path(results: &Results, particle: usize) -> Result<(Vec<f64>, Vec<[f64; 3]>)> {
+    let track = results.tracks.track(particle)?;
+    let unwrapped = track.unwrapped(results.tracks.periods());
+    let saves = track.time.iter().zip(unwrapped).zip(&track.status);
+    let since = saves.filter(|(_, status)| status.is_released());
+    Ok(since.map(|((time, position), _)| (*time, position)).unzip())
+}
+
+/// Mean and standard deviation.
+fn moments(numbers: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
+    let count = numbers.clone().count() as f64;
+    let mean = numbers.clone().sum::<f64>() / count;
+    let squares: f64 = numbers.map(|x| (x - mean).powi(2)).sum();
+    [mean, (squares / (count - 1.0)).sqrt()]
+}

@@ -1,0 +1,125 @@
+//! `burntrace fit`: the numbers of a case at which its run is nearest to observed positions.
+
+mod measure;
+mod output;
+mod parameter;
+mod search;
+
+use crate::{
+    args::{FitArgs, lines_of},
+    devices,
+    file::{self, Assignment, Case, Misuse, Reporting},
+    folder::{self, Folder},
+    job, log, notes,
+    results::Results,
+    signals::Signals,
+    sweep::FieldOnDevice,
+    terminal::Terminal,
+};
+use anyhow::Result;
+use burntrace_case::{console::Interrupts, run};
+use measure::Residuals;
+use parameter::Parameter;
+use std::path::PathBuf;
+
+pub fn execute(args: &FitArgs) -> Result<()> {
+    let parameters = Parameter::all(&args.parameters)?;
+    if args.runs < 2 * parameters.len() + 2 {
+        return Err(Misuse::error(format!(
+            "--runs is {}; {} parameters need {} or more",
+            args.runs,
+            parameters.len(),
+            2 * parameters.len() + 2
+        )));
+    }
+    let mut tracing = Tracing::of(args, &parameters)?;
+    run::start_threads(tracing.case(&starts(&parameters))?.run.threads)?;
+    folder::make(&args.out)?;
+    let mut evaluate = |values: &[f64]| tracing.residuals(args, values);
+    let found = search::search(&parameters, (args.measure, args.runs), &mut evaluate)?;
+    if !found.has_converged {
+        notes::warning(format!(
+            "the search ended after --runs {} before its values settled; give more, or nearer bounds",
+            args.runs
+        ));
+    }
+    let results = Results::open(&tracing.folder)?;
+    let written = output::write(args, &parameters, &found, &results)?;
+    let text = || output::text(args, (&parameters, &found), &results) + &lines_of(&written);
+    args.output.print(|| output::json(args, (&parameters, &found), &written), text)
+}
+
+fn starts(parameters: &[Parameter]) -> Vec<f64> {
+    parameters.iter().map(|of| of.start).collect()
+}
+
+/// Traces the case with other values, one run in place of the other.
+struct Tracing {
+    /// The case as TOML, with absolute file names, and its keys.
+    text: String,
+    keys: Vec<Parameter>,
+    /// The folder of the run.
+    folder: PathBuf,
+    held: Option<FieldOnDevice>,
+    terminal: Terminal,
+}
+
+impl Tracing {
+    fn of(args: &FitArgs, parameters: &[Parameter]) -> Result<Tracing> {
+        let mut set = Vec::new();
+        for text in &args.set {
+            set.push(Assignment::parse(text).map_err(Misuse::error)?);
+        }
+        let mut case = file::read(&args.case, &args.set)?;
+        log::warn(&case.notes);
+        if let Some(device) = &args.device {
+            case.run.device = device.as_str().into();
+        }
+        devices::only_name(&case.run.device, "a fit")?;
+        let given = set.iter().find(|own| parameters.iter().any(|of| of.key == own.key()));
+        if let Some(own) = given {
+            return Err(Misuse::error(format!(
+                "--set {} sets a key that --parameter fits; give it once",
+                own.text()
+            )));
+        }
+        Ok(Tracing {
+            text: folder::case_text(&case)?,
+            keys: parameters.to_vec(),
+            folder: args.out.join("run"),
+            held: None,
+            terminal: Terminal::new(args.output.quiet).without_progress(),
+        })
+    }
+
+    /// The case with values of its parameters.
+    fn case(&self, values: &[f64]) -> Result<Case> {
+        let set: Vec<String> =
+            self.keys.iter().zip(values).map(|(of, value)| of.assignment(*value)).collect();
+        let mut case = file::from_text(&self.text, &set)
+            .map_err(|error| Misuse::error(error.replacen("--set ", "--parameter ", 1)))?;
+        case.run.out.clone_from(&self.folder);
+        case.run.keep_state = false;
+        case.save.report = Reporting::Never;
+        Ok(case)
+    }
+
+    /// Traces the case with values, and compares it with the data.
+    fn residuals(&mut self, args: &FitArgs, values: &[f64]) -> Result<Residuals> {
+        if let Some(code) = Signals::watch(None)?.code() {
+            let text = "the fit was stopped; it has no results".to_string();
+            return Err(run::Stopped { code, text }.into());
+        }
+        let case = self.case(values)?;
+        job::check(&case)?;
+        let quiet = self.held.is_some() || args.output.quiet;
+        let field = FieldOnDevice::of(&case, &mut self.held, (&mut self.terminal, quiet))?;
+        let stopped = field.trace(&case, &self.terminal);
+        log::close();
+        if let Some(stopped) = stopped? {
+            return Err(stopped.into());
+        }
+        self.terminal.quiet = true;
+        measure::residuals(args, &Results::open(&Folder::at(&self.folder).root)?)
+    }
+}
