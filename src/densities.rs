@@ -16,7 +16,7 @@
 //!     units: tracks.units(),
 //!     low,
 //! };
-//! let density = Density::kde(Bandwidth::Scott).axes(Axes::XY);
+//! let density = Density::kde(Bandwidth::Spacing).axes(Axes::XY);
 //! let estimate = nodes.estimate(&density, &particles, [0.0; 3], &device::open("cpu")?)?;
 //! let density = SavedDensity::of(estimate, &particles)?;
 //! if let Some(raster) = nodes.raster(&density) {
@@ -27,7 +27,7 @@
 
 use crate::{Placement, Precision, device::OpenDevice};
 use burn::tensor::Tensor;
-use burntrace_analysis::density::{Axes, Density, Estimate, Lattice, Plane};
+use burntrace_analysis::density::{Axes, Density, Estimate, Lattice, Plane, Rule};
 use burntrace_case::format::{count, rounded_to_extent, six_digits, three_digits, time_range};
 use burntrace_io::tracks::Units;
 use burntrace_io::{Image, SavedStates, Tracks};
@@ -148,7 +148,17 @@ impl SavedDensity {
         Ok(SavedDensity { values: estimate.numbers()?, estimate, save, time })
     }
 
-    /// The number of particles and the bandwidth.
+    /// The rule of the bandwidth in words: `by spacing`. `None` for methods without one, and for given lengths.
+    pub fn rule(&self) -> Option<&'static str> {
+        match self.estimate.rule? {
+            Rule::Spacing => Some("by spacing"),
+            Rule::Scott => Some("by Scott's rule"),
+            Rule::Silverman => Some("by Silverman's rule"),
+            Rule::Given => None,
+        }
+    }
+
+    /// The number of particles and the bandwidth with its rule.
     fn subtitle(&self, unit: &str) -> String {
         let Estimate { used, bandwidth, .. } = &self.estimate;
         let plural = if *used == 1 { "" } else { "s" };
@@ -158,7 +168,8 @@ impl SavedDensity {
         match widths.is_empty() {
             true => particles,
             false => {
-                format!("{particles}, bandwidth {} {unit}", widths.join(" × ")).trim_end().into()
+                let width = format!("{particles}, bandwidth {} {unit}", widths.join(" × "));
+                [width.trim_end(), self.rule().unwrap_or("")].join(" ").trim_end().into()
             }
         }
     }

@@ -1,6 +1,9 @@
 //! What surrounds the particles, and where they end.
 
-use crate::{BoundaryCondition, Domain, Face, Inlet, Obstacle, Patch, Status, StopCondition};
+use crate::{
+    BoundaryCondition, Domain, Error, Face, Inlet, Obstacle, Patch, Result, Status, StopCondition,
+    tracer::outline,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +54,42 @@ pub struct Surroundings {
     pub stop_when: Vec<StopCondition>,
     /// How seeds outside the domain, the mesh or the field are handled.
     pub seeds_outside: SeedsOutside,
+}
+
+impl Surroundings {
+    /// Whether a position is on the allowed side of all obstacles in a domain, as a function.
+    ///
+    /// ```
+    /// use burntrace_core::{Allowed, BoundaryCondition, Domain, Obstacle, Shape, Surroundings};
+    ///
+    /// # fn main() -> Result<(), burntrace_core::Error> {
+    /// let shape = Shape::Sphere { centre: [0.0; 3], radius: 1.0 };
+    /// let ball = Obstacle { shape, allowed: Allowed::Outside, surface: BoundaryCondition::Reflect };
+    /// let surroundings = Surroundings { obstacles: vec![ball], ..Surroundings::default() };
+    /// let is_allowed = surroundings.allowed_in(&Domain::new([-2.0; 3], [2.0; 3])?)?;
+    /// assert!(is_allowed([0.0, 1.5, 0.0]) && !is_allowed([0.0, 0.5, 0.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Obstacle`] for those that cannot be in this domain.
+    pub fn allowed_in(
+        &self,
+        domain: &Domain,
+    ) -> Result<impl Fn([f64; 3]) -> bool + Send + Sync + use<>> {
+        let in_domain = |obstacle: &Obstacle| {
+            let shape = outline(obstacle.shape.clone(), domain).map_err(Error::Obstacle)?;
+            match shape.flaw() {
+                Some(flaw) => Err(Error::Obstacle(flaw.into())),
+                None => Ok(Obstacle { shape, ..obstacle.clone() }),
+            }
+        };
+        let obstacles: Vec<Obstacle> =
+            self.obstacles.iter().map(in_domain).collect::<Result<_>>()?;
+        Ok(move |position| obstacles.iter().all(|obstacle| obstacle.allows(position, 0.0)))
+    }
 }
 
 impl Default for Surroundings {

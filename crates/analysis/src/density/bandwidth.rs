@@ -1,8 +1,10 @@
 //! Bandwidths of kernel density estimates.
 
 use super::{
+    domain::DensityDomain,
     lattice::{Axes, axis_name},
     sample::Sample,
+    spacing,
 };
 use crate::{Error, Result};
 
@@ -14,6 +16,11 @@ use crate::{Error, Result};
 /// Silverman, Density Estimation for Statistics and Data Analysis, 1986.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bandwidth {
+    /// The median distance from a particle to its k-th neighbour, with `k = 0.64 n^(4/5)`, `0.25 n^(2/3)` or `0.081 n^(4/7)` along
+    /// 1, 2 or 3 axes. A normal cloud gets Scott's bandwidth, one of several parts or of filaments a smaller one. Distances along
+    /// different axes are in units of each: this distance along the axis alone, times `n^(1/5)`. If it is 0, as most particles are
+    /// at few positions, Scott's rule is used, and [`Estimate::rule`](super::Estimate::rule) says so.
+    Spacing,
     /// The standard deviation of the particles along each axis, times Scott's factor.
     Scott,
     /// The standard deviation of the particles along each axis, times Silverman's factor.
@@ -28,6 +35,31 @@ pub enum Bandwidth {
     /// A covariance matrix over x, y and z, in the data's unit of length squared; rows and columns of
     /// inactive axes are ignored.
     Covariance([[f64; 3]; 3]),
+}
+
+/// The rule of a bandwidth that was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// The distance of neighbours.
+    Spacing,
+    /// Scott's factor times standard deviations or the covariance matrix.
+    Scott,
+    /// Silverman's factor times standard deviations or the covariance matrix.
+    Silverman,
+    /// None: the bandwidth or its factor is given.
+    Given,
+}
+
+impl Rule {
+    /// The name on the command line and in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rule::Spacing => "spacing",
+            Rule::Scott => "scott",
+            Rule::Silverman => "silverman",
+            Rule::Given => "given",
+        }
+    }
 }
 
 /// The factor on standard deviations in [`Bandwidth::Full`].
@@ -56,9 +88,35 @@ impl Factor {
 }
 
 impl Bandwidth {
+    /// The rule that it is by itself.
+    pub(super) fn rule(self) -> Rule {
+        match self {
+            Bandwidth::Spacing => Rule::Spacing,
+            Bandwidth::Scott | Bandwidth::Full(Factor::Scott) => Rule::Scott,
+            Bandwidth::Silverman | Bandwidth::Full(Factor::Silverman) => Rule::Silverman,
+            Bandwidth::Fixed(_)
+            | Bandwidth::PerAxis(_)
+            | Bandwidth::Full(Factor::Given(_))
+            | Bandwidth::Covariance(_) => Rule::Given,
+        }
+    }
+
+    /// The bandwidth of the spacing as lengths, or Scott's rule where it is 0; others are unchanged. With the rule that is used.
+    pub(super) fn measured(self, sample: &Sample, domain: &DensityDomain) -> Result<(Self, Rule)> {
+        if self != Bandwidth::Spacing {
+            return Ok((self, self.rule()));
+        }
+        spread(sample, domain.axes)?;
+        Ok(match spacing::along_axes(sample, domain) {
+            Some(widths) => (Bandwidth::PerAxis(widths), Rule::Spacing),
+            None => (Bandwidth::Scott, Rule::Scott),
+        })
+    }
+
     /// The covariance matrix of the kernel; zeros for inactive axes.
     pub(super) fn covariance(self, sample: &Sample, axes: Axes) -> Result<[[f64; 3]; 3]> {
         match self {
+            Bandwidth::Spacing => unreachable!("replaced by `measured`"),
             Bandwidth::Scott => diagonal(sample, axes, Factor::Scott),
             Bandwidth::Silverman => diagonal(sample, axes, Factor::Silverman),
             Bandwidth::Fixed(h) => fixed([h; 3], axes),

@@ -44,6 +44,7 @@ impl Density {
             integral: Some(integral),
             bandwidth: if self.radius.is_some() { [0.0; 3] } else { bins.width },
             covariance: None,
+            rule: None,
             used,
             left_out: given - used,
             total,

@@ -116,8 +116,12 @@ fn search_box(
     for d in domain.axes.indices() {
         let reach = smoother.reach[d];
         let coordinates = || sample.positions.iter().map(|position| position[d]);
-        // Inside the box, a mirror image is farther away than its particle; a periodic image may not be.
-        if domain.edges[d][0] != Edge::Periodic && !sample.positions.is_empty() {
+        // Inside the box, a mirror image is farther away than its particle; a periodic image may not be, and none is beyond a
+        // reflecting face.
+        let is_beyond = domain.edges[d][0] == Edge::Reflecting && low[d] < domain.low[d]
+            || domain.edges[d][1] == Edge::Reflecting && high[d] > domain.high[d];
+        let is_periodic = domain.edges[d][0] == Edge::Periodic;
+        if !is_periodic && !is_beyond && !sample.positions.is_empty() {
             let min = coordinates().fold(f64::INFINITY, f64::min) - reach;
             let max = coordinates().fold(f64::NEG_INFINITY, f64::max) + reach;
             low[d] = low[d].clamp(min, max);

@@ -165,6 +165,14 @@ impl DensityDomain {
         }
     }
 
+    /// The distance after which everything repeats along each axis; infinite without periodic faces.
+    pub fn periods(&self) -> [f64; 3] {
+        std::array::from_fn(|d| match self.edges[d][0] {
+            Edge::Periodic => self.high[d] - self.low[d],
+            Edge::Reflecting | Edge::Open => f64::INFINITY,
+        })
+    }
+
     /// Whether any active face is reflecting.
     pub fn mirrors(&self) -> bool {
         self.axes.indices().any(|d| self.edges[d].contains(&Edge::Reflecting))

@@ -1,12 +1,13 @@
 //! Densities on a sphere, per square or cubic kilometre: sizes of cells, and kernels on the surface.
 
 use super::{
-    Bandwidth, Density, Estimate,
+    Bandwidth, Density, Estimate, Rule,
     cells::Targets,
     domain::DensityDomain,
     lattice::{Axes, Lattice},
     sample::Sample,
     smoother::Smoother,
+    spacing,
 };
 use crate::{Error, Result};
 use burn::tensor::Tensor;
@@ -31,7 +32,7 @@ impl CellSizes {
     /// Sizes in square kilometres per square degree, and in kilometres per metre of height.
     pub fn on_sphere(radius: f64, lattice: &Lattice, axes: Axes, is_bins: bool) -> Self {
         let along = |d: usize| (0..lattice.counts[d]).map(move |i| lattice.cell(d, i, is_bins));
-        let square_degree = (radius.to_radians()).powi(2) / SQUARE_KILOMETRE;
+        let square_degree = square_degree(radius);
         let row = |ends: [f64; 2]| square_degree * mean_cosine(ends.map(f64::to_radians));
         let layer = |ends: [f64; 2]| {
             let [a, b] = ends.map(|height| 1.0 + height / radius);
@@ -40,6 +41,16 @@ impl CellSizes {
         let layers = if axes.active()[2] { along(2).map(layer).collect() } else { vec![1.0] };
         CellSizes { rows: along(1).map(row).collect(), layers }
     }
+}
+
+/// Square kilometres in a square degree at the equator.
+pub(super) fn square_degree(radius: f64) -> f64 {
+    radius.to_radians().powi(2) / SQUARE_KILOMETRE
+}
+
+/// Longitudes and latitudes as points in space.
+pub(super) fn in_space(radius: f64, all: &[[f64; 3]]) -> Vec<[f64; 3]> {
+    all.iter().map(|[lon, lat, _]| sphere::in_space(radius, [*lon, *lat, 0.0])).collect()
 }
 
 /// The mean of the cosine between two angles.
@@ -74,6 +85,11 @@ impl Density {
         }
     }
 
+    /// The estimator of positions in space.
+    pub(super) fn in_metres(&self) -> Density {
+        Density { domain: DensityDomain::unbounded(Axes::XYZ), ..self.clone() }
+    }
+
     /// Evaluates a kernel density on a sphere at points, by distances along chords.
     pub(super) fn on_surface(
         &self,
@@ -86,13 +102,9 @@ impl Density {
                 "kernels on a sphere are over longitude and latitude; give the axes xy, or for heights a histogram".into(),
             ));
         }
-        let in_space = |all: Vec<[f64; 3]>| -> Vec<[f64; 3]> {
-            all.into_iter().map(|[lon, lat, _]| sphere::in_space(radius, [lon, lat, 0.0])).collect()
-        };
-        let given = in_space(self.domain.positions(positions)?);
-        let in_metres = Density { domain: DensityDomain::unbounded(Axes::XYZ), ..self.clone() };
-        let points = Targets::points(in_space(points));
-        let mut estimate = in_metres.smooth(&given, positions, points, None)?;
+        let given = in_space(radius, &self.domain.positions(positions)?);
+        let points = Targets::points(in_space(radius, &points));
+        let mut estimate = self.in_metres().smooth(&given, positions, points, None)?;
         estimate.bandwidth[2] = 0.0;
         estimate.covariance = None;
         Ok(estimate)
@@ -100,20 +112,25 @@ impl Density {
 }
 
 impl Bandwidth {
-    /// The bandwidth on a surface: one length, by rules of the mean spread of the particles in two directions.
-    pub(super) fn on_surface(self, sample: &Sample) -> Result<Self> {
+    /// The bandwidth on a surface: one length, by rules of the distance of neighbours or of the mean spread of the particles in
+    /// two directions, with the rule that is used.
+    pub(super) fn on_surface(self, sample: &Sample) -> Result<(f64, Rule)> {
         let spread = (0..3).map(|d| sample.covariance[d][d]).sum::<f64>() / 2.0;
+        // The rules of Scott and Silverman are equal in two dimensions.
+        let by_spread = spread.sqrt() * sample.effective.powf(-1.0 / 6.0);
         match self {
-            Bandwidth::Fixed(_) => Ok(self),
-            // The rules are equal in two dimensions.
-            Bandwidth::Scott | Bandwidth::Silverman if spread.is_finite() && spread > 0.0 => {
-                Ok(Bandwidth::Fixed(spread.sqrt() * sample.effective.powf(-1.0 / 6.0)))
-            }
-            Bandwidth::Scott | Bandwidth::Silverman => {
+            Bandwidth::Fixed(length) => Ok((length, Rule::Given)),
+            Bandwidth::Spacing | Bandwidth::Scott | Bandwidth::Silverman
+                if !(spread.is_finite() && spread > 0.0) =>
+            {
                 Err(Error::NoSpread("all particles are at one place".into()))
             }
+            Bandwidth::Spacing => Ok(spacing::on_surface(sample)
+                .map_or((by_spread, Rule::Scott), |length| (length, Rule::Spacing))),
+            Bandwidth::Scott | Bandwidth::Silverman => Ok((by_spread, self.rule())),
             _ => Err(Error::Bandwidth(
-                "kernels on a sphere are round; give one length in metres, or Scott's rule".into(),
+                "kernels on a sphere are round; give one length in metres, or a rule: spacing or Scott's"
+                    .into(),
             )),
         }
     }

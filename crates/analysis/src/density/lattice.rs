@@ -116,6 +116,17 @@ impl Lattice {
         })
     }
 
+    /// Middles of the bins, in the order of values.
+    pub(super) fn middles_of_bins(&self) -> impl Iterator<Item = [f64; 3]> + use<> {
+        let Lattice { counts, low, high } = *self;
+        let middle = move |d: usize, i: usize| {
+            low[d] + (i as f64 + 0.5) * (high[d] - low[d]) / counts[d] as f64
+        };
+        let [nx, ny, _] = counts;
+        (0..self.nodes())
+            .map(move |i| [middle(0, i % nx), middle(1, i / nx % ny), middle(2, i / nx / ny)])
+    }
+
     /// The lattice with a single node at 0 along inactive axes.
     ///
     /// # Errors
@@ -156,7 +167,7 @@ impl Lattice {
     }
 
     /// The integral of values over the axes with more than one node, by the trapezoidal rule, with the
-    /// sizes of the cells around nodes.
+    /// sizes of the cells around nodes. Nodes without a value do not count.
     pub(super) fn integral(&self, values: &[f64], sizes: &CellSizes) -> f64 {
         let [nx, ny, nz] = self.counts;
         let end = |d: usize, i: usize| {
@@ -167,8 +178,9 @@ impl Lattice {
         for k in 0..nz {
             for j in 0..ny {
                 let row = &values[(k * ny + j) * nx..][..nx];
-                let inner: f64 = row.iter().sum();
-                let ends = if nx > 1 { 0.5 * (row[0] + row[nx - 1]) } else { 0.0 };
+                let known = |value: f64| if value.is_nan() { 0.0 } else { value };
+                let inner: f64 = row.iter().map(|value| known(*value)).sum();
+                let ends = if nx > 1 { 0.5 * (known(row[0]) + known(row[nx - 1])) } else { 0.0 };
                 sum += end(2, k) * sizes.layers[k] * end(1, j) * sizes.rows[j] * (inner - ends);
             }
         }

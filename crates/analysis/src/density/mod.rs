@@ -32,7 +32,8 @@
 //! on the device of the positions, in their precision, then sums the kernels. On CPUs each particle is
 //! spread over the nodes within reach, and points search the cells for particles; on other devices one
 //! thread per node or point does the search. No matrix of particles by nodes is formed. Histograms
-//! and cloud-in-cell densities are computed on the host, in less time than reading the positions takes.
+//! and cloud-in-cell densities are computed on the host, in less time than reading the positions takes. In a
+//! [region](Density::inside) with walls, Gaussians are diffused on the host.
 
 mod backends;
 mod bandwidth;
@@ -50,25 +51,28 @@ mod lattice;
 mod ops;
 mod profile;
 mod radial;
+mod region;
 mod sample;
 mod smoother;
+mod smoothing;
+mod spacing;
 mod tensors;
+mod walled;
 mod wide;
 
-pub use bandwidth::{Bandwidth, Factor};
+pub use bandwidth::{Bandwidth, Factor, Rule};
 pub use domain::Edge;
 pub use estimate::Estimate;
 pub use kernel::Kernel;
 pub use lattice::{Axes, Lattice, Plane};
+pub use region::Region;
 
 use crate::{Error, Result};
 use burn::tensor::Tensor;
-use burntrace_core::Placement;
-use cells::{SortedSources, Targets};
+use cells::Targets;
 use domain::DensityDomain;
 use sample::Sample;
-use smoother::Smoother;
-use wide::TwoSteps;
+use walled::WalledTargets;
 
 /// The integral of a density over all space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +94,8 @@ pub struct Density {
     truncation: f64,
     /// Radius of the sphere that positions are on.
     radius: Option<f64>,
+    /// The region in which particles can be; `None` for all of the box.
+    region: Option<Region>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +116,7 @@ impl Density {
             normalization,
             truncation: 6.0,
             radius: None,
+            region: None,
         }
     }
 
@@ -212,11 +219,16 @@ impl Density {
     pub fn on_grid(&self, positions: &Tensor<2>, lattice: &Lattice) -> Result<Estimate> {
         self.domain.check()?;
         let lattice = lattice.restricted_to(self.domain.axes)?;
-        match self.method {
-            Method::Histogram | Method::CloudInCell => self.in_bins(positions, lattice),
-            Method::Kde(_) | Method::Sph(..) => {
+        match (self.method, &self.region) {
+            (Method::CloudInCell, Some(region)) => self.clouds_inside(region, positions, lattice),
+            (Method::Histogram, Some(region)) => {
+                let estimate = self.in_bins(positions, lattice)?;
+                self.without_outside(region, estimate, lattice.middles_of_bins(), positions)
+            }
+            (Method::Histogram | Method::CloudInCell, None) => self.in_bins(positions, lattice),
+            (Method::Kde(_) | Method::Sph(..), _) => {
                 let mut estimate = self.at_nodes(positions, &lattice)?;
-                let values = tensors::on_host(estimate.values.clone())?;
+                let values = estimate.numbers()?;
                 let sizes = self.cell_sizes(&lattice, false)?;
                 estimate.integral = Some(lattice.integral(&values, &sizes));
                 estimate.lattice = Some(lattice);
@@ -227,6 +239,17 @@ impl Density {
 
     /// Evaluates a kernel density at the nodes of a lattice.
     fn at_nodes(&self, positions: &Tensor<2>, lattice: &Lattice) -> Result<Estimate> {
+        let Some(region) = &self.region else { return self.at_all_nodes(positions, lattice) };
+        match self.kde_inside(region, positions, &WalledTargets::Lattice(lattice))? {
+            Some(estimate) => Ok(estimate),
+            None => {
+                let estimate = self.at_all_nodes(positions, lattice)?;
+                self.without_outside(region, estimate, lattice.node_positions(), positions)
+            }
+        }
+    }
+
+    fn at_all_nodes(&self, positions: &Tensor<2>, lattice: &Lattice) -> Result<Estimate> {
         if let Some(radius) = self.radius {
             return self.on_surface(radius, positions, lattice.node_positions().collect());
         }
@@ -256,7 +279,7 @@ impl Density {
         self.at_points(positions, plane.nodes()?)
     }
 
-    fn at_points(&self, positions: &Tensor<2>, mut points: Vec<[f64; 3]>) -> Result<Estimate> {
+    fn at_points(&self, positions: &Tensor<2>, points: Vec<[f64; 3]>) -> Result<Estimate> {
         self.domain.check()?;
         if matches!(self.method, Method::Histogram | Method::CloudInCell) {
             return Err(Error::Lattice(
@@ -267,6 +290,17 @@ impl Density {
         if points.is_empty() {
             return Err(Error::Lattice("there are 0 points; give 1 or more".into()));
         }
+        let Some(region) = &self.region else { return self.at_all_points(positions, points) };
+        match self.kde_inside(region, positions, &WalledTargets::Points(&points))? {
+            Some(estimate) => Ok(estimate),
+            None => {
+                let estimate = self.at_all_points(positions, points.clone())?;
+                self.without_outside(region, estimate, points.into_iter(), positions)
+            }
+        }
+    }
+
+    fn at_all_points(&self, positions: &Tensor<2>, mut points: Vec<[f64; 3]>) -> Result<Estimate> {
         if let Some(radius) = self.radius {
             return self.on_surface(radius, positions, points);
         }
@@ -294,84 +328,5 @@ impl Density {
     /// The factor on sums of relative weights.
     fn unit(&self, sample: &Sample) -> f64 {
         if self.is_probability() { sample.unit / sample.total } else { sample.unit }
-    }
-
-    /// The sums of kernels at the targets, on the device and in the precision of `like`.
-    fn sums(
-        &self,
-        sample: &Sample,
-        smoother: &Smoother,
-        targets: &Targets,
-        like: &Tensor<2>,
-    ) -> Result<Tensor<1>> {
-        let (unit, epsilon) = (self.unit(sample), tensors::epsilon(like));
-        let mut sums: Option<Tensor<1>> = None;
-        for (parity, smoother) in smoother.mirrored(self.domain.mirrors()) {
-            let sorted =
-                SortedSources::new(sample, &self.domain, &smoother, targets, parity, epsilon)?;
-            if sums.is_none() || sorted.cells.sources > 0 {
-                let more = evaluate::evaluate(sorted, &smoother, targets, unit, like);
-                sums = Some(match sums {
-                    Some(sums) => sums + more,
-                    None => more,
-                });
-            }
-        }
-        Ok(sums.unwrap_or_else(|| unreachable!("`mirrored` returns at least one kernel")))
-    }
-
-    /// Evaluates a kernel density of particles at the targets, times optional factors, on the device and in the precision of
-    /// `like`.
-    fn smooth(
-        &self,
-        given: &[[f64; 3]],
-        like: &Tensor<2>,
-        targets: Targets,
-        factors: Option<Vec<f64>>,
-    ) -> Result<Estimate> {
-        let axes = self.domain.axes;
-        let sample = self.sample(given)?;
-        let mut covariance = None;
-        let mut smoother = match self.method {
-            Method::Sph(kernel, h) => Smoother::sph(kernel, h, axes, self.truncation)?,
-            Method::Kde(bandwidth) => {
-                let bandwidth = match self.radius {
-                    Some(_) => bandwidth.on_surface(&sample)?,
-                    None => bandwidth,
-                };
-                let matrix = bandwidth.covariance(&sample, axes)?;
-                covariance = Some(matrix);
-                Smoother::gaussian(&matrix, axes, self.truncation)?
-            }
-            Method::Histogram | Method::CloudInCell => unreachable!("computed by `in_bins`"),
-        };
-        if let Some(radius) = self.radius {
-            smoother = smoother.on_surface(radius)?;
-        }
-        let particles = sample.positions.len();
-        let mut values = match TwoSteps::of(&smoother, &targets, axes, particles) {
-            Some(steps) => steps.sums(self, &sample, like)?,
-            None => self.sums(&sample, &smoother, &targets, like)?,
-        };
-        if let Some(factors) = factors {
-            values = values * tensors::to_tensor(factors, like);
-        }
-        let bandwidth = [0, 1, 2].map(|d: usize| match (self.method, covariance) {
-            (_, Some(matrix)) => matrix[d][d].sqrt(),
-            (Method::Sph(_, h), _) if axes.active()[d] => h,
-            _ => 0.0,
-        });
-        Ok(Estimate {
-            values,
-            lattice: None,
-            placement: Placement::Nodes,
-            integral: None,
-            bandwidth,
-            covariance,
-            used: sample.positions.len(),
-            left_out: sample.left_out,
-            total: sample.total,
-            neglected: smoother.neglected,
-        })
     }
 }

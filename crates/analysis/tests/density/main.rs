@@ -17,3 +17,4 @@ mod limits;
 mod normal;
 mod scipy;
 mod sph;
+mod walls;

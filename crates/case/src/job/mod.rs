@@ -28,6 +28,7 @@ pub use inertia::columns;
 pub use input::FieldFiles;
 pub use memory::{free as free_memory, piece_length, plan, plan_warnings};
 pub use motion::{mixing, motion};
+pub use obstacles::obstacles;
 pub use sampled::{has as has_array, interpolation_of};
 pub use seeds::seeds;
 pub use words::in_words as field_in_words;

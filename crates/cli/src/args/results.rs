@@ -102,8 +102,9 @@ pub struct DensityArgs {
     /// Estimator
     #[arg(long, value_enum, default_value_t = DensityMethod::Kde)]
     pub method: DensityMethod,
-    /// For kde: scott, silverman, covariance, a length, or one length per axis such as 0.1,0.2,0.1;
-    /// for sph: a length. With positions in degrees, one length in metres
+    /// For kde: spacing, scott, silverman, covariance, a length, or one length per axis such as
+    /// 0.1,0.2,0.1; default: spacing, by the distances between particles. For sph: a length. With
+    /// positions in degrees, one length in metres
     #[arg(long)]
     pub bandwidth: Option<String>,
     /// Kernel for sph; default: cubic-spline

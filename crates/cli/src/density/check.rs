@@ -38,14 +38,14 @@ pub fn lengths((given, lengths): (&str, &[f64]), axes: Axes, results: &Results) 
         if h > 0.0 && h < resolution {
             return Err(Misuse::error(format!(
                 "--bandwidth {given}: positions of the run along {name} are resolved to {resolution:.1e}, so that \
-                 a narrower kernel reaches no node; give a greater length, or scott"
+                 a narrower kernel reaches no node; give a greater length, or spacing"
             )));
         }
         let extent = scale * (results.domain[1][d] - results.domain[0][d]);
         if extent > 0.0 && h > MAX_EXTENTS * extent {
             return Err(Misuse::error(format!(
                 "--bandwidth {given}: the domain has an extent of {} along {name}, so that the density would be \
-                 the same everywhere; give up to {}, or scott",
+                 the same everywhere; give up to {}, or spacing",
                 six_digits(extent),
                 six_digits(MAX_EXTENTS * extent)
             )));

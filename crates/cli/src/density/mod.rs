@@ -3,6 +3,7 @@
 mod check;
 mod files;
 mod picture;
+mod region;
 mod request;
 mod resolution;
 mod series;
@@ -20,6 +21,7 @@ use crate::{
     results::Results,
 };
 use anyhow::Result;
+use burntrace::analysis::density::Rule;
 use burntrace::densities::{SavedDensity, SavedParticles};
 use serde_json::{Value, json};
 use series::Series;
@@ -149,6 +151,7 @@ fn describe(request: &DensityRequest, density: &SavedDensity, written: &[PathBuf
         "max": extreme(values, f64::max),
         "unit": request.nodes.unit(),
         "bandwidth": estimate.bandwidth,
+        "rule": estimate.rule.map(Rule::name),
         "covariance": estimate.covariance,
         "neglected": estimate.neglected,
         "particles": estimate.used,
@@ -173,7 +176,8 @@ fn print(request: &DensityRequest, density: &SavedDensity, written: &[PathBuf]) 
         0.0 => String::new(),
         part => format!(", kernels truncated at {part:.0e} of their weight"),
     };
-    writeln!(out, "bandwidth  {x} {y} {z}{truncation}")?;
+    let rule = density.rule().map(|rule| format!(" {rule}")).unwrap_or_default();
+    writeln!(out, "bandwidth  {x} {y} {z}{rule}{truncation}")?;
     let [min, max] =
         [extreme(values, f64::min), extreme(values, f64::max)].map(|x| x.unwrap_or(f64::NAN));
     let line =

@@ -1,9 +1,10 @@
 //! The density request of a command line and a run.
 
-use super::check;
+use super::{check, region};
 use crate::{
     args::{DensityArgs, DensityEdges, DensityMethod},
     file::Misuse,
+    notes,
     results::{AXES, Results},
 };
 use anyhow::Result;
@@ -11,6 +12,7 @@ use burntrace::analysis::{
     self,
     density::{
         Axes, Bandwidth, Density, Edge, Estimate, Factor, Kernel, Lattice, Normalization, Plane,
+        Region,
     },
 };
 use burntrace::{
@@ -23,7 +25,7 @@ use burntrace::{
 pub const NODES: [usize; 3] = [512, 256, 96];
 
 /// Rules that derive the bandwidth from the particles.
-const RULES: [&str; 3] = ["scott", "silverman", "covariance"];
+const RULES: [&str; 4] = ["spacing", "scott", "silverman", "covariance"];
 
 /// An estimator and where to evaluate it.
 pub struct DensityRequest {
@@ -41,6 +43,8 @@ pub struct DensityRequest {
     pub reach: f64,
     /// Whether the bandwidth is a given length instead of a rule.
     pub has_given_bandwidth: bool,
+    /// Whether the bandwidth is that of the spacing of particles.
+    pub has_default_bandwidth: bool,
     /// Whether the nodes are not given in any way.
     pub has_default_nodes: bool,
 }
@@ -59,6 +63,7 @@ impl DensityRequest {
         let normalization =
             if is_number { Normalization::Number } else { Normalization::Probability };
         let density = method.axes(axes).within(low, high, edges).normalization(normalization);
+        let density = in_region(density, args, region::of(results, axes));
         let (target, origin) = (target(args, results, axes)?, results.origin());
         // No particle is outside the domain.
         let edges = match args.method {
@@ -73,6 +78,7 @@ impl DensityRequest {
         let reach = check::reach(args.method, args.kernel.map(Kernel::from));
         let has_given_bandwidth =
             args.bandwidth.as_ref().is_some_and(|given| !RULES.contains(&given.as_str()));
+        let has_default_bandwidth = matches!(args.bandwidth.as_deref(), None | Some("spacing"));
         let has_default_nodes = args.points.is_none()
             && args.slice.is_none()
             && args.nodes.is_empty()
@@ -87,11 +93,12 @@ impl DensityRequest {
             origin,
             reach,
             has_given_bandwidth,
+            has_default_bandwidth,
             has_default_nodes,
         })
     }
 
-    /// The default request: KDE with Scott's rule over the axes of the domain; in 3D, on the plane normal to
+    /// The default request: KDE with a bandwidth of the spacing over the axes of the domain; in 3D, on the plane normal to
     /// z that most of the particles are near to.
     pub fn default_of(results: &Results, particles: &SavedParticles) -> Result<DensityRequest> {
         let axes = axes(None, results)?;
@@ -103,7 +110,8 @@ impl DensityRequest {
             (grid.low[2], grid.high[2]) = (height, height);
             grid.counts = [256, 256, 1];
         }
-        let density = Density::kde(Bandwidth::Scott).axes(axes).within(low, high, edges(results));
+        let density = Density::kde(Bandwidth::Spacing).axes(axes).within(low, high, edges(results));
+        let density = region::of(results, axes).into_iter().fold(density, Density::inside);
         let (target, origin) = (Target::Grid(grid), results.origin());
         let extents = extents(results, axes);
         Ok(DensityRequest {
@@ -115,6 +123,7 @@ impl DensityRequest {
             origin,
             reach: 0.0,
             has_given_bandwidth: false,
+            has_default_bandwidth: true,
             has_default_nodes: true,
         })
     }
@@ -174,6 +183,20 @@ impl DensityRequest {
     }
 }
 
+/// The estimator in a region with walls. Kernels that walls do not change are said in a note.
+fn in_region(density: Density, args: &DensityArgs, region: Option<Region>) -> Density {
+    let Some(region) = region else { return density };
+    let is_correlated = args.bandwidth.as_deref() == Some("covariance");
+    if args.method == DensityMethod::Sph || is_correlated {
+        let kernels = if is_correlated { "--bandwidth covariance" } else { "--method sph" };
+        notes::note(format!(
+            "walls do not change kernels of {kernels}: parts of them in land, in bodies and outside of a mesh are lost, \
+             and parts get past thin walls; kde with another bandwidth keeps them"
+        ));
+    }
+    density.inside(region)
+}
+
 fn nodes(results: &Results, axes: Axes, target: Target, is_number: bool) -> DensityNodes {
     let (units, low) = (results.tracks.units(), results.domain[0]);
     DensityNodes { target, axes, is_number, units, low }
@@ -215,7 +238,7 @@ fn edges(results: &Results) -> [[Edge; 2]; 3] {
 fn method(args: &DensityArgs, axes: Axes, results: &Results) -> Result<Density> {
     match (args.method, args.kernel, args.bandwidth.as_deref()) {
         (DensityMethod::Kde, None, width) => {
-            Ok(Density::kde(bandwidth(width.unwrap_or("scott"), axes, results)?))
+            Ok(Density::kde(bandwidth(width.unwrap_or("spacing"), axes, results)?))
         }
         (DensityMethod::Sph, kernel, Some(width)) => {
             let kernel = kernel.map_or(Kernel::CubicSpline, Kernel::from);
@@ -245,6 +268,7 @@ fn bandwidth(given: &str, axes: Axes, results: &Results) -> Result<Bandwidth> {
         check::lengths((given, lengths), axes, results)?;
     }
     match (given, lengths.as_deref()) {
+        ("spacing", _) => Ok(Bandwidth::Spacing),
         ("scott", _) => Ok(Bandwidth::Scott),
         ("silverman", _) => Ok(Bandwidth::Silverman),
         ("covariance", _) => Ok(Bandwidth::Full(Factor::Scott)),
@@ -253,8 +277,8 @@ fn bandwidth(given: &str, axes: Axes, results: &Results) -> Result<Bandwidth> {
             Ok(Bandwidth::PerAxis(spread(lengths, axes, 0.0)))
         }
         _ => Err(Misuse::error(format!(
-            "--bandwidth {given}: give scott, silverman, covariance, a length, or one length for \
-             each axis of the density, such as 0.1,0.2"
+            "--bandwidth {given}: give spacing, scott, silverman, covariance, a length, or one length \
+             for each axis of the density, such as 0.1,0.2"
         ))),
     }
 }

@@ -13,7 +13,7 @@ use anyhow::Result;
 use burntrace::{
     analysis::{
         Error,
-        density::{Estimate, Lattice},
+        density::{Estimate, Lattice, Rule},
     },
     densities::{SavedParticles, Target},
     device::OpenDevice,
@@ -72,10 +72,17 @@ fn estimate_with_note(
     device: &OpenDevice,
 ) -> Result<Estimate> {
     let (estimate, chosen) = estimate_or_widen(request, particles, device)?;
+    if request.has_default_bandwidth && estimate.rule == Some(Rule::Scott) {
+        notes::note(format!(
+            "t = {}: most particles are where others are, so that there is no distance between neighbours for the \
+             bandwidth; Scott's rule is used, or give another one with --bandwidth",
+            twelve_digits(particles.time)
+        ));
+    }
     if let Some(Chosen { problem, widths }) = chosen {
         notes::note(format!(
-            "t = {}: {problem}; the bandwidth {widths:?} is used, which along such an axis is the largest one \
-             of other axes, or 2 % of the domain; give another one with --bandwidth",
+            "t = {}: {problem}; the bandwidth {widths:?} is used, by Scott's rule, and along such an axis the largest \
+             one of other axes, or 2 % of the domain; give another one with --bandwidth",
             twelve_digits(particles.time),
         ));
     }

@@ -41,7 +41,7 @@ pub fn add(results: &Results, trajectories: &mut Trajectories) {
 }
 
 /// The mesh of a case. `None` if the field is not on a mesh.
-fn mesh(case: &Case) -> Result<Option<Mesh>> {
+pub fn mesh(case: &Case) -> Result<Option<Mesh>> {
     // The case of a run has absolute paths.
     let Some(series) = job::mesh(case)? else { return Ok(None) };
     let cells = series.cells();

@@ -173,7 +173,7 @@ fn invalid_density_requests_are_refused() {
     refused(&["out", "--kernel", "gaussian"], &["--method sph"]);
     refused(&["out", "--device", "cuda:7"], &["cuda"]);
     // Nothing but zeros.
-    refused(&["out", "--bandwidth", "1e-30"], &["1e-30", "resolved to", "scott"]);
+    refused(&["out", "--bandwidth", "1e-30"], &["1e-30", "resolved to", "spacing"]);
     refused(&["out", "--method", "sph", "--bandwidth", "1e-30"], &["1e-30", "resolved to"]);
     refused(&["out", "--bandwidth", "1e300", "--edges", "open"], &["an extent of 8", "up to 8000"]);
     refused(&["out", "--bandwidth", "1e-4"], &["0.0001, and the nodes are", "more --nodes"]);
