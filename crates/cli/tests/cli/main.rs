@@ -38,6 +38,7 @@ mod profile;
 mod program;
 mod ranks;
 mod real_data;
+mod report;
 #[path = "../../../../tests/support/requirements.rs"]
 mod requirements;
 mod residence;
