@@ -64,18 +64,25 @@ fn axis_spec(curves: &Curves, axis: usize) -> AxisSpec<'_> {
     let log = curves.log[axis];
     let is_valid = given.range[0] < given.range[1] && (!log || given.range[0] > 0.0);
     let range = if is_valid { given.range } else { data_range(curves, axis) };
-    AxisSpec { log, ..AxisSpec::new(&given.name, &given.unit, range) }
+    // Such as counts, unless they are few.
+    let is_wide = range[1] - range[0] >= 2.0;
+    let integers = is_wide && coordinates(curves, axis).all(|value| value.fract() == 0.0);
+    AxisSpec { log, integers, ..AxisSpec::new(&given.name, &given.unit, range) }
 }
 
-/// The range of the points, with a margin at both ends.
-fn data_range(curves: &Curves, axis: usize) -> [f64; 2] {
+/// The coordinates of all points along an axis.
+fn coordinates(curves: &Curves, axis: usize) -> impl Iterator<Item = f64> {
     let points = curves.series.iter().flat_map(|(_, points)| points).copied();
     let limits = curves.bands.iter().flat_map(|(_, points)| points);
     let limits = limits.flat_map(|[x, low, high]| [[*x, *low], [*x, *high]]);
     let all = points.chain(limits).filter(|point| is_drawable(curves, *point));
-    let values = all.map(|point| point[axis]);
-    let [low, high] =
-        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)]);
+    all.map(move |point| point[axis])
+}
+
+/// The range of the points, with a margin at both ends.
+fn data_range(curves: &Curves, axis: usize) -> [f64; 2] {
+    let [low, high] = coordinates(curves, axis)
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)]);
     if curves.log[axis] {
         let [low, high] = if low <= high { [low, high] } else { [0.1, 1.0] };
         let width = high.ln() - low.ln();
@@ -111,11 +118,12 @@ fn draw_curve(
             })
     };
     let width = line_width(canvas);
+    let are_few = points.len() <= DOTTED;
     let (mut lines, mut dots) = (Vec::new(), Vec::new());
     for part in points.split(|point| !is_inside(point)) {
         let positions: Vec<_> = part.iter().map(|point| axes.at(*point)).collect();
         lines.extend(positions.windows(2).map(|pair| [pair[0], pair[1]]));
-        if positions.len() == 1 || points.len() <= DOTTED {
+        if positions.len() == 1 || are_few {
             let dot = |center: [f64; 2]| center.map(|x| x as f32);
             dots.extend(positions.into_iter().map(dot).map(|center| Dot {
                 center,
@@ -125,7 +133,8 @@ fn draw_curve(
         }
     }
     canvas.lines(&lines, width, color);
-    canvas.shapes.push(Shape::Dots { dots, radius: 1.2 * width, edge_width: 1.0 });
+    let radius = if are_few { 1.8 } else { 1.2 } * width;
+    canvas.shapes.push(Shape::Dots { dots, radius, edge_width: 1.0 });
 }
 
 /// Fills the area between the limits of a band, within the axes.
