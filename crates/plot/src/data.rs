@@ -223,7 +223,7 @@ pub struct Curves {
     /// The name of each curve and its points; a NaN coordinate makes a gap.
     pub series: Vec<(String, Vec<[f64; 2]>)>,
     /// Bands around curves, such as confidence bands: the index of a curve, and points with a horizontal
-    /// coordinate, the lower and the upper limit. They are drawn as thin lines in the colour of the curve.
+    /// coordinate, the lower and the upper limit. They are drawn as areas in the colour of the curve, single points as error bars.
     pub bands: Vec<(usize, Vec<[f64; 3]>)>,
     /// The title of the plot.
     pub title: String,

@@ -9,12 +9,16 @@ use anyhow::Result;
 use burntrace::{Ends, Status};
 use std::collections::BTreeMap;
 
+/// The row of the particles that have not ended.
+const ACTIVE: &str = "active, at the last save";
+
 /// A scalar at the ends of particles.
 pub struct AtEnds {
     /// Its name.
     pub name: String,
-    /// The place of an end, and the values of the particles that ended there, ascending.
-    places: BTreeMap<String, Vec<f64>>,
+    /// The place of an end, and the values of the particles that ended there, ascending; last those of the active
+    /// particles at the last save.
+    places: Vec<(String, Vec<f64>)>,
 }
 
 impl AtEnds {
@@ -28,19 +32,28 @@ impl AtEnds {
         // Those that the program adds, as at coasts, follow those of the case.
         let patches = results.summary["patches"].as_object();
         let patches: Vec<&String> = patches.into_iter().flat_map(|all| all.keys()).collect();
+        let mut all = Vec::new();
         let place = |i: usize| place(&ends, i, (results.case.as_ref(), &patches));
         let places: Vec<Option<String>> = (0..ends.status.len()).map(place).collect();
-        let mut all = Vec::new();
         for array in tracks.arrays().into_iter().filter(|array| array.components == 1) {
             let values = tracks.array(&array.name, last)?;
-            let mut at = AtEnds { name: array.name, places: BTreeMap::new() };
-            let ended = places.iter().zip(values).filter(|(_, value)| value.is_finite());
-            for (place, value) in ended.filter_map(|(place, value)| Some((place.as_ref()?, value)))
+            let (mut ended, mut active) = (BTreeMap::<&String, Vec<f64>>::new(), Vec::new());
+            for (i, value) in values.into_iter().enumerate().filter(|(_, value)| value.is_finite())
             {
-                at.places.entry(place.clone()).or_default().push(value);
+                match &places[i] {
+                    Some(place) => ended.entry(place).or_default().push(value),
+                    None if ends.status[i] == Status::Active => active.push(value),
+                    None => {}
+                }
             }
-            at.places.values_mut().for_each(|values| values.sort_unstable_by(f64::total_cmp));
-            all.extend((!at.places.is_empty()).then_some(at));
+            if !ended.is_empty() {
+                let ended = ended.into_iter().map(|(place, values)| (place.clone(), values));
+                let active = (ACTIVE.to_string(), active);
+                let mut places: Vec<_> =
+                    ended.chain([active]).filter(|of| !of.1.is_empty()).collect();
+                places.iter_mut().for_each(|of| of.1.sort_unstable_by(f64::total_cmp));
+                all.push(AtEnds { name: array.name, places });
+            }
         }
         Ok(all)
     }

@@ -13,14 +13,16 @@ use crate::{
 use burntrace::analysis::statistics::{EndStatistics, GroupStatistics, SpeedFrom};
 use serde_json::Value;
 
-/// What was traced, counts, ends, pictures, dispersion, cost, case.
+/// The answer, what to know about it, pictures, tables, and the case.
 pub fn document(report: &RunReport) -> Document {
     let mut document = Document::new(report.results.name());
+    document.text(&report.answer.text);
     overview(report, &mut document);
+    remarks(report, &mut document);
+    document.figures(&report.figures, &report.missing);
     counts(report, &mut document);
     ends(report, &mut document);
     gates(report, &mut document);
-    document.figures(&report.figures, &report.missing);
     dispersion(report, &mut document);
     arrays(report, &mut document);
     cost(report, &mut document);
@@ -33,47 +35,46 @@ pub fn document(report: &RunReport) -> Document {
     document
 }
 
-/// What was traced and what became of it, in sentences.
+/// The field and the saves.
 fn overview(report: &RunReport, document: &mut Document) {
     let (results, statistics) = (report.results, &report.statistics);
+    let saves = statistics.times.len();
+    let plural = if saves == 1 { "" } else { "s" };
+    let range =
+        time_range(&statistics.times, &results.units().time, results.time_origin().as_ref());
+    let range = if range.is_empty() { range } else { format!(", {range}") };
+    let field = job::field_in_words(&results.summary["field"]);
+    let field = field.map(|field| format!("Field: {field}. ")).unwrap_or_default();
+    document.text(format!("{field}Tracks: {} save{plural}{range}.", count(saves)));
+}
+
+/// What to know before trusting the answer: the state of the run, seeds that were not located, warnings, and the check of steps.
+fn remarks(report: &RunReport, document: &mut Document) {
+    let (results, all) = (report.results, &report.statistics.all);
     if let Some(note) = results.unfinished() {
         document.strong("Unfinished:", format!(" {note}."));
     }
-    let all = &statistics.all;
-    let [released, active, ended, not_located] =
-        [all.released, all.active, all.ended, all.not_located].map(|n| count(n as usize));
-    let what = if statistics.reuses_slots { "particle instances" } else { "particles" };
-    let unit = results.units().time;
-    let span = match statistics.times.len() {
-        0 => String::new(),
-        1 => " at ".into(),
-        _ => " from ".into(),
-    };
-    let origin = results.time_origin();
-    let span = span + &time_range(&statistics.times, &unit, origin.as_ref());
-    let field = job::field_in_words(&results.summary["field"]);
-    let through = field.map(|field| format!(", through {field}")).unwrap_or_default();
-    let saves = statistics.times.len();
-    let plural = if saves == 1 { "" } else { "s" };
-    document.text(format!(
-        "{released} {what} were traced{span}{through}. There are {} save{plural}.",
-        count(saves)
-    ));
-    document.text(match (all.active, all.ended) {
-        (0, 0) => "None has been released.".into(),
-        (_, 0) => "All of them are active at the end.".into(),
-        (0, _) => "All of them have ended.".into(),
-        _ => format!("At the end {active} are active, and {ended} have ended."),
-    });
     if all.not_located > 0 {
-        let seeds = count((all.not_located + all.released) as usize);
+        let [not_located, seeds] =
+            [all.not_located, all.not_located + all.released].map(|n| count(n as usize));
         document.strong(
             format!("{not_located} of {seeds} seeds were not located"),
             ", as they are outside the domain or the mesh, or on land; they are in no picture and no average.",
         );
     }
+    if all.released != all.active + all.ended {
+        document.strong("The counts do not add up.", " Please report this as a bug.");
+    }
     for warning in results.summary["warnings"].as_array().into_iter().flatten() {
         document.strong("Warning:", format!(" {}", warning.as_str().unwrap_or_default()));
+    }
+    if results.case.is_some() {
+        let case = results.folder.path("case.toml");
+        let text = format!(
+            " not checked by the run. `burntrace check {}` halves them for a sample of the particles and compares the ends.",
+            case.display()
+        );
+        document.strong("Steps:", text);
     }
     let [without, with] = page();
     document.add(if results.folder.path("page.html").is_file() { with } else { without });
@@ -107,9 +108,6 @@ fn counts(report: &RunReport, document: &mut Document) {
         &["", "Released", "Active", "Ended", "Waiting or empty slots", "Not located"],
         all.map(row),
     );
-    if statistics.all.released != statistics.all.active + statistics.all.ended {
-        document.strong("These counts do not add up.", " Please report this as a bug.");
-    }
 }
 
 /// Where particles ended, by status, with the faces of the domain, and by patch; and their residence times.

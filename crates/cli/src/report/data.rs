@@ -1,6 +1,6 @@
 //! The data of a report.
 
-use super::at_ends::AtEnds;
+use super::{answer::Answer, at_ends::AtEnds};
 use crate::{
     pictures::Figure,
     results::{Group, Results},
@@ -14,6 +14,7 @@ pub struct RunReport<'a> {
     pub results: &'a Results,
     pub groups: Vec<Group>,
     pub statistics: TrackStatistics,
+    pub answer: Answer,
     pub figures: Vec<Figure>,
     /// Scalars at the ends of particles.
     pub at_ends: Vec<AtEnds>,
@@ -39,6 +40,7 @@ impl RunReport<'_> {
             .collect();
         json!({
             "burntrace": env!("CARGO_PKG_VERSION"),
+            "answer": self.answer,
             "case": case,
             "domain": { "low": self.results.domain[0], "high": self.results.domain[1] },
             "summary": self.results.summary,

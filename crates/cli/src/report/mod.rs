@@ -1,11 +1,14 @@
 //! The report of a run as Markdown, HTML and JSON.
 
+mod answer;
 mod at_ends;
 mod command;
 mod content;
 mod data;
 mod document;
+mod outcomes;
 mod particles;
+mod release_times;
 mod run_rows;
 
 pub use command::execute;
@@ -18,6 +21,7 @@ use crate::{
     pictures::{self, FigureOptions},
     results::{Group, Results},
 };
+use answer::Answer;
 use anyhow::Result;
 use at_ends::AtEnds;
 use data::RunReport;
@@ -59,10 +63,12 @@ fn make(results: &Results, groups: Vec<Group>, particles: bool) -> Result<RunRep
     let mut written: Vec<PathBuf> = figures.iter().map(|figure| figure.path.clone()).collect();
     if particles {
         let rows = std::mem::take(&mut statistics.particles);
-        written.push(particles::write(results, &rows)?);
+        written.push(particles::write(results, rows)?);
     }
     let at_ends = AtEnds::of(results)?;
-    let mut report = RunReport { results, groups, statistics, figures, at_ends, missing, written };
+    let answer = Answer::of(results, &statistics, &groups)?;
+    let mut report =
+        RunReport { results, groups, statistics, answer, figures, at_ends, missing, written };
     let files = content::document(&report).write(&results.folder, &report.json())?;
     report.written.extend(files);
     Ok(report)

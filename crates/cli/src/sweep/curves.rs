@@ -1,6 +1,7 @@
-//! Pictures of a sweep: quantities over time with their bands, and densities.
+//! Pictures of a sweep: quantities against its keys, over time with their bands, and densities.
 
 use super::{
+    by_key::{self, KeyFigure, Plot},
     ensemble::{ALL_ENDS, Ensemble, QUANTITIES, QuantitySpread},
     evaluation::Evaluation,
 };
@@ -14,7 +15,10 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace::{analysis::ensemble::Spread, densities::SavedParticles};
-use burntrace_plot::{Axis, Curves, picture};
+use burntrace_plot::{
+    Axis, Curves,
+    picture::{self, Picture, Range, Style},
+};
 
 /// Maximum number of ensembles in a picture: that of the colours of curves.
 const MAX_CURVES: usize = 7;
@@ -23,49 +27,95 @@ const MAX_CURVES: usize = 7;
 const MAX_DENSITIES: usize = 4;
 
 /// Writes the pictures. Also returns what they do not show, and why.
-pub fn make(evaluation: &Evaluation, mut figures: FigureDir) -> Result<(Vec<Figure>, Vec<String>)> {
-    let (mut captions, mut missing) = (Vec::new(), Vec::new());
+pub fn make(evaluation: &Evaluation, figures: FigureDir) -> Result<(Vec<Figure>, Vec<String>)> {
+    let mut made = SweepFigures { figures, captions: Vec::new(), missing: Vec::new() };
+    made.add_by_key(evaluation)?;
     let shown = &evaluation.ensembles[..evaluation.ensembles.len().min(MAX_CURVES)];
-    if shown.len() < evaluation.ensembles.len() {
-        missing.push(format!(
-            "curves of {} of {} sets of runs; `ensembles.csv` has all of them",
-            evaluation.ensembles.len() - shown.len(),
-            evaluation.ensembles.len()
-        ));
-    }
-    let style = StyleArgs::default().style();
-    if shown.iter().all(|ensemble| ensemble.times.len() < 2) {
-        missing.push("curves over time: the runs have a single common save".into());
-    } else {
-        for (name, curves, caption) in over_time(evaluation, shown)? {
-            figures.add(&name, &picture::curves(&curves, &style).map_err(Misuse::of)?)?;
-            captions.push(caption);
-        }
-    }
-    for (i, ensemble) in shown.iter().enumerate().take(MAX_DENSITIES) {
-        match pooled_density(evaluation, ensemble) {
-            Ok(raster) => {
-                let made = picture::raster(&raster, &[], &style).map_err(Misuse::of)?;
-                figures.add(&format!("density_{i}"), &made)?;
-                let (count, name) = (ensemble.runs.len(), ensemble.name());
-                captions.push(format!(
-                    "Density of the active particles of {count} runs together ({name}) at the last save."
-                ));
-            }
-            Err(reason) => missing.push(format!("density of {}: {reason:#}", ensemble.name())),
-        }
-    }
-    if shown.len() > MAX_DENSITIES {
-        missing.push(format!("densities of more than {MAX_DENSITIES} sets of runs"));
-    }
+    made.add_over_time(evaluation, shown)?;
+    made.add_densities(evaluation, shown)?;
+    let SweepFigures { figures, captions, missing } = made;
     let made = figures.written.into_iter().zip(captions);
     Ok((made.map(|(path, caption)| Figure { path, caption }).collect(), missing))
+}
+
+/// The pictures written so far.
+struct SweepFigures {
+    figures: FigureDir,
+    captions: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl SweepFigures {
+    fn add(&mut self, name: &str, picture: &Picture, caption: String) -> Result<()> {
+        self.captions.push(caption);
+        self.figures.add(name, picture)
+    }
+
+    /// Quantities at the last save against the varied keys.
+    fn add_by_key(&mut self, evaluation: &Evaluation) -> Result<()> {
+        let (figures, reason) = by_key::figures(evaluation);
+        self.missing.extend(reason);
+        let style = StyleArgs::default().style();
+        let whole = Style { range: Range::Full, ..style.clone() };
+        for KeyFigure { name, plot, caption } in figures {
+            let picture = match plot {
+                Plot::Curves(curves) => picture::curves(&curves, &style),
+                Plot::Map(raster) => picture::raster(&raster, &[], &whole),
+            };
+            self.add(&name, &picture.map_err(Misuse::of)?, caption)?;
+        }
+        Ok(())
+    }
+
+    /// Quantities over time.
+    fn add_over_time(&mut self, evaluation: &Evaluation, shown: &[Ensemble]) -> Result<()> {
+        let all = evaluation.ensembles.len();
+        if shown.len() < all {
+            self.missing.push(format!(
+                "curves over time of {} of {all} sets of runs; `ensembles.csv` has all of them",
+                all - shown.len(),
+            ));
+        }
+        if shown.iter().all(|ensemble| ensemble.times.len() < 2) {
+            self.missing.push("curves over time: the runs have a single common save".into());
+            return Ok(());
+        }
+        let style = StyleArgs::default().style();
+        for (name, curves, caption) in over_time(evaluation, shown)? {
+            self.add(&name, &picture::curves(&curves, &style).map_err(Misuse::of)?, caption)?;
+        }
+        Ok(())
+    }
+
+    /// The density of all runs of a set together.
+    fn add_densities(&mut self, evaluation: &Evaluation, shown: &[Ensemble]) -> Result<()> {
+        let style = StyleArgs::default().of_density();
+        for (i, ensemble) in shown.iter().enumerate().take(MAX_DENSITIES) {
+            match pooled_density(evaluation, ensemble) {
+                Ok(raster) => {
+                    let made = picture::raster(&raster, &[], &style).map_err(Misuse::of)?;
+                    let (count, name) = (ensemble.runs.len(), ensemble.name());
+                    let caption = format!(
+                        "Density of the active particles of {count} runs together ({name}) at the last save."
+                    );
+                    self.add(&format!("density_{i}"), &made, caption)?;
+                }
+                Err(reason) => {
+                    self.missing.push(format!("density of {}: {reason:#}", ensemble.name()));
+                }
+            }
+        }
+        if evaluation.ensembles.len() > MAX_DENSITIES {
+            self.missing.push(format!("densities of more than {MAX_DENSITIES} sets of runs"));
+        }
+        Ok(())
+    }
 }
 
 /// The pictures of quantities that change over time: file names, curves and captions.
 fn over_time(evaluation: &Evaluation, shown: &[Ensemble]) -> Result<Vec<(String, Curves, String)>> {
     let percent = 100.0 * evaluation.sweep.definition.confidence;
-    let bands = format!("thin lines are limits of the {percent} % confidence interval of the mean");
+    let bands = format!("bands are the {percent} % confidence interval of the mean");
     let mut made = Vec::new();
     let axes = Results::open(&evaluation.sweep.runs[shown[0].runs[0]].folder.root)?.axes();
     for (i, (name, power)) in QUANTITIES.into_iter().enumerate() {
@@ -123,13 +173,7 @@ fn curves(
     series: Vec<(String, &Ensemble, Vec<Spread>)>,
     (title, power): (&str, i32),
 ) -> Curves {
-    let units = &evaluation.sweep.runs[0].case.units;
-    let unit = match (power, units.length.as_str()) {
-        (1, length) => length.to_string(),
-        (2, length) if !length.is_empty() => format!("{length}²"),
-        (-1, _) => units.speed(),
-        _ => String::new(),
-    };
+    let unit = evaluation.unit(power);
     let axis = |name: &str, unit: String| Axis { name: name.into(), unit, range: [0.0; 2] };
     let line = |(name, ensemble, spread): &(String, &Ensemble, Vec<Spread>)| {
         let points = ensemble.times.iter().zip(spread);
@@ -145,7 +189,7 @@ fn curves(
         (i, points.map(limits).collect())
     };
     Curves {
-        axes: [axis("time", units.time.clone()), axis(title, unit)],
+        axes: [axis("time", evaluation.sweep.runs[0].case.units.time.clone()), axis(title, unit)],
         log: [false; 2],
         series: series.iter().map(line).collect(),
         bands: series.iter().enumerate().map(band).collect(),

@@ -109,6 +109,19 @@ pub struct ExitSpread {
 }
 
 impl Ensemble {
+    /// The value of a varied key, as given.
+    pub fn value_of(&self, key: &str) -> Option<&String> {
+        self.values.iter().find(|(own, _)| own == key).map(|(_, value)| value)
+    }
+
+    /// The number of particles that had ended with a status at the last save, which no run may have; `None` without saves.
+    pub fn ended(&self, status: &str) -> Option<Spread> {
+        let own = self.exits.iter().find(|of| of.status == status);
+        let none = || Spread::of(&vec![0.0; self.runs.len()], 0.95);
+        let last = |of: &ExitSpread| of.spread.last().copied();
+        own.map_or_else(|| self.times.last().map(|_| none()), last)
+    }
+
     /// Its values as text, as `trace.dt=0.1`; the number of its run if it has no other name.
     pub fn name(&self) -> String {
         let pairs = self.values.iter().map(|(key, value)| format!("{key}={value}"));

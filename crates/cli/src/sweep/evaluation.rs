@@ -28,6 +28,17 @@ pub struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
+    /// The unit of a quantity by its power, as in [`QUANTITIES`](super::ensemble::QUANTITIES).
+    pub fn unit(&self, power: i32) -> String {
+        let units = &self.sweep.runs[0].case.units;
+        match (power, units.length.as_str()) {
+            (1, length) => length.to_string(),
+            (2, length) if !length.is_empty() => format!("{length}²"),
+            (-1, _) => units.speed(),
+            _ => String::new(),
+        }
+    }
+
     /// Number of finished runs.
     pub fn finished(&self) -> usize {
         self.rows.iter().filter(|row| row.state == "finished").count()

@@ -1,10 +1,13 @@
 //! `burntrace sweep`: runs of a case with varied keys, which share its field.
 
+mod axis;
+mod by_key;
 mod curves;
 mod definition;
 mod ensemble;
 mod evaluation;
 mod info;
+mod key_map;
 mod report;
 mod runs;
 mod table;

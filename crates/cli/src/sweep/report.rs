@@ -60,6 +60,7 @@ fn document(evaluation: &Evaluation, figures: &[Figure], missing: &[String]) -> 
         &["key", "values"],
         keys.map(|vary| [format!("`{}`", vary.key), values(&vary.values)]),
     );
+    document.figures(figures, missing);
     document.heading("Mean over runs at the last common save");
     let percent = 100.0 * evaluation.sweep.definition.confidence;
     document.text(format!(
@@ -75,7 +76,6 @@ fn document(evaluation: &Evaluation, figures: &[Figure], missing: &[String]) -> 
         let all = evaluation.ensembles.len();
         document.text(format!("{ROWS} of {all} sets of runs are shown."));
     }
-    document.figures(figures, missing);
     run_table(evaluation, &mut document);
     document.heading("Case");
     document.add(Block::Toml(sweep.definition.case.trim_end().into()));

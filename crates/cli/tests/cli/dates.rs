@@ -101,6 +101,10 @@ fn dates_give_the_tracks_of_seconds() {
         assert!(json["released"].as_u64() > Some(6), "{json}");
         let report = std::fs::read_to_string(path.join("dates/report.md")).unwrap();
         assert!(report.contains("(2000-02-20 12:00 to 2000-03-03 12:00)"), "{report}");
+        let first = report.split("\n\n").nth(1).unwrap();
+        let dates =
+            ["between t = ", " (2000-02-0", " and followed to t = ", " (2000-03-03 12:00)."];
+        assert!(dates.iter().all(|part| first.contains(part)), "{first}");
     }
 }
 

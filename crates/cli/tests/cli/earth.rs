@@ -83,6 +83,16 @@ fn an_ocean_in_degrees_has_the_tracks_of_steps_in_degrees() {
     assert!(worst < 20.0, "{worst} m");
     let report = std::fs::read_to_string(folder.path().join("out/report.md")).unwrap();
     assert!(report.contains("pictures/density.png"), "{report}");
+    let first = report.split("\n\n").nth(1).unwrap();
+    for part in [
+        format!(" {} (", count("beached")),
+        " landed on the coast".into(),
+        " left through the face x-low (west)".into(),
+        " left through the face y-high (north)".into(),
+        " days) of their release.".into(),
+    ] {
+        assert!(first.contains(&part), "{part}: {first}");
+    }
     densities(folder.path());
 }
 

@@ -40,6 +40,7 @@ mod profile;
 mod program;
 mod ranks;
 mod real_data;
+mod report;
 #[path = "../../../../tests/support/requirements.rs"]
 mod requirements;
 mod residence;

@@ -166,6 +166,16 @@ fn patches_are_selected_by_blocks_and_arrays() {
         let out = &by_blocks["gates"]["out"];
         assert_eq!((&out["forward"], &out["particles"]), (&60.into(), &60.into()), "{out}");
         assert!((out["first_passage"]["max"].as_f64().unwrap() - 2.0).abs() < 1e-5, "{out}");
+        // Also of particles that were followed by others in their slots.
+        let report = burntrace(folder.path(), &["report", "out", "--json", "-q"]);
+        let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+        let answer = report["answer"]["text"].as_str().unwrap();
+        let ends = "60 (50 %) left through the patch `outlet`, and 60 (50 %) were still active at the end.";
+        assert!(
+            answer.starts_with("120 particles, one after another in 60 slots, were"),
+            "{answer}"
+        );
+        assert!(answer.contains(ends), "{answer}");
         assert_eq!(by_blocks["warnings"].as_array().unwrap().len(), 0, "{by_blocks}");
         let last = |tracks: &Tracks| tracks.position(tracks.num_saves() - 1).unwrap();
         assert!(last(&a).iter().all(|p| (p[0] - 1.0).abs() < 1e-4), "{:?}", last(&a));

@@ -584,7 +584,7 @@ fn seeds_that_are_not_located_are_told_apart() {
     for part in [
         format!("**{lost} of 1,200 seeds were not located**"),
         format!("Tracks of 100 of {found} particles; a further {lost} seeds were not located."),
-        "through the formula `saddle`, sampled at 9 x 9 x 1 nodes".into(),
+        "Field: the formula `saddle`, sampled at 9 x 9 x 1 nodes. Tracks: ".into(),
         "## What ended where".into(),
         "## What the run cost".into(),
     ] {

@@ -330,3 +330,57 @@ fn folders_of_sweeps_and_of_their_runs_are_not_mixed_with_other_runs() {
     assert_refused(&burntrace(path, &sweep), 2, &parts);
     assert_refused(&burntrace(path, &["report", "study"]), 2, &parts);
 }
+
+#[test]
+fn pictures_show_quantities_against_one_key_and_over_two() {
+    let folder = folder_with(&CASE.replace("report = \"never\"\n", ""));
+    let path = folder.path();
+    let sweep = |out: &str, vary: &[&str]| -> (Vec<String>, String) {
+        let vary = vary.iter().flat_map(|vary| ["--vary", vary]);
+        let args: Vec<&str> =
+            ["sweep", "case.toml", "-q", "--out", out].into_iter().chain(vary).collect();
+        let output = burntrace(path, &args);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let names = std::fs::read_dir(path.join(out).join("pictures")).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.starts_with("by_key_")).collect();
+        names.sort();
+        let report = std::fs::read_to_string(path.join(out).join("report.md")).unwrap();
+        assert!(
+            names.iter().all(|name| report.contains(&format!("(pictures/{name})"))),
+            "{report}"
+        );
+        (names, report)
+    };
+    let (one, report) = sweep("one", &["walk.diffusivity=0.001,0.01,0.1", "walk.seed=1,2"]);
+    let expected =
+        ["active", "ends", "mean_position", "mean_speed", "mean_square_displacement", "variance"];
+    assert_eq!(one, expected.map(|name| format!("by_key_{name}.png")));
+    for part in [
+        "*Number of ended particles at t = 4 against walk.diffusivity: mean over runs, with a standard deviation from \
+         run to run to both sides.*",
+        "bands are the 95 % confidence interval of the mean.",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    let places = ["## Pictures", "## Mean over runs", "## Runs", "## Case"]
+        .map(|of| report.find(of).unwrap());
+    assert!(places.is_sorted(), "{report}");
+    let (two, report) = sweep("two", &["walk.diffusivity=0.001,0.1", "trace.dt=0.1,0.2"]);
+    assert!(two.contains(&"by_key_exited_x_high.png".into()), "{two:?}");
+    assert!(
+        !two.iter().any(|name| name.contains("_spread") || name.contains("variance")),
+        "{two:?}"
+    );
+    assert!(report.contains("Mean speed at t = 4 over walk.diffusivity and trace.dt;"), "{report}");
+    assert!(report.contains("Not shown: variances of positions against two keys"), "{report}");
+    let (words, report) = sweep("words", &["trace.scheme=euler,rk4", "walk.seed=1,2"]);
+    assert!(words.contains(&"by_key_ends.png".into()), "{words:?}");
+    assert!(report.contains(" against trace.scheme: 1 euler, 2 rk4: mean over runs"), "{report}");
+    let three = ["trace.scheme=euler,rk4", "trace.dt=0.1,0.2", "walk.diffusivity=0.1,0.2"];
+    let (none, report) = sweep("three", &three);
+    assert!(
+        none.is_empty() && report.contains("Not shown: quantities against 3 varied keys"),
+        "{report}"
+    );
+}

@@ -45,6 +45,12 @@ fn json(folder: &Path, args: &[&str], is_unfinished: bool) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
+/// The number of released particles as reports write it.
+fn all_released(report: &Value) -> String {
+    let count = report["statistics"]["all"]["released"].as_u64().unwrap();
+    if count < 1000 { count.to_string() } else { format!("{},{:03}", count / 1000, count % 1000) }
+}
+
 #[test]
 fn results_of_the_complete_saves_equal_those_of_the_complete_run() {
     let folder = stopped(&case());
@@ -64,6 +70,13 @@ fn results_of_the_complete_saves_equal_those_of_the_complete_run() {
                         state after {saves} of {whole} saves, at t = "
     );
     assert!(text.contains(&note), "{text}");
+    let released = all_released(&report);
+    let answer = report["answer"]["text"].as_str().unwrap();
+    let start = format!("{released} particles");
+    let part = format!("after {saves} of {whole} saves of an unfinished run. ");
+    assert!(answer.starts_with(&start) && answer.contains(&part), "{answer}");
+    assert!(answer.contains(" have been released up to t = "), "{answer}");
+    assert!(answer.contains(" were still active then."), "{answer}");
     let last = (saves - 1).to_string();
     for (command, save) in [("density", "last"), ("density", "3"), ("ftle", "last"), ("ftle", "3")]
     {

@@ -264,18 +264,55 @@ fn stacked_histogram_matches_the_reference() {
 }
 
 #[test]
-fn limits_of_a_band_are_lines_in_the_colour_of_their_curve_within_the_axes() {
+fn bands_are_translucent_areas_within_the_axes() {
     let mut curves = samples::spread();
     curves.log = [false; 2];
-    let svg = |curves: &Curves| picture::curves(curves, &small()).unwrap().svg();
-    // The colour of the second curve.
-    let lines = |curves: &Curves| svg(curves).matches("stroke=\"#e69f00\"").count();
+    curves.series.truncate(1);
+    curves.series[0].1 = vec![[0.0, 5.0], [10.0, 5.0]];
+    curves.axes[1].range = [0.0, 10.0];
+    let picture = |curves: &Curves| picture::curves(curves, &small()).unwrap();
+    let area = |curves: &Curves| {
+        let (with, mut without) = (picture(curves).rgb(), curves.clone());
+        without.bands.clear();
+        let without = picture(&without).rgb();
+        with.chunks(3).zip(without.chunks(3)).filter(|(a, b)| a != b).count() as f64
+    };
+    curves.bands = vec![(0, vec![[0.0, 4.0, 6.0], [10.0, 4.0, 6.0]])];
+    let narrow = area(&curves);
+    curves.bands = vec![(0, vec![[0.0, 3.0, 7.0], [10.0, 3.0, 7.0]])];
+    assert!((area(&curves) / narrow - 2.0).abs() < 0.1, "{narrow}");
+    // A band that becomes narrower linearly has half the area.
+    curves.bands = vec![(0, vec![[0.0, 3.0, 7.0], [10.0, 5.0, 5.0]])];
+    assert!((area(&curves) / narrow - 1.0).abs() < 0.1, "{narrow}");
+    curves.bands = vec![(0, vec![[0.0, -90.0, 90.0], [10.0, -90.0, 90.0]])];
+    let whole = area(&curves);
+    assert!(
+        (whole / narrow - 5.0).abs() < 0.25,
+        "{whole} is within the axes, {narrow} a fifth of them"
+    );
+    // Two bands on each other are darker.
+    let shade = |curves: &Curves| picture(curves).rgb().iter().map(|x| u64::from(*x)).sum::<u64>();
+    let once = shade(&curves);
+    curves.bands.push(curves.bands[0].clone());
+    assert!(shade(&curves) < once);
+    // A point without neighbours has an error bar: a line and two caps.
+    let lines = |curves: &Curves| picture(curves).svg().matches("stroke=\"#0072b2\"").count();
+    curves.bands.clear();
     let before = lines(&curves);
-    let points = &curves.series[1].1;
-    curves.bands = vec![(1, points.iter().map(|[x, y]| [*x, y - 9.0, y + 9.0]).collect())];
-    assert_eq!(lines(&curves), before + 2);
-    curves.axes[1].range = [-1e-9, 1e-9];
-    assert_eq!(lines(&curves), before - 1, "lines outside a given range are left out");
+    curves.bands = vec![(0, vec![[5.0, 3.0, 7.0]])];
+    assert_eq!(lines(&curves), before + 1);
+    assert!(area(&curves) > 20.0 && area(&curves) < 0.1 * narrow);
+}
+
+#[test]
+fn points_of_curves_with_few_of_them_have_dots() {
+    let mut curves = samples::spread();
+    let dots = |curves: &Curves| {
+        picture::curves(curves, &small()).unwrap().svg().matches("<circle").count()
+    };
+    assert_eq!(dots(&curves), 0);
+    curves.series[0].1.truncate(24);
+    assert_eq!(dots(&curves), 24);
 }
 
 #[test]
