@@ -129,11 +129,13 @@ impl Browser {
         self.call("POST", "/execute/async", &json!({"script": script, "args": []}))
     }
 
-    /// Waits until the page has drawn all pending frames.
+    /// Waits until the page is not busy and has drawn all pending frames.
     pub fn settle(&self) {
         self.script_async(
-            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => \
-             setTimeout(done, 30)))",
+            "const done = arguments[0]; \
+             const draw = () => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))); \
+             const wait = () => (document.querySelector('[aria-busy=true]') ? setTimeout(wait, 10) : draw()); \
+             wait()",
         );
     }
 
@@ -205,6 +207,14 @@ impl Browser {
     /// Drags the mouse between two points, in CSS pixels.
     pub fn drag(&self, from: (f64, f64), to: (f64, f64)) {
         self.point("mouse", from, to);
+    }
+
+    /// Drags the mouse between two points while a key is held.
+    pub fn drag_with(&self, key: &str, from: (f64, f64), to: (f64, f64)) {
+        let press = |kind: &str| json!([{"type": "key", "id": "held", "actions": [{"type": kind, "value": key}]}]);
+        self.call("POST", "/actions", &json!({"actions": press("keyDown")}));
+        self.drag(from, to);
+        self.actions(press("keyUp"));
     }
 
     /// Moves a finger between two points, in CSS pixels.
@@ -345,6 +355,7 @@ impl Drop for Browser {
 pub mod keys {
     pub const TAB: &str = "\u{e004}";
     pub const SHIFT: &str = "\u{e008}";
+    pub const CONTROL: &str = "\u{e009}";
     pub const ESCAPE: &str = "\u{e00c}";
     pub const LEFT: &str = "\u{e012}";
     pub const RIGHT: &str = "\u{e014}";

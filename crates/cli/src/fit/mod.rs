@@ -100,6 +100,7 @@ impl Tracing {
             .map_err(|error| Misuse::error(error.replacen("--set ", "--parameter ", 1)))?;
         case.run.out.clone_from(&self.folder);
         case.run.keep_state = false;
+        (case.run.checkpoint, case.run.checkpoint_segments) = (0.0, None);
         case.save.report = Reporting::Never;
         Ok(case)
     }

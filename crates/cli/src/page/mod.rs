@@ -23,9 +23,6 @@ use burntrace_plot::{
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Number of track attributes: speed, age, time, seed.
-const ATTRIBUTES: usize = 4;
-
 /// A written page.
 pub struct WrittenPage {
     pub path: PathBuf,
@@ -52,7 +49,7 @@ pub fn write(
 ) -> Result<WrittenPage> {
     let slots = num_located(&results.tracks)?;
     let saves = results.tracks.num_saves().min(MAX_SAVES);
-    let stride = page::stride(slots, saves, ATTRIBUTES, max_bytes);
+    let stride = page::stride(slots, saves, max_bytes);
     let particles = slots.div_ceil(stride).min(particles.unwrap_or(slots));
     let statistics = results.statistics(&[], false)?;
     let SampledTrajectories { mut trajectories, codes } = results.sample(particles, None)?;
@@ -63,6 +60,8 @@ pub fn write(
         trajectories,
         statuses: Some(Statuses { names: status_names(), codes }),
         slices: density::slices(results),
+        sources: None,
+        precision: page::Precision::default(),
         sections: sections(results, &statistics),
         histograms: curves::residence(&statistics, &(&results.units()).into())
             .into_iter()
@@ -70,8 +69,8 @@ pub fn write(
     };
     folder::make(out)?;
     let path = out.join("page.html");
-    let page = page.fit(max_bytes).map_err(Misuse::of)?;
-    io::write_text_beside(&path, page.html().map_err(Misuse::of)?)?;
+    let (page, html) = page.fitted_html(max_bytes).map_err(Misuse::of)?;
+    io::write_text_beside(&path, html)?;
     if out == results.folder.root {
         report::link_page(results)?;
     }

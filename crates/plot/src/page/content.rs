@@ -1,5 +1,6 @@
 //! The content of a page.
 
+use super::precision::Precision;
 use crate::{Histogram, Raster, Trajectories};
 
 /// The content of a page.
@@ -12,6 +13,10 @@ pub struct Page {
     pub trajectories: Trajectories,
     /// The statuses of the particles, if known in more detail than [`Trajectories::active`].
     pub statuses: Option<Statuses>,
+    /// The sources of the particles, to select them by; none, or at least two.
+    pub sources: Option<Sources>,
+    /// The number of bits of positions and values, which [`Page::fit`] may lower.
+    pub precision: Precision,
     /// Slices through the box, which can be switched on.
     pub slices: Vec<Slice>,
     /// Tables beside the picture.
@@ -27,6 +32,15 @@ pub struct Statuses {
     pub names: Vec<String>,
     /// A code for each position, in the order of [`Trajectories::position`].
     pub codes: Vec<u8>,
+}
+
+/// The source of each particle, such as a block of seeds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sources {
+    /// The names of the sources.
+    pub names: Vec<String>,
+    /// For each of [`Trajectories::particles`], the index of its source.
+    pub codes: Vec<u16>,
 }
 
 /// A raster in a plane across the box.

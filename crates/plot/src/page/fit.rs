@@ -1,61 +1,86 @@
-//! Thinning out particles to limit the size of a page.
+//! Lower precision and fewer particles, to limit the size of a page.
 
-use super::content::{Page, Statuses};
+use super::content::{Page, Sources, Statuses};
 use super::error::Result;
-use super::{html, validate};
+use super::header::Quantizers;
+use super::precision::Precision;
+use super::{arrays, html, validate};
 use crate::{Attribute, Trajectories};
 
-/// Bytes reserved for program, tables and charts, if their size is not known.
-const OVERHEAD_BYTES: usize = 200_000;
-/// Bytes reserved for the time of a save.
-const TIME_BYTES: usize = 25;
+/// Bytes that a position takes with its attributes, at least, if its particle moves.
+const MIN_POSITION_BYTES: usize = 1;
+/// Maximum number of particles to estimate the size of a page from.
+const SAMPLED: usize = 1000;
 
-/// The stride `k` that limits a page to `max_bytes`: it keeps every `k`-th particle, from the
-/// first. 1 if all particles fit, at most the number of particles.
+/// A lower limit of the stride `k` with which a page has at most `max_bytes`: it keeps every `k`-th particle, from
+/// the first. 1 if all particles may fit, at most the number of particles.
 ///
-/// `attributes` is the number of attributes of the trajectories. Slices are not counted; 200 kB are
-/// reserved for everything but the particles.
-pub fn stride(particles: usize, saves: usize, attributes: usize, max_bytes: usize) -> usize {
-    let overhead = saves.saturating_mul(TIME_BYTES).saturating_add(OVERHEAD_BYTES);
-    stride_with_overhead(overhead, particles, saves, attributes, max_bytes)
-}
-
-/// The same with a known size of everything but the particles.
-fn stride_with_overhead(
-    overhead: usize,
-    particles: usize,
-    saves: usize,
-    attributes: usize,
-    max_bytes: usize,
-) -> usize {
-    let bytes = saves.saturating_mul(8 + 2 * attributes).saturating_add(4);
-    let particle_bytes = base64::encoded_len(bytes, true).unwrap_or(usize::MAX);
-    let max_particles = (max_bytes.saturating_sub(overhead) / particle_bytes).max(1);
+/// It assumes a byte for each position with its attributes, which base64 makes a third longer. [`Page::fit`] finds how many
+/// particles fit indeed.
+pub fn stride(particles: usize, saves: usize, max_bytes: usize) -> usize {
+    let max_positions = max_bytes / 4 * 3 / MIN_POSITION_BYTES;
+    let max_particles = (max_positions / saves.max(1)).max(1);
     particles.div_ceil(max_particles).max(1)
 }
 
-pub(super) fn fit(page: Page, max_bytes: usize) -> Result<Page> {
+/// The page with at most `max_bytes`, and its HTML.
+pub(super) fn fit(mut page: Page, max_bytes: usize) -> Result<(Page, String)> {
     validate::check(&page)?;
-    let trajectories = &page.trajectories;
-    let (particles, attributes) = (trajectories.particles.len(), trajectories.attributes.len());
-    // The page without particles, with a reserve for longer numbers in the quantizers.
-    let overhead = html::html(&thinned(&page, usize::MAX))?.len() + 64 * (4 + attributes);
-    match stride_with_overhead(overhead, particles, trajectories.times.len(), attributes, max_bytes)
-    {
-        1 => Ok(page),
-        stride => Ok(thinned(&page, stride)),
+    let particles = page.trajectories.particles.len();
+    let sample = thinned(&page, particles.div_ceil(SAMPLED));
+    let overhead = html::html(&thinned(&page, usize::MAX))?.len();
+    let room = max_bytes.saturating_sub(overhead) as f64;
+    let given = page.precision;
+    let lower = Precision::STEPS.into_iter().filter(|step| *step != given && step.is_within(given));
+    let mut max_particles = 0;
+    for precision in std::iter::once(given).chain(lower) {
+        page.precision = precision;
+        let bytes = particle_bytes(&Page { precision, ..sample.clone() });
+        max_particles = (room / bytes) as usize;
+        if max_particles >= particles {
+            let html = html::html(&page)?;
+            if html.len() <= max_bytes {
+                return Ok((page, html));
+            }
+        }
     }
+    thin(&page, particles.div_ceil(max_particles.max(1)), max_bytes)
+}
+
+/// Thins out the particles, from a stride on.
+fn thin(page: &Page, mut stride: usize, max_bytes: usize) -> Result<(Page, String)> {
+    loop {
+        let part = thinned(page, stride);
+        let html = html::html(&part)?;
+        if part.trajectories.particles.len() <= 1 || html.len() <= max_bytes {
+            return Ok((part, html));
+        }
+        stride += 1;
+    }
+}
+
+/// Mean number of bytes of a particle in the arrays with codes for positions and particles.
+fn particle_bytes(page: &Page) -> f64 {
+    let mut html = String::new();
+    arrays::push_particles(&mut html, page, &Quantizers::of(page));
+    html.len() as f64 / page.trajectories.particles.len().max(1) as f64
 }
 
 /// The page with every `stride`-th particle, from the first.
 fn thinned(page: &Page, stride: usize) -> Page {
-    let columns = page.trajectories.particles.len();
+    let (columns, stride) = (page.trajectories.particles.len(), stride.max(1));
     let statuses = page.statuses.as_ref().map(|statuses| Statuses {
         names: statuses.names.clone(),
         codes: strided(&statuses.codes, columns, stride),
     });
+    let sources = page.sources.as_ref().map(|sources| Sources {
+        names: sources.names.clone(),
+        codes: strided(&sources.codes, columns, stride),
+    });
     Page {
         title: page.title.clone(),
+        sources,
+        precision: page.precision,
         trajectories: thinned_trajectories(&page.trajectories, stride),
         statuses,
         slices: page.slices.clone(),
@@ -97,7 +122,7 @@ fn thinned_trajectories(trajectories: &Trajectories, stride: usize) -> Trajector
 }
 
 /// Every `stride`-th column.
-fn strided<T: Copy>(values: &[T], columns: usize, stride: usize) -> Vec<T> {
+pub(super) fn strided<T: Copy>(values: &[T], columns: usize, stride: usize) -> Vec<T> {
     let rows = values.chunks_exact(columns.max(1));
     rows.flat_map(|row| row.iter().copied().step_by(stride)).collect()
 }

@@ -1,6 +1,8 @@
 //! The header of a page: everything but the arrays, as JSON.
 
+use super::codec::pack_values;
 use super::content::{Page, Section, Slice};
+use super::fit::strided;
 use super::quantize::Quantizer;
 use crate::color::{ColorMap, Rgb};
 use crate::{Attribute, Axis, Histogram, Trajectories};
@@ -21,6 +23,7 @@ pub(super) struct Header<'a> {
     position: [Quantizer; 3],
     attributes: Vec<AttributeHeader<'a>>,
     statuses: Option<&'a [String]>,
+    sources: Option<&'a [String]>,
     slices: Vec<SliceHeader<'a>>,
     sections: Vec<SectionHeader<'a>>,
     histograms: Vec<HistogramHeader<'a>>,
@@ -82,7 +85,7 @@ struct HistogramHeader<'a> {
 }
 
 impl<'a> Header<'a> {
-    pub(super) fn of(page: &'a Page) -> Header<'a> {
+    pub(super) fn of(page: &'a Page, quantizers: &Quantizers) -> Header<'a> {
         let trajectories = &page.trajectories;
         Header {
             particles: trajectories.particles.len(),
@@ -92,9 +95,10 @@ impl<'a> Header<'a> {
             axes: trajectories.axes.as_ref(),
             length_unit: &trajectories.length_unit,
             time_unit: &trajectories.time_unit,
-            position: position_quantizers(trajectories),
-            attributes: attributes(trajectories),
+            position: quantizers.position,
+            attributes: attributes(trajectories, quantizers),
             statuses: page.statuses.as_ref().map(|statuses| &statuses.names[..]),
+            sources: page.sources.as_ref().map(|sources| &sources.names[..]),
             slices: page.slices.iter().map(slice).collect(),
             sections: page.sections.iter().map(section).collect(),
             histograms: page.histograms.iter().map(histogram).collect(),
@@ -110,22 +114,55 @@ fn surfaces(trajectories: &Trajectories) -> Vec<SurfaceHeader> {
     trajectories.surfaces.iter().map(|surface| SurfaceHeader { wall: surface.is_wall }).collect()
 }
 
-/// The quantization of x, y and z.
-pub(super) fn position_quantizers(trajectories: &Trajectories) -> [Quantizer; 3] {
-    let positions = &trajectories.position;
-    [0, 1, 2].map(|axis| Quantizer::of(positions.iter().map(|position| position[axis])))
+/// The quantization of positions and attributes.
+pub(super) struct Quantizers {
+    /// Of x, y and z.
+    pub(super) position: [Quantizer; 3],
+    pub(super) attributes: Vec<Quantizer>,
+}
+
+impl Quantizers {
+    /// In the precision of the page.
+    pub(super) fn of(page: &Page) -> Quantizers {
+        let trajectories = &page.trajectories;
+        let positions = &trajectories.position;
+        let position = [0, 1, 2].map(|axis| {
+            let coordinates = positions.iter().map(|position| position[axis]);
+            Quantizer::of(coordinates, page.precision.position)
+        });
+        let row = trajectories.particles.len();
+        let quantizer = |attribute: &Attribute| {
+            let bits = value_bits(&attribute.values, row, page.precision.value);
+            values_quantizer(&attribute.values, bits)
+        };
+        Quantizers { position, attributes: trajectories.attributes.iter().map(quantizer).collect() }
+    }
+}
+
+/// Maximum number of particles to find out how well values compress.
+const COMPRESSED: usize = 200;
+
+/// The number of bits of values: 16 if they take less than an eighth of a byte each, otherwise those given.
+fn value_bits(values: &[f32], row: usize, bits: u32) -> u32 {
+    let stride = row.div_ceil(COMPRESSED).max(1);
+    let some = strided(values, row, stride);
+    let packed = || pack_values(&some, row.div_ceil(stride), values_quantizer(&some, 16));
+    if bits == 16 || packed().bytes.len() < some.len() / 8 { 16 } else { bits }
 }
 
 /// The quantization of the values of an attribute or a slice.
-pub(super) fn values_quantizer(values: &[f32]) -> Quantizer {
-    Quantizer::of(values.iter().copied().map(f64::from))
+pub(super) fn values_quantizer(values: &[f32], bits: u32) -> Quantizer {
+    Quantizer::of(values.iter().copied().map(f64::from), bits)
 }
 
-fn attributes<'a>(trajectories: &'a Trajectories) -> Vec<AttributeHeader<'a>> {
-    let header = |attribute: &'a Attribute| AttributeHeader {
+fn attributes<'a>(
+    trajectories: &'a Trajectories,
+    quantizers: &Quantizers,
+) -> Vec<AttributeHeader<'a>> {
+    let header = |(attribute, &scale): (&'a Attribute, &Quantizer)| AttributeHeader {
         name: &attribute.name,
         unit: &attribute.unit,
-        scale: values_quantizer(&attribute.values),
+        scale,
         integers: {
             let mut finite = attribute.values.iter().filter(|value| value.is_finite()).peekable();
             finite.peek().is_some()
@@ -133,7 +170,7 @@ fn attributes<'a>(trajectories: &'a Trajectories) -> Vec<AttributeHeader<'a>> {
                 && attribute.name == "seed"
         },
     };
-    trajectories.attributes.iter().map(header).collect()
+    trajectories.attributes.iter().zip(&quantizers.attributes).map(header).collect()
 }
 
 fn axis(axis: &Axis) -> AxisHeader<'_> {
@@ -146,7 +183,7 @@ fn slice(slice: &Slice) -> SliceHeader<'_> {
         title: &raster.title,
         name: &raster.name,
         unit: &raster.unit,
-        scale: values_quantizer(&slice.all_values()),
+        scale: values_quantizer(&slice.all_values(), 16),
         times: &slice.times,
         counts: raster.counts,
         axes: [axis(&raster.axes[0]), axis(&raster.axes[1])],

@@ -1,11 +1,11 @@
-//! The HTML file: markup, style, program, and arrays as base64 text.
+//! The HTML file: markup, style, program and arrays.
 
+use super::arrays;
 use super::content::Page;
 use super::error::Result;
-use super::header::{Header, position_quantizers, values_quantizer};
+use super::header::{Header, Quantizers};
 use crate::Trajectories;
 use crate::picture::count;
-use base64::{Engine, prelude::BASE64_STANDARD};
 use quick_xml::escape::escape;
 
 /// The markup, with placeholders `{{name}}`.
@@ -13,23 +13,33 @@ const MARKUP: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 /// The program, wrapped in one function scope.
 const PROGRAM: &[&str] = &[
-    "'use strict';\n(() => {\n",
+    "'use strict';\n(async () => {\n",
+    include_str!("js/unpack.js"),
     include_str!("js/data.js"),
     include_str!("js/color.js"),
     include_str!("js/camera.js"),
+    include_str!("js/select.js"),
+    include_str!("js/shaders.js"),
     include_str!("js/draw.js"),
     include_str!("js/walls.js"),
     include_str!("js/axes.js"),
     include_str!("js/pick.js"),
     include_str!("js/summary.js"),
+    include_str!("js/series.js"),
+    include_str!("js/choose.js"),
     include_str!("js/controls.js"),
+    include_str!("js/time.js"),
+    include_str!("js/pointers.js"),
     include_str!("js/link.js"),
     include_str!("js/main.js"),
-    "})();\n",
+    "})().catch(",
+    include_str!("js/failed.js"),
+    ");\n",
 ];
 
 pub(super) fn html(page: &Page) -> Result<String> {
-    let header = serde_json::to_string(&Header::of(page))?;
+    let quantizers = Quantizers::of(page);
+    let header = serde_json::to_string(&Header::of(page, &quantizers))?;
     let mut html = String::new();
     // The template is split once, so that no text of the run is taken for a placeholder.
     for (number, piece) in MARKUP.split("{{").enumerate() {
@@ -39,83 +49,17 @@ pub(super) fn html(page: &Page) -> Result<String> {
         };
         match name {
             "title" => html.push_str(&escape(&page.title)),
-            "shown" => html.push_str(&selection(&page.trajectories)),
+            "shown" => html.push_str(&(selection(&page.trajectories) + &page.precision.loss())),
             "style" => html.push_str(STYLE),
             "program" => PROGRAM.iter().for_each(|part| html.push_str(part)),
             // Inside a script element, only `<` needs escaping.
             "header" => html.push_str(&header.replace('<', "\\u003c")),
-            "numbers" => push_arrays(&mut html, page),
+            "numbers" => arrays::push(&mut html, page, &quantizers),
             _ => {}
         }
         html.push_str(rest);
     }
     Ok(html)
-}
-
-/// Appends all arrays, each in its own element.
-fn push_arrays(html: &mut String, page: &Page) {
-    let trajectories = &page.trajectories;
-    let particles = trajectories.particles.iter().flat_map(|number| number.to_le_bytes());
-    push_array(html, "particles", particles);
-    push_array(html, "positions", positions(page).flat_map(u16::to_le_bytes));
-    for (number, attribute) in trajectories.attributes.iter().enumerate() {
-        push_values(html, &format!("attribute-{number}"), &attribute.values);
-    }
-    for (number, slice) in page.slices.iter().enumerate() {
-        push_values(html, &format!("slice-{number}"), &slice.all_values());
-    }
-    for (number, surface) in trajectories.surfaces.iter().enumerate() {
-        let corners = surface.triangles.iter().flatten().copied();
-        push_corners(html, &format!("surface-{number}"), corners);
-    }
-    if trajectories.land.is_some() {
-        let numbers = trajectories.rectangles_of_land().into_iter().flatten().flatten();
-        push_array(html, "land", numbers.flat_map(|x| (x as f32).to_le_bytes()));
-    }
-    let lines = trajectories.lines();
-    if !lines.is_empty() {
-        push_corners(html, "outline", lines.into_iter().flatten());
-    }
-}
-
-/// Positions as 32-bit floats.
-fn push_corners(html: &mut String, id: &str, corners: impl Iterator<Item = [f64; 3]>) {
-    push_array(html, id, corners.flatten().flat_map(|x| (x as f32).to_le_bytes()));
-}
-
-fn push_values(html: &mut String, id: &str, values: &[f32]) {
-    let quantizer = values_quantizer(values);
-    push_array(html, id, values.iter().flat_map(|&x| quantizer.code(x.into()).to_le_bytes()));
-}
-
-fn push_array(html: &mut String, id: &str, bytes: impl Iterator<Item = u8>) {
-    let text = BASE64_STANDARD.encode(bytes.collect::<Vec<u8>>());
-    *html += &format!("<script type=\"application/octet-stream\" id=\"{id}\">{text}</script>\n");
-}
-
-/// Four codes for each position: x, y, z and flags. Flag bit 0: joined to the previous save; bit 1:
-/// active; bit 2: the position exists. The high byte of the flags is the status.
-fn positions(page: &Page) -> impl Iterator<Item = u16> + '_ {
-    let trajectories = &page.trajectories;
-    let quantizers = position_quantizers(trajectories);
-    trajectories.position.iter().enumerate().flat_map(move |(index, position)| {
-        let [x, y, z] = [0, 1, 2].map(|axis| quantizers[axis].code(position[axis]));
-        let exists = is_finite(position);
-        // A line needs a position at the previous save.
-        let before = index
-            .checked_sub(trajectories.particles.len())
-            .map(|before| trajectories.position[before]);
-        let joined =
-            trajectories.joined[index] && exists && before.is_some_and(|from| is_finite(&from));
-        let active = trajectories.active[index] && exists;
-        let status = page.statuses.as_ref().map_or(0, |statuses| u16::from(statuses.codes[index]));
-        let flags = u16::from(joined) | u16::from(active) << 1 | u16::from(exists) << 2;
-        [x, y, z, flags | status << 8]
-    })
-}
-
-fn is_finite(position: &[f64; 3]) -> bool {
-    position.iter().all(|coordinate| coordinate.is_finite())
 }
 
 /// The selection of particles and saves, in words.

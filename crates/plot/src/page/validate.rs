@@ -18,6 +18,21 @@ pub(super) fn check(page: &Page) -> Result<()> {
             return wrong_length(what, "names", statuses.names.len(), min, "one for each code");
         }
     }
+    if let Some(sources) = &page.sources {
+        let what = "the list of sources";
+        let particles = page.trajectories.particles.len();
+        check_length(what, "codes", sources.codes.len(), particles, "one for each particle")?;
+        let min = sources.codes.iter().max().map_or(0, |&code| usize::from(code) + 1);
+        if sources.names.len() < min {
+            return wrong_length(what, "names", sources.names.len(), min, "one for each code");
+        }
+    }
+    for (what, bits) in [("position", page.precision.position), ("value", page.precision.value)] {
+        if !(8..=16).contains(&bits) {
+            let what = format!("the number of bits of a {what}");
+            return Err(Error::Number { what, given: bits.into(), expected: "from 8 to 16" });
+        }
+    }
     page.slices.iter().try_for_each(check_slice)?;
     page.histograms.iter().try_for_each(check_histogram)
 }

@@ -7,9 +7,7 @@ use super::canvas::Shape;
 use super::style::POINTS;
 use crate::color::Rgb;
 use content::{Content, GraphicsState};
-use flate2::{Compression, write::ZlibEncoder};
 use pdf_writer::{Chunk, Filter, Finish, Name, Pdf, Rect, Ref, TextStr};
-use std::io::Write;
 
 /// Numbers of the objects; those of images and of states of the page follow.
 const CATALOG: Ref = Ref::new(1);
@@ -19,6 +17,8 @@ const CONTENT: Ref = Ref::new(4);
 const FONT: Ref = Ref::new(5);
 const INFO: Ref = Ref::new(6);
 const FIRST_FREE: i32 = 20;
+/// The level of compression that zlib has by default.
+const LEVEL: u8 = 6;
 
 /// A file of a size in pixels, of which there are `dpi` in an inch.
 pub(crate) fn document((size, dpi): ([u32; 2], f64), background: Rgb, shapes: &[Shape]) -> Vec<u8> {
@@ -67,8 +67,5 @@ fn write_state(pdf: &mut Chunk, id: Ref, state: &GraphicsState) {
 
 /// Bytes compressed by zlib.
 fn compressed(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-    // A `Vec` takes all bytes.
-    let _ = encoder.write_all(bytes);
-    encoder.finish().unwrap_or_default()
+    miniz_oxide::deflate::compress_to_vec_zlib(bytes, LEVEL)
 }

@@ -4,8 +4,7 @@ use crate::samples;
 use burntrace_plot::color::ColorMap;
 use burntrace_plot::picture::{self, Panel, Picture, Plane, Style, View};
 use burntrace_plot::{Attribute, Axis, Error, Raster, Trajectories};
-use flate2::read::ZlibDecoder;
-use std::io::Read;
+use miniz_oxide::inflate::decompress_to_vec_zlib;
 
 const XY: View = View::Plane(Plane::Xy);
 
@@ -21,11 +20,8 @@ fn streams(file: &[u8]) -> Vec<Vec<u8>> {
     let (mut all, mut at) = (Vec::new(), 0);
     while let Some(start) = find(at, b"\nstream\n").map(|at| at + 8) {
         let end = find(start, b"\nendstream").unwrap();
-        let mut content = Vec::new();
-        match ZlibDecoder::new(&file[start..end]).read_to_end(&mut content) {
-            Ok(_) => all.push(content),
-            Err(_) => all.push(file[start..end].to_vec()),
-        }
+        let raw = || file[start..end].to_vec();
+        all.push(decompress_to_vec_zlib(&file[start..end]).unwrap_or_else(|_| raw()));
         at = end;
     }
     all

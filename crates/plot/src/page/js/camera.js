@@ -31,6 +31,7 @@ function codeScale() {
   return {
     low: head.position.map(({ low }, axis) => (low - center[axis]) * scale[axis]),
     step: head.position.map(({ step }, axis) => step * scale[axis]),
+    high: head.position.map((axisScale, axis) => (valueOf(axisScale, axisScale.top) - center[axis]) * scale[axis]),
   };
 }
 
@@ -94,9 +95,9 @@ function currentView() {
 
 // The maximum distance of the content from the centre of the box.
 function sceneRadius() {
-  const { low, step } = codeScale();
+  const { low, high } = codeScale();
   const corner = toScene(head.domain[1]);
-  const reach = corner.map((c, k) => Math.max(Math.abs(c), Math.abs(low[k]), Math.abs(low[k] + TOP * step[k])));
+  const reach = corner.map((c, k) => Math.max(Math.abs(c), Math.abs(low[k]), Math.abs(high[k])));
   return 1.05 * (Math.hypot(...reach) || 1);
 }
 

@@ -51,7 +51,7 @@ function sliceImage(slice, map, frame) {
   const image = new Uint8Array(4 * size);
   slice.codes.subarray(frame * size, (frame + 1) * size).forEach((code, at) => {
     if (code === NONE) return;
-    const color = 4 * Math.round((255 * code) / TOP);
+    const color = 4 * Math.round((255 * code) / slice.scale.top);
     image.set(table.subarray(color, color + 3), 4 * at);
     const part = slice.scale.low < 0 ? 1 : valueOf(slice.scale, code) / (slice.range[1] || 1);
     image[4 * at + 3] = Math.round(255 * Math.min(1, 20 * part));

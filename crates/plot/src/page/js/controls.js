@@ -1,4 +1,4 @@
-// Buttons, sliders, pointers and keyboard.
+// Buttons and sliders.
 
 let isRequested = false;
 // Requests a redraw; requests within one frame are merged.
@@ -15,65 +15,6 @@ function recolor() {
   if (gl) uploadColors();
   buildBars();
   refresh();
-}
-
-// Time.
-
-function setTime(part) {
-  state.now = Math.min(Math.max(part, 0), 1);
-  const save = Math.round(saveAt(state.now) * 1e6) / 1e6;
-  const digits = span ? Math.min(Math.max(0, 3 - Math.floor(Math.log10(Math.abs(span)))), 12) : 3;
-  const date = head.dates[Math.floor(save)];
-  const time = SAVES ? withUnit(timeAt(state.now).toFixed(digits).replace('-', '−'), head.time_unit) : '–';
-  const number = SAVES ? `save ${Math.floor(save) + 1} of ${SAVES}` : 'no saves';
-  $('clock').value = `${date ?? `t = ${time}`} · ${number}`;
-  $('time').value = state.now;
-  $('time').setAttribute('aria-valuetext', $('clock').value);
-  showParticle();
-  refresh();
-}
-
-function stepSave(by) {
-  if (!SAVES) return;
-  setPlaying(false);
-  const save = saveAt(state.now);
-  const next = by > 0 ? Math.floor(save + 1e-6) + by : Math.ceil(save - 1e-6) + by;
-  setTime(partOf(Math.min(Math.max(next, 0), SAVES - 1)));
-}
-
-const RUN_SECONDS = 10;
-let before = 0;
-function setPlaying(playing) {
-  state.playing = playing && SAVES > 1;
-  if (state.playing && state.now >= 1) setTime(0);
-  $('play').setAttribute('aria-label', state.playing ? 'Pause' : 'Play');
-  $('play').title = state.playing ? 'Pause (space)' : 'Play (space)';
-  $('play-icon').setAttribute('d', state.playing ? 'M4 2h3v12H4zM9 2h3v12H9z' : 'M4 2l10 6-10 6z');
-  before = performance.now();
-  if (state.playing) requestAnimationFrame(advance);
-}
-function advance(time) {
-  if (!state.playing) return;
-  const part = (Math.max(time - before, 0) / 1000 / RUN_SECONDS) * Number($('speed').value);
-  before = Math.max(time, before);
-  const next = state.now + part;
-  if (next < 1) setTime(next);
-  else if ($('repeat').checked) setTime(next % 1);
-  else {
-    setTime(1);
-    setPlaying(false);
-  }
-  requestAnimationFrame(advance);
-}
-
-function connectTime() {
-  $('play').addEventListener('click', () => setPlaying(!state.playing));
-  $('time').addEventListener('input', () => {
-    setPlaying(false);
-    setTime(Number($('time').value));
-  });
-  const idle = SAVES < 2;
-  for (const id of ['play', 'time', 'speed', 'repeat']) $(id).disabled = idle;
 }
 
 // Colour.
@@ -106,6 +47,7 @@ function setAttribute(k) {
   state.range = attribute ? [...robustRange(attribute)] : [0, 1];
   for (const id of ['low', 'high', 'map']) $(id).disabled = !numeric;
   showRange(numeric);
+  followColor();
   recolor();
 }
 function showRange(numeric) {
@@ -187,7 +129,7 @@ function connectTracks() {
     show();
   }
   $('walls').parentElement.hidden = !walls.length;
-  for (const id of ['lines', 'points', 'ended', 'walls']) {
+  for (const id of ['lines', 'points', 'walls']) {
     $(id).addEventListener('change', () => {
       state[id] = $(id).checked;
       refresh();
@@ -227,6 +169,8 @@ function connectSlices() {
 function setView(name) {
   camera.view = name;
   resetCamera();
+  setBoxTool(false);
+  $('box-draw').disabled = name === '3d';
   document.querySelector(`input[name="view"][value="${name}"]`).checked = true;
   refresh();
 }
@@ -261,6 +205,7 @@ function setPicked(i) {
   $('number').value = i < 0 ? '' : numbers[i];
   $('drop').hidden = i < 0;
   showParticle();
+  buildSeries();
   refresh();
 }
 let shownProperties = '';
@@ -287,99 +232,4 @@ function pickNumber() {
 function connectParticle() {
   $('number').addEventListener('change', pickNumber);
   $('drop').addEventListener('click', () => setPicked(-1));
-}
-
-// Pressed pointers (mouse or fingers) on the picture, by their identifiers.
-
-const down = new Map();
-let travelled = 0;
-
-function spread() {
-  const [a, b] = [...down.values()];
-  return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, far: Math.hypot(a.x - b.x, a.y - b.y) || 1 };
-}
-// The position of an event in pixels from the centre of the plot area, y up.
-function fromCenter({ x, y }) {
-  const { left, top, width, height } = plotArea();
-  return [x - left - width / 2, top + height / 2 - y];
-}
-const eventPosition = (event) => {
-  const corner = scene.getBoundingClientRect();
-  return { x: event.clientX - corner.left, y: event.clientY - corner.top };
-};
-
-function pointerMoves(event) {
-  const last = down.get(event.pointerId);
-  if (!last) return;
-  const now = eventPosition(event);
-  const old = down.size === 2 ? spread() : null;
-  down.set(event.pointerId, { ...now, moves: last.moves });
-  travelled += Math.hypot(now.x - last.x, now.y - last.y);
-  if (travelled < 4) return;
-  if (down.size === 2) {
-    const both = spread();
-    pan(both.x - old.x, old.y - both.y);
-    zoomBy(both.far / old.far, ...fromCenter(both));
-  } else if (last.moves) pan(now.x - last.x, last.y - now.y);
-  else rotate(now.x - last.x, last.y - now.y);
-  refresh();
-}
-
-function connectPointers() {
-  scene.addEventListener('pointerdown', (event) => {
-    if (!down.size) travelled = 0;
-    const moves = event.shiftKey || event.button === 2 || event.button === 1;
-    down.set(event.pointerId, { ...eventPosition(event), moves });
-    scene.setPointerCapture(event.pointerId);
-  });
-  scene.addEventListener('pointermove', pointerMoves);
-  scene.addEventListener('pointerup', (event) => {
-    const clicked = down.size === 1 && travelled < 4 && event.button === 0;
-    down.delete(event.pointerId);
-    const { x, y } = eventPosition(event);
-    if (clicked && gl) setPicked(pickAt(currentView(), x, y));
-  });
-  scene.addEventListener('pointercancel', (event) => down.delete(event.pointerId));
-  scene.addEventListener('contextmenu', (event) => event.preventDefault());
-  scene.addEventListener('wheel', (event) => {
-    event.preventDefault();
-    const lines = event.deltaMode === 1 ? 16 : 1;
-    zoom(Math.exp(-event.deltaY * lines * 0.0015), ...fromCenter(eventPosition(event)));
-  }, { passive: false });
-}
-
-// Keyboard shortcuts, unless the focused element handles the key.
-
-const KEYS = {
-  ' ': () => setPlaying(!state.playing),
-  ArrowLeft: () => stepSave(-1),
-  ArrowRight: () => stepSave(1),
-  Home: () => { setPlaying(false); setTime(0); },
-  End: () => { setPlaying(false); setTime(1); },
-  '+': () => zoom(1.25),
-  '=': () => zoom(1.25),
-  '-': () => zoom(0.8),
-  0: () => setView(camera.view),
-  Escape: () => setPicked(-1),
-};
-const ROTATIONS = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, 20], ArrowDown: [0, -20] };
-
-function isHandledElsewhere({ target, key }) {
-  if (target === scene || target === $('time') || target === document.body) return false;
-  if (target.matches('input[type="number"], select')) return true;
-  const arrows = key.startsWith('Arrow') || key === 'Home' || key === 'End';
-  if (target.matches('input[type="range"], input[type="radio"]') && arrows) return true;
-  return key === ' ' && target.matches('button, input');
-}
-
-function connectKeys() {
-  document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isHandledElsewhere(event)) return;
-    if (event.shiftKey && ROTATIONS[event.key]) {
-      rotate(...ROTATIONS[event.key]);
-      refresh();
-    } else if (KEYS[event.key]) KEYS[event.key]();
-    else return;
-    event.preventDefault();
-  });
 }

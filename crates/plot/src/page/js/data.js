@@ -1,68 +1,66 @@
 // The data of the page.
 
-const $ = (id) => document.getElementById(id);
+announceReading();
 const head = JSON.parse($('header').textContent);
 const SAVES = head.times.length;
 const COUNT = head.particles;
-// The code of a missing value, and the maximum code of a value.
-const NONE = 65535;
-const TOP = NONE - 1;
 
-// Decodes an array from base64, and removes its element to free the text.
-function bytes(id) {
-  const element = $(id);
-  const text = element.textContent;
-  element.remove();
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const letters = atob(text);
-  const list = new Uint8Array(letters.length);
-  for (let i = 0; i < list.length; i += 1) list[i] = letters.charCodeAt(i);
-  return list;
-}
-const words = (id) => new Uint16Array(bytes(id).buffer);
-
-const numbers = new Uint32Array(bytes('particles').buffer);
+// Numbers of the particles, stored as differences.
+const numbers = new Uint32Array((await bytes('particles')).buffer);
+for (let i = 1; i < COUNT; i += 1) numbers[i] += numbers[i - 1];
 // x, y, z and flags of particle i at save s start at 4 (s COUNT + i).
-const codes = words('positions');
+const codes = new Uint16Array(4 * SAVES * COUNT);
+for (const [offset, id] of ['x', 'y', 'z', 'flags'].entries()) await unpack(id, { every: 4, list: codes, offset });
 const JOINED = 1;
 const ACTIVE = 2;
 const EXISTS = 4;
 
 const valueOf = (scale, code) => scale.low + scale.step * code;
-const attributes = head.attributes.map((attribute, k) => ({
-  ...attribute,
-  codes: words(`attribute-${k}`),
-  range: [attribute.scale.low, valueOf(attribute.scale, TOP)],
-}));
-const valueText = (value, integers) => (integers && Number.isFinite(value) ? grouped(value) : formatNumber(value));
-// Only statuses that occur get colours, in the order of their codes.
-if (head.statuses) {
-  const all = Uint16Array.from({ length: SAVES * COUNT }, (_, at) => codes[4 * at + 3] >> 8);
-  const occurs = head.statuses.map(() => false);
-  all.forEach((code) => { occurs[code] = true; });
-  const names = head.statuses.filter((_, code) => occurs[code]);
-  const ranks = head.statuses.map((_, code) => occurs.slice(0, code).filter(Boolean).length);
-  const scale = { low: 0, step: 1 };
-  attributes.push({ name: 'status', integers: true, unit: '', scale, names, codes: all.map((code) => ranks[code]), range: [0, 255] });
+const highest = ({ scale }) => valueOf(scale, scale.top);
+const attributes = [];
+for (const [k, attribute] of head.attributes.entries()) {
+  const list = await unpack(`attribute-${k}`);
+  attributes.push({ ...attribute, codes: list, range: [attribute.scale.low, highest(attribute)] });
 }
-const slices = head.slices.map((slice, k) => ({
-  ...slice,
+const valueText = (value, integers) => (integers && Number.isFinite(value) ? grouped(value) : formatNumber(value));
+// Only statuses that occur are listed, in the order of their codes; without them, particles are active or inactive.
+const statusOf = head.statuses ? (at) => codes[4 * at + 3] >> 8 : (at) => (codes[4 * at + 3] & ACTIVE ? 0 : 1);
+const status = { names: head.statuses ?? ['active', 'inactive'], codes: new Uint16Array(SAVES * COUNT), isActive: [] };
+function rankStatuses() {
+  const [occurs, isActive] = [status.names.map(() => false), status.names.map(() => false)];
+  for (let at = 0; at < SAVES * COUNT; at += 1) {
+    const code = statusOf(at);
+    status.codes[at] = code;
+    occurs[code] = true;
+    if (codes[4 * at + 3] & ACTIVE) isActive[code] = true;
+  }
+  const ranks = Uint16Array.from(occurs, (_, code) => occurs.slice(0, code).filter(Boolean).length);
+  status.codes.forEach((code, at) => { status.codes[at] = ranks[code]; });
+  [status.names, status.isActive] = [status.names, isActive].map((list) => list.filter((_, code) => occurs[code]));
+}
+rankStatuses();
+if (head.statuses) {
+  const scale = { low: 0, step: 1, top: 255 };
+  attributes.push({ name: 'status', integers: true, unit: '', scale, names: status.names, codes: status.codes, range: [0, 255] });
+}
+// The source of each particle, if there are several.
+const sources = head.sources ? { names: head.sources, codes: await unpack('sources') } : null;
+const slices = [];
+for (const [k, slice] of head.slices.entries()) {
   // One after the other: the values at each of its times.
-  codes: words(`slice-${k}`),
-  shown: -1,
-  range: [slice.scale.low, valueOf(slice.scale, TOP)],
-  on: false,
-  opacity: 0.8,
-}));
+  const list = await unpack(`slice-${k}`);
+  slices.push({ ...slice, codes: list, shown: -1, range: [slice.scale.low, highest(slice)], on: false, opacity: 0.8 });
+}
 
 // Bodies and walls: triangles, and the lines of a flat boundary, three numbers for each corner.
-const floats = (id) => new Float32Array(bytes(id).buffer);
-const walls = head.surfaces.map(({ wall }, k) => ({
-  kind: 'triangles', position: floats(`surface-${k}`), strength: wall ? 0.08 : 0.25,
-}));
+const floats = async (id) => new Float32Array((await bytes(id)).buffer);
+const walls = [];
+for (const [k, { wall }] of head.surfaces.entries()) {
+  walls.push({ kind: 'triangles', position: await floats(`surface-${k}`), strength: wall ? 0.08 : 0.25 });
+}
 // Land: two corners of each rectangle, at the top of the domain.
-function landTriangles() {
-  const [corners, top] = [floats('land'), head.domain[1][2]];
+function landTriangles(corners) {
+  const top = head.domain[1][2];
   const position = new Float32Array(corners.length * 4.5);
   for (let at = 0; at < corners.length; at += 4) {
     const [x0, y0, x1, y1] = corners.subarray(at, at + 4);
@@ -70,8 +68,8 @@ function landTriangles() {
   }
   return position;
 }
-if (head.land) walls.push({ kind: 'triangles', position: landTriangles(), strength: 0.25 });
-if (head.outline) walls.push({ kind: 'lines', position: floats('outline'), strength: 0.6 });
+if (head.land) walls.push({ kind: 'triangles', position: landTriangles(await floats('land')), strength: 0.25 });
+if (head.outline) walls.push({ kind: 'lines', position: await floats('outline'), strength: 0.6 });
 
 // Conversion between a fraction of the time range, a time, and a save with a fraction of the
 // interval to the next one. In a backward run, times decrease.
@@ -102,7 +100,7 @@ function robustRange({ codes: list, scale, range, names, integers }) {
   if (!sample.length) return range;
   sample.sort((a, b) => a - b);
   const [low, high] = [0.02, 0.98].map((part) => sample[Math.round(part * (sample.length - 1))]);
-  return low < high && high - low < (2 / 3) * TOP ? [valueOf(scale, low), valueOf(scale, high)] : range;
+  return low < high && high - low < (2 / 3) * scale.top ? [valueOf(scale, low), valueOf(scale, high)] : range;
 }
 
 // The number of active particles at a save.

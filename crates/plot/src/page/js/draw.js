@@ -1,120 +1,10 @@
-// Shaders, buffers and draw calls.
+// Buffers and draw calls.
 
 const state = {
   now: 1, playing: false, trail: 1, lines: true, points: true, ended: false, walls: true,
   width: 1.5, size: 5, opacity: 1, attribute: -1, map: 0, range: [0, 1], picked: -1,
   sliceMap: Math.max(head.maps.findIndex(([name]) => name === 'inferno'), 0),
 };
-
-// Both shader programs fetch codes from textures with rows of this length: one draw call of many
-// vertices is faster than many instances of a few.
-const ROW = 4096;
-const COMMON = `#version 300 es
-precision highp float;
-const int ROW = ${ROW};
-uniform mat4 matrix;
-uniform vec3 low, unit;
-uniform vec2 range;
-uniform bool ended, stepwise;
-uniform highp usampler2D positions, values;
-uniform int first, count;
-const vec4 CLIPPED = vec4(2.0, 2.0, 2.0, 1.0);
-out vec2 shade;
-vec4 seen(vec3 code) { return matrix * vec4(low + unit * code, 1.0); }
-ivec2 texel(int at) { return ivec2(at % ROW, at / ROW); }
-uvec4 positionAt(int at) { return texelFetch(positions, texel(at), 0); }
-// The position in the colour map, 0 to 1; -1 for a missing value.
-float tone(int at) {
-  float code = float(texelFetch(values, texel(at), 0).r);
-  if (code == 65535.0) return -1.0;
-  return range.y == range.x ? 0.5 : clamp((code - range.x) / (range.y - range.x), 0.0, 1.0);
-}
-`;
-// A piece connects two successive saves: two triangles, or a line of two vertices. Corners 0 and 1
-// are its ends on one side, 2 and 3 those on the other.
-const LINE = `${COMMON}
-uniform vec2 screen;
-uniform float width, now, tail, faint, opacity;
-uniform bool thin;
-const int CORNERS[6] = int[6](0, 1, 2, 2, 1, 3);
-void main() {
-  int piece = gl_VertexID / (thin ? 2 : 6);
-  int corner = CORNERS[gl_VertexID - piece * (thin ? 2 : 6)];
-  int at0 = first * count + piece, at1 = at0 + count;
-  uvec4 from = positionAt(at0), to = positionAt(at1);
-  float save = float(first + piece / count);
-  float start = clamp(tail - save, 0.0, 1.0), end = clamp(now - save, 0.0, 1.0);
-  vec4 a = seen(mix(vec3(from.xyz), vec3(to.xyz), start));
-  vec4 b = seen(mix(vec3(from.xyz), vec3(to.xyz), end));
-  bool drawn = (to.w & 1u) == 1u && end > start && a.w > 0.0 && b.w > 0.0
-    && (ended || (to.w & 2u) == 2u || (from.w & 2u) == 2u);
-  bool far = (corner & 1) == 1;
-  float part = far ? end : start;
-  vec2 along = screen * (b.xy / b.w - a.xy / a.w);
-  along = length(along) > 0.0 ? normalize(along) : vec2(1.0, 0.0);
-  vec4 at = far ? b : a;
-  float side = thin ? 0.0 : float(corner >> 1) * 2.0 - 1.0;
-  at.xy += side * width * vec2(-along.y, along.x) / screen * at.w;
-  gl_Position = drawn ? at : CLIPPED;
-  float t0 = tone(at0), t1 = tone(at1);
-  float t = stepwise ? t0 : min(t0, t1) < 0.0 ? -1.0 : mix(t0, t1, part);
-  float age = (save + part - tail) / max(now - tail, 1e-6);
-  shade = vec2(t, opacity * mix(faint, 1.0, age));
-}`;
-const POINT = `${COMMON}
-uniform float size, border, part;
-uniform int next;
-uniform vec3 lift;
-void main() {
-  int at0 = first * count + gl_VertexID, at1 = next * count + gl_VertexID;
-  uvec4 from = positionAt(at0), to = positionAt(at1);
-  float fraction = (to.w & 1u) == 1u ? part : 0.0;
-  bool moving = (from.w & 2u) == 2u;
-  bool drawn = (from.w & 4u) == 4u && (ended || moving);
-  gl_Position = drawn ? seen(mix(vec3(from.xyz), vec3(to.xyz), fraction)) + matrix * vec4(lift, 0.0) : CLIPPED;
-  gl_PointSize = (moving ? size : 0.7 * size) + border;
-  float t0 = tone(at0), t1 = tone(at1);
-  float t = stepwise || fraction == 0.0 ? t0 : min(t0, t1) < 0.0 ? -1.0 : mix(t0, t1, fraction);
-  shade = vec2(moving || stepwise ? t : -1.0, 1.0);
-}`;
-const FRAGMENT = `#version 300 es
-precision highp float;
-uniform sampler2D colors;
-uniform bool disc, outlined;
-uniform vec3 none, background;
-in vec2 shade;
-out vec4 color;
-void main() {
-  vec3 own = texture(colors, vec2((shade.x * 255.0 + 0.5) / 256.0, 0.5)).rgb;
-  color = vec4(shade.x < 0.0 ? none : own, shade.y);
-  if (disc) {
-    // The outermost pixel is antialiased, the next one has the background colour.
-    float away = length(gl_PointCoord - 0.5) * 2.0;
-    float pixel = length(vec2(dFdx(away), dFdy(away)));
-    if (away > 1.0) discard;
-    color.a *= 1.0 - smoothstep(1.0 - pixel, 1.0, away);
-    if (outlined) color.rgb = mix(color.rgb, background, smoothstep(1.0 - 2.2 * pixel, 1.0 - 1.2 * pixel, away));
-  }
-  color.rgb *= color.a;
-}`;
-// Slices and the edges of the box.
-const PLANE = `#version 300 es
-precision highp float;
-uniform mat4 matrix;
-layout(location = 0) in vec3 position;
-layout(location = 1) in vec2 corner;
-out vec2 at;
-void main() { gl_Position = matrix * vec4(position, 1.0); at = corner; }`;
-const PLANE_FRAGMENT = `#version 300 es
-precision highp float;
-uniform sampler2D image;
-uniform vec4 tint;
-in vec2 at;
-out vec4 color;
-void main() {
-  color = texture(image, at) * tint;
-  color.rgb *= color.a;
-}`;
 
 const scene = $('scene');
 // Above this number of positions, lines are one pixel wide without antialiasing: wide lines cost
@@ -156,18 +46,20 @@ function texture(filter) {
   return made;
 }
 
-// A texture of codes, with `each` of them in a texel.
-function codeTexture(list, each) {
+// A texture of codes: four of 16 bits in a texel, one of 16 bits, or one of 8 bits.
+const CODES = { positions: ['RGBA16UI', 'RGBA_INTEGER', 'UNSIGNED_SHORT', 4], values: ['R16UI', 'RED_INTEGER', 'UNSIGNED_SHORT', 1],
+  mask: ['R8UI', 'RED_INTEGER', 'UNSIGNED_BYTE', 1] };
+function codeTexture(list, what) {
+  const [kind, format, type, each] = CODES[what].map((name) => gl[name] ?? name);
   const positions = list.length / each;
   const most = gl.getParameter(gl.MAX_TEXTURE_SIZE);
   const [rows, rest] = [Math.floor(positions / ROW), positions % ROW];
   if (rows >= most) throw new Error(`there are ${positions} positions; this graphics card supports at most ${ROW * most}`);
   const made = texture(gl.NEAREST);
-  const [kind, format] = each === 4 ? [gl.RGBA16UI, gl.RGBA_INTEGER] : [gl.R16UI, gl.RED_INTEGER];
-  gl.pixelStorei(gl.UNPACK_ALIGNMENT, 2);
+  gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
   gl.texStorage2D(gl.TEXTURE_2D, 1, kind, ROW, rows + 1);
   const put = (row, width, height, part) =>
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, row, width, height, format, gl.UNSIGNED_SHORT, part);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, row, width, height, format, type, part);
   if (rows) put(0, ROW, rows, list.subarray(0, rows * ROW * each));
   if (rest) put(rows, rest, 1, list.subarray(rows * ROW * each));
   return made;
@@ -188,7 +80,9 @@ function startDrawing() {
   card.plane = compile(PLANE, PLANE_FRAGMENT);
   card.tracks = gl.createVertexArray();
   card.planes = gl.createVertexArray();
-  card.codes = codeTexture(codes, 4);
+  card.codes = codeTexture(codes, 'positions');
+  card.mask = codeTexture(selection.mask, 'mask');
+  selection.isUploaded = true;
   card.vertices = gl.createBuffer();
   card.walls = new Map();
   card.white = picture(1, 1, new Uint8Array([255, 255, 255, 255]));
@@ -202,7 +96,7 @@ function startDrawing() {
 function uploadColors() {
   const attribute = attributes[state.attribute];
   for (const name of ['values', 'colors', 'picked']) gl.deleteTexture(card[name]);
-  card.values = codeTexture(attribute ? attribute.codes : new Uint16Array(SAVES * COUNT), 1);
+  card.values = codeTexture(attribute ? attribute.codes : new Uint16Array(SAVES * COUNT), 'values');
   const table = !attribute ? oneColor(PALETTE[0]) : attribute.names ? paletteTable() : mapTable(state.map);
   card.colors = picture(256, 1, table);
   card.picked = picture(256, 1, oneColor(channels(themeColors().picked)));
@@ -229,10 +123,18 @@ function uploadPicked() {
     const at = 4 * (s * COUNT + state.picked);
     track.set(codes.subarray(at, at + 4), 4 * s);
   }
-  card.track = codeTexture(track, 4);
+  card.track = codeTexture(track, 'positions');
 }
 
-function useTracks({ program, uniforms }, view, { from, values, colors, count }) {
+// The mask is uploaded when it has changed.
+function uploadMask() {
+  if (selection.isUploaded) return;
+  gl.deleteTexture(card.mask);
+  card.mask = codeTexture(selection.mask, 'mask');
+  selection.isUploaded = true;
+}
+
+function useTracks({ program, uniforms }, view, { from, values, colors, count, chosen = -1 }) {
   const attribute = attributes[state.attribute];
   gl.useProgram(program);
   const { low, step } = codeScale();
@@ -240,12 +142,13 @@ function useTracks({ program, uniforms }, view, { from, values, colors, count })
   gl.uniform3fv(uniforms.low, low);
   gl.uniform3fv(uniforms.unit, step);
   gl.uniform3fv(uniforms.none, GRAY.map((value) => value / 255));
-  gl.uniform1i(uniforms.ended, state.ended);
+  gl.uniform1i(uniforms.ended, selection.isMixed ? chosen === 1 : state.ended);
+  gl.uniform1i(uniforms.chosen, chosen);
   gl.uniform1i(uniforms.stepwise, Boolean(attribute && (attribute.names || attribute.integers)));
   const inCodes = (value) => (attribute.scale.step ? (value - attribute.scale.low) / attribute.scale.step : 0);
-  gl.uniform2fv(uniforms.range, attribute ? state.range.map(inCodes) : [0, TOP]);
+  gl.uniform2fv(uniforms.range, attribute ? state.range.map(inCodes) : [0, 1]);
   gl.uniform1i(uniforms.count, count);
-  Object.entries({ colors, positions: from, values }).forEach(([name, picked], unit) => {
+  Object.entries({ colors, positions: from, values, mask: card.mask }).forEach(([name, picked], unit) => {
     gl.uniform1i(uniforms[name], unit);
     gl.activeTexture(gl.TEXTURE0 + unit);
     gl.bindTexture(gl.TEXTURE_2D, picked);
@@ -289,6 +192,7 @@ function drawPoints(view, tracks) {
   gl.uniform1f(uniforms.size, state.size * ratio());
   gl.uniform1f(uniforms.border, outlined ? 2 : 0);
   gl.uniform1f(uniforms.part, save - first);
+  gl.uniform1f(uniforms.opacity, tracks.strength);
   // Points are moved towards the camera by their size, so that their own line does not cover them.
   gl.uniform3fv(uniforms.lift, view.back.map((value) => value * view.pixel * state.size));
   gl.uniform1i(uniforms.first, first);
@@ -327,6 +231,30 @@ function drawSlice(view, slice) {
   drawPlane(view, gl.TRIANGLE_STRIP, corners, slice.picture, [1, 1, 1, slice.opacity]);
 }
 
+// The particles that are drawn one after the other: those that are not selected, if they are faint, and the others.
+const FAINT = 0.15;
+function trackPasses() {
+  const all = { from: card.codes, values: card.values, count: COUNT, colors: card.colors };
+  const { isMasked, isFaint } = selection;
+  if (!isMasked) return [{ ...all, chosen: -1, strength: 1 }];
+  uploadMask();
+  const selected = { ...all, chosen: 1, strength: 1 };
+  return isFaint ? [{ ...all, chosen: 0, strength: FAINT }, selected] : [selected];
+}
+
+function drawTracks(view, tracks) {
+  const { width } = state;
+  const opacity = state.opacity * tracks.strength;
+  gl.depthMask(opacity === 1);
+  if (state.lines) {
+    const tail = trailStart();
+    drawLines(view, { tracks, width, opacity, tail, faint: tail > 0 ? 0.08 : 1, now: saveAt(state.now) });
+  }
+  gl.depthMask(tracks.strength === 1);
+  if (state.points && COUNT && SAVES) drawPoints(view, tracks);
+  gl.depthMask(false);
+}
+
 function drawPicked(view) {
   if (!card.track) return;
   const tracks = { from: card.track, values: card.track, count: 1, colors: card.picked };
@@ -357,16 +285,8 @@ function drawScene(view) {
   const tint = [...channels(grid).map((value) => value / 255), 1];
   drawPlane(view, gl.LINES, gridLines(view), card.white, tint);
   if (state.walls) drawWalls(view);
-  gl.depthMask(state.opacity === 1);
-  const tracks = { from: card.codes, values: card.values, count: COUNT, colors: card.colors };
-  if (state.lines) {
-    const tail = trailStart();
-    const { width, opacity } = state;
-    drawLines(view, { tracks, width, opacity, tail, faint: tail > 0 ? 0.08 : 1, now: saveAt(state.now) });
-  }
-  gl.depthMask(true);
-  if (state.points && COUNT && SAVES) drawPoints(view, tracks);
-  gl.depthMask(false);
+  drawBox(view);
+  for (const tracks of trackPasses()) drawTracks(view, tracks);
   slices.filter((slice) => slice.on).forEach((slice) => drawSlice(view, slice));
   drawPicked(view);
   gl.depthMask(true);

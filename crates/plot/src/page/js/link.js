@@ -1,6 +1,6 @@
 // The view in the address of the page, so that a link to it opens the same view.
 
-const CHECKED = ['lines', 'points', 'ended', 'walls', 'equal'];
+const CHECKED = ['lines', 'points', 'walls', 'equal'];
 const SLID = ['trail', 'opacity', 'width', 'size'];
 
 // The view as text: `time=0.5&view=3d&...`. Numbers are rounded to what is seen.
@@ -16,6 +16,7 @@ function viewText() {
     on: [...CHECKED.filter((id) => $(id).checked), ...slices.flatMap(({ on }, k) => (on ? [`slice${k}`] : []))].join(','),
     sliders: SLID.map((id) => $(id).value).join(','),
   };
+  Object.assign(entries, selectionEntries());
   if (state.picked >= 0) entries.particle = numbers[state.picked];
   return new URLSearchParams(entries).toString();
 }
@@ -39,6 +40,7 @@ function applyView(text) {
     CHECKED.forEach((id) => set($(id), on.includes(id)));
     slices.forEach((_, k) => set($(`slice-on-${k}`), on.includes(`slice${k}`)));
   }
+  applySelection(entries);
   const values = finite('sliders', SLID.length) || [];
   values.forEach((value, k) => {
     $(SLID[k]).value = value;

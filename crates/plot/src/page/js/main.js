@@ -45,8 +45,10 @@ connectColor();
 connectTime();
 connectView();
 connectTracks();
+connectSelection();
 connectSlices();
 connectParticle();
+connectSeries();
 connectPointers();
 connectKeys();
 connectCard();
@@ -55,6 +57,7 @@ $('attribute').value = state.attribute;
 setTheme();
 setTime(SAVES ? partOf(firstShown()) : 1);
 connectLink();
+document.body.removeAttribute('aria-busy');
 // A camera that was not moved stays fitted to the box.
 new ResizeObserver(() => {
   if (!camera.moved) resetCamera();

@@ -35,7 +35,7 @@ function nearestPoint(screen, x, y) {
   let [best, nearest] = [-1, REACH.point];
   for (let i = 0; i < COUNT; i += 1) {
     const here = positionAt(i, save);
-    if (!(here.flags & EXISTS) || !(state.ended || here.flags & ACTIVE)) continue;
+    if (!(here.flags & EXISTS) || !isShown(i, here.flags)) continue;
     screen(here.x, here.y, here.z, at);
     const away = Math.hypot(at[0] - x, at[1] - y);
     if (away < nearest) [best, nearest] = [i, away];
@@ -52,7 +52,7 @@ function nearestLine(screen, x, y) {
       const from = 4 * (s * COUNT + i);
       const to = from + 4 * COUNT;
       const flags = codes[to + 3];
-      if (!(flags & JOINED) || !(state.ended || (flags | codes[from + 3]) & ACTIVE)) continue;
+      if (!(flags & JOINED) || !isShown(i, flags | codes[from + 3])) continue;
       endOf(screen, from, to, Math.max(tail - s, 0), a);
       endOf(screen, from, to, Math.min(now - s, 1), b);
       const away = distance(x, y, a, b);
