@@ -18,7 +18,7 @@ fn nodes(lattice: &Lattice) -> Vec<[f64; 3]> {
     let [nx, ny, nz] = lattice.counts;
     let at = |d: usize, i: usize| lattice.low[d] + i as f64 * lattice.pitch(d);
     let index = |i: usize| [i % nx, i / nx % ny, i / nx / ny];
-    (0..nx * ny * nz).map(|i| index(i)).map(|[i, j, k]| [at(0, i), at(1, j), at(2, k)]).collect()
+    (0..nx * ny * nz).map(index).map(|[i, j, k]| [at(0, i), at(1, j), at(2, k)]).collect()
 }
 
 /// Outside of a circle in the middle.
@@ -106,7 +106,6 @@ fn mass_is_kept_out_of_bodies_in_space() {
                 worst = worst.max((a - b).abs() / peak);
             }
         }
-        println!("slice {edge:?}: {worst:.4}");
         assert!(worst < 0.06, "{edge:?}: {worst}");
     }
 }
@@ -157,7 +156,6 @@ fn free_space_has_the_sum_of_gaussians() {
             let expected = density.on_grid(positions, &lattice()).unwrap();
             let found = density.clone().inside(all.clone()).on_grid(positions, &lattice()).unwrap();
             let off = deviation(&found, &expected);
-            println!("free space, {nodes} nodes, {} particles: {off:.5}", found.used);
             assert!(off < bound, "{nodes} nodes: {off}");
             assert!((found.integral.unwrap() - 1.0).abs() < 1e-12);
             assert_eq!((found.bandwidth, found.rule), (expected.bandwidth, expected.rule));
@@ -185,7 +183,6 @@ fn flat_walls_mirror_kernels() {
         for (a, b) in numbers(&found.values).iter().zip(numbers(&expected.values)) {
             worst = worst.max(if a.is_nan() { b } else { (a - b).abs() / peak });
         }
-        println!("flat wall, {nodes} nodes: {worst:.5}");
         assert!(worst < 0.02, "{nodes} nodes: {worst}");
     }
 }
@@ -205,7 +202,6 @@ fn planes_and_points_agree_with_the_grid() {
         assert_eq!(a.is_nan(), b.is_nan(), "{point:?}");
         worst = worst.max(if a.is_nan() { 0.0 } else { (a - b).abs() / peak });
     }
-    println!("points and grid: {worst:.4}");
     assert!(worst < 0.06, "{worst}");
     // Beyond the box there is nothing, and nothing is known of an unknown position.
     let others = machine.tensor(&[[2.5, 0.5, 0.0], [f64::NAN, 0.5, 0.0], [1.0, 0.5, 0.0]]);
@@ -337,7 +333,6 @@ fn land_on_a_sphere_keeps_the_mass_in_the_sea() {
         let is_far = |at: [f64; 3]| at[0].abs() > 60.0 || at[1] > -30.0;
         let far = nodes(&lattice).into_iter().zip(a.iter().zip(&b)).filter(|(at, _)| is_far(*at));
         let off = far.map(|(_, (a, b))| (a - b).abs()).fold(0.0, f64::max) / max(&b);
-        println!("sphere, {dtype:?}: {off:.4}, {:e}", found.integral.unwrap() - 1.0);
         assert!(off < 0.04, "{off}");
         let plain = density.clone();
         let estimate = density.inside(Region::new(sea)).on_grid(&positions, &lattice).unwrap();
@@ -362,7 +357,6 @@ fn land_on_a_sphere_keeps_the_mass_in_the_sea() {
             let grid = inside.on_grid(&positions, &part).unwrap();
             let points = inside.at(&positions, &machine.tensor(&nodes(&part))).unwrap();
             let off = [&grid, &points].map(|found| deviation(found, &exact));
-            println!("part of a sphere, {dtype:?}: {off:.4?}");
             assert!(off.iter().all(|off| *off < 0.1), "{off:?}");
         }
     }

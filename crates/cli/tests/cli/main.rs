@@ -15,6 +15,7 @@ mod commands;
 mod compare;
 mod crop;
 mod dates;
+mod densities;
 mod doctor;
 mod earth;
 mod export;

@@ -50,11 +50,11 @@ fn write_mask(group: &Path, column: usize) {
     write_array(group, "mask", &[("lat", 7), ("lon", 9)], &mask, json!({}));
 }
 
-fn down() -> Value {
+pub fn down() -> Value {
     json!({ "units": "m", "positive": "down", "standard_name": "depth" })
 }
 
-const CMEMS: [f64; 4] = [0.5, 1.5, 3.0, 8.0];
+pub const CMEMS: [f64; 4] = [0.5, 1.5, 3.0, 8.0];
 
 const CASE: &str = "[field]\nfiles = \"sea.zarr\"\noutside_time = \"hold\"\n\
     [seeds]\nkind = \"list\"\noutside = \"not-located\"\n\
@@ -63,7 +63,7 @@ const CASE: &str = "[field]\nfiles = \"sea.zarr\"\noutside_time = \"hold\"\n\
     [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
 
 /// The folder of a sea and its case.
-fn folder(depths: &[f64], vertical: Value) -> tempfile::TempDir {
+pub fn folder(depths: &[f64], vertical: Value) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     write_sea(&folder.path().join("sea.zarr"), depths, vertical);
     std::fs::write(folder.path().join("case.toml"), CASE).unwrap();

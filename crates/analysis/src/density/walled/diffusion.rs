@@ -126,8 +126,8 @@ impl WalledNodes {
                 open[below] * (from[below] - from[i]) + open[above] * (from[above] - from[i]);
             from[i] + part * open[i] * differences / along.sizes[i]
         };
-        for i in 1..last {
-            to[i] = change(i, i - 1, i + 1);
+        for (i, to) in (1..last).zip(&mut to[1..]) {
+            *to = change(i, i - 1, i + 1);
         }
         let [below, above] = if along.is_ring { [last, 0] } else { [0, last] };
         to[0] = change(0, below, 1.min(last));
@@ -141,12 +141,11 @@ impl WalledNodes {
         to.par_chunks_mut(width).enumerate().for_each(|(row, to)| {
             let j = row % along.count;
             let [below, above] = self.neighbours(d, j);
-            let slice = |of: &'_ [f64], j: usize| -> std::ops::Range<usize> {
+            let nodes = |j: usize| {
                 let start = (row - row % along.count + j) * width;
-                debug_assert!(start + width <= of.len());
                 start..start + width
             };
-            let (here, low, high) = (slice(from, j), slice(from, below), slice(from, above));
+            let (here, low, high) = (nodes(j), nodes(below), nodes(above));
             let parts = [along.between[below], along.between[j]]
                 .map(|metric| part * metric / along.sizes[j]);
             let values = from[here.clone()].iter().zip(&self.open[here]);

@@ -36,6 +36,8 @@ pub(super) struct NodesAlong {
     pub is_ring: bool,
     /// Index of the first node of the lattice that is evaluated.
     pub offset: usize,
+    /// A node whose coordinate is known without rounding, and that coordinate.
+    exact: (usize, f64),
     /// Sizes of the cells around nodes in node spacings, on a sphere with the metric.
     pub sizes: Vec<f64>,
     /// The metric between a node and the next one.
@@ -45,7 +47,8 @@ pub(super) struct NodesAlong {
 impl NodesAlong {
     fn new(first: f64, pitch: f64, count: usize) -> Self {
         let (sizes, between) = (vec![1.0; count], vec![1.0; count]);
-        NodesAlong { first, pitch, count, is_ring: false, offset: 0, sizes, between }
+        let exact = (0, first);
+        NodesAlong { first, pitch, count, is_ring: false, offset: 0, exact, sizes, between }
     }
 
     fn ring(first: f64, pitch: f64, count: usize) -> Self {
@@ -69,7 +72,9 @@ impl NodesAlong {
             [within(domain.edges[d][0], low - from), within(domain.edges[d][1], to - high)];
         let count = lattice.counts[d] as f64 + before + after;
         let offset = before as usize;
-        NodesAlong { offset, ..NodesAlong::new(low - before * pitch, pitch, count as usize) }
+        // A rounded coordinate could be beyond a face, or on the other side of a coast.
+        let exact = (offset + lattice.counts[d] - 1, high);
+        NodesAlong { offset, exact, ..NodesAlong::new(low - before * pitch, pitch, count as usize) }
     }
 
     /// Nodes around an interval within reach and in the box, for a bandwidth.
@@ -122,7 +127,10 @@ impl NodesAlong {
     }
 
     pub fn position(&self, index: usize) -> f64 {
-        self.first + index as f64 * self.pitch
+        match self.exact {
+            (exact, position) if exact == index => position,
+            _ => self.first + index as f64 * self.pitch,
+        }
     }
 }
 
