@@ -299,6 +299,9 @@ pub struct CompareArgs {
     /// Write a row for each particle to this CSV file
     #[arg(long, value_name = "FILE")]
     pub particles: Option<PathBuf>,
+    /// Write pictures into this folder: distances over time, and where particles end that end differently
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -2,6 +2,7 @@
 
 mod cases;
 mod ends;
+mod figures;
 mod particles;
 mod positions;
 mod text;
@@ -9,6 +10,7 @@ mod text;
 use crate::{args::CompareArgs, file::Misuse, folder, notes, results::Results};
 use anyhow::{Result, bail};
 use ends::{EndComparison, RunEnds};
+use figures::Figures;
 use particles::ParticleDistances;
 use positions::PositionComparison;
 pub use positions::{between, median};
@@ -51,8 +53,16 @@ pub fn execute(args: &CompareArgs) -> Result<()> {
         }
         None => {}
     }
-    let json = serde_json::to_value(&comparison)?;
-    args.output.print(|| json, || text::of(&comparison))?;
+    let figures = match &args.out {
+        Some(out) => figures::make(&comparison, &runs, &ends, out)?,
+        None => Figures::default(),
+    };
+    let mut json = serde_json::to_value(&comparison)?;
+    if args.out.is_some() {
+        json["files"] = serde_json::to_value(&figures.files)?;
+        json["not_shown"] = serde_json::to_value(&figures.missing)?;
+    }
+    args.output.print(|| json, || text::of(&comparison) + &text::of_figures(&figures))?;
     args.tolerance.map_or(Ok(()), |tolerance| judge(&comparison, tolerance))
 }
 

@@ -39,6 +39,8 @@ pub struct SaveDistances {
     pub different: usize,
     pub max: Option<f64>,
     pub median: Option<f64>,
+    /// The distance that 90 % of the particles do not exceed.
+    pub p90: Option<f64>,
     /// Particles that only one of the runs has.
     pub unpaired: usize,
 }
@@ -112,9 +114,19 @@ fn of_save(time: f64, distances: &[f64], unpaired: usize) -> SaveDistances {
         particles: known.len(),
         different: known.iter().filter(|distance| **distance > 0.0).count(),
         max: known.iter().copied().reduce(f64::max),
+        p90: quantile(&mut known, 0.9),
         median: median(&mut known),
         unpaired,
     }
+}
+
+/// The least of some numbers that a part of them does not exceed.
+fn quantile(numbers: &mut [f64], part: f64) -> Option<f64> {
+    let rank = (part * numbers.len() as f64).ceil() as usize;
+    let last = numbers.len().checked_sub(1)?;
+    let (_, found, _) =
+        numbers.select_nth_unstable_by(rank.saturating_sub(1).min(last), f64::total_cmp);
+    Some(*found)
 }
 
 /// The median; of an even number, the mean of the two in the middle.
@@ -181,6 +193,13 @@ mod tests {
     }
 
     #[test]
+    fn quantiles_are_values_that_a_part_does_not_exceed() {
+        let mut numbers: Vec<f64> = (1..=20).rev().map(f64::from).collect();
+        assert_eq!(quantile(&mut numbers, 0.9), Some(18.0));
+        assert_eq!([quantile(&mut [], 0.9), quantile(&mut [7.0], 0.9)], [None, Some(7.0)]);
+    }
+
+    #[test]
     fn particles_of_one_run_only_are_in_no_distance() {
         let found = of_save(1.0, &[0.0, f64::NAN, 2.0, 4.0], 1);
         let expected = SaveDistances {
@@ -189,6 +208,7 @@ mod tests {
             different: 2,
             max: Some(4.0),
             median: Some(2.0),
+            p90: Some(4.0),
             unpaired: 1,
         };
         assert_eq!(found, expected);

@@ -1,6 +1,6 @@
 //! A comparison as text.
 
-use super::{Comparison, ends::EndComparison, positions::PositionComparison};
+use super::{Comparison, ends::EndComparison, figures::Figures, positions::PositionComparison};
 use crate::format::{Lines, six_digits, twelve_digits};
 
 /// Maximum number of saves, and of changes of statuses, to print.
@@ -27,6 +27,14 @@ pub fn of(comparison: &Comparison) -> String {
     if comparison.is_identical() {
         lines.add("result", "identical positions and ends");
     }
+    lines.0
+}
+
+/// The written pictures, and those that are missing.
+pub fn of_figures(figures: &Figures) -> String {
+    let mut lines = Lines::default();
+    lines.list("written", figures.files.iter().map(|path| path.display()));
+    lines.list("not shown", &figures.missing);
     lines.0
 }
 

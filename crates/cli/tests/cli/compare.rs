@@ -58,7 +58,7 @@ fn equal_runs_are_identical_and_others_have_their_distance() {
     assert_eq!(saves.len(), 5);
     for save in saves {
         let apart = 0.02 * save["time"].as_f64().unwrap();
-        for key in ["max", "median"] {
+        for key in ["max", "median", "p90"] {
             let found = save[key].as_f64().unwrap();
             assert!((found - apart).abs() < 1e-5, "{key} is {found}, not {apart}");
         }
@@ -136,4 +136,40 @@ fn set_reaches_sections_of_lists_and_removes_keys() {
     let nothing = ["run", "case.toml", "--out", "b", "--set", "walk.seed="];
     let output = burntrace(path, &nothing);
     assert!(text(&output.stderr).contains("`--set walk.seed=` has no effect"));
+}
+
+#[test]
+fn pictures_are_written_into_a_folder_that_is_given() {
+    let folder = folder_with(CASE);
+    let path = folder.path();
+    run(path, "a", &[]);
+    run(path, "b", &["trace.drift[0]=0.3"]);
+    let names = |folder: &Path| -> std::collections::BTreeSet<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let before = [names(path), names(&path.join("a")), names(&path.join("b"))];
+    let without = compare(path, &["a", "b"]);
+    assert!(without.get("files").is_none(), "{without}");
+    assert_eq!([names(path), names(&path.join("a")), names(&path.join("b"))], before);
+    let with = compare(path, &["a", "b", "--out", "pictures"]);
+    assert_eq!(with["files"], serde_json::json!(["pictures/distances.png", "pictures/ends.png"]));
+    assert_eq!(
+        (&with["not_shown"], names(&path.join("pictures")).len()),
+        (&serde_json::json!([]), 2)
+    );
+    assert_eq!(
+        [names(&path.join("a")), names(&path.join("b"))],
+        [before[1].clone(), before[2].clone()]
+    );
+    let same = compare(path, &["a", "a", "--out", "same"]);
+    assert_eq!(same["not_shown"], serde_json::json!(["ends: all particles end alike"]));
+    let printed = text(&burntrace(path, &["compare", "a", "a", "--out", "same"]).stdout);
+    assert!(
+        printed.contains("written    same/distances.png\nnot shown  ends: all particles"),
+        "{printed}"
+    );
+    run(path, "c", &["seeds.count=10"]);
+    let other = compare(path, &["a", "c", "--out", "other"]);
+    assert_eq!(other["not_shown"].as_array().unwrap().len(), 2, "{other}");
 }
