@@ -1,6 +1,7 @@
 //! The interactive web page of a run.
 
 mod density;
+mod sources;
 
 use crate::{
     file::Misuse,
@@ -55,12 +56,13 @@ pub fn write(
     let SampledTrajectories { mut trajectories, codes } = results.sample(particles, None)?;
     walls::add(results, &mut trajectories);
     limit_walls(&mut trajectories, max_bytes);
+    let sources = sources::of_particles(results, &trajectories.particles);
     let page = Page {
         title: results.name(),
+        sources,
         trajectories,
         statuses: Some(Statuses { names: status_names(), codes }),
         slices: density::slices(results),
-        sources: None,
         precision: page::Precision::default(),
         sections: sections(results, &statistics),
         histograms: curves::residence(&statistics, &(&results.units()).into())

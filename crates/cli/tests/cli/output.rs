@@ -168,6 +168,22 @@ fn info_prints_speed_and_memory_of_a_velocity_only() {
     assert!(named.contains("frames     1 file, steady\n"), "{named}");
 }
 
+/// Blocks of seeds and sources are choices on the page, if there are several.
+#[test]
+fn the_page_has_the_sources_of_the_case() {
+    let header = |set: &[&str], expected: &str| {
+        let folder = run(set);
+        let output = burntrace(folder.path(), &["view", "run", "--no-open"]);
+        assert_eq!((output.status.success(), text(&output.stderr).as_str()), (true, ""));
+        let page = std::fs::read_to_string(folder.path().join("run/page.html")).unwrap();
+        assert!(page.contains(expected), "no {expected}");
+    };
+    header(&[], "\"sources\":null");
+    let burst =
+        "source=[{burst={time=0.1,count=3},inlet={kind=\"points\",points=[[0.5,0.5,0.0]]}}]";
+    header(&[burst], "\"sources\":[\"Seeds 1 (grid)\",\"Source 1 (points)\"]");
+}
+
 /// The page has the densities of the store, at their times, instead of estimates from the particles.
 #[test]
 fn the_page_has_the_densities_of_the_store() {

@@ -9,8 +9,10 @@ use crate::{Attribute, Trajectories};
 
 /// Bytes that a position takes with its attributes, at least, if its particle moves.
 const MIN_POSITION_BYTES: usize = 1;
-/// Maximum number of particles to estimate the size of a page from.
-const SAMPLED: usize = 1000;
+/// Number of particles to estimate the size of a page from, and the margin of the estimate: fewer particles compress less
+/// well.
+const SAMPLED: usize = 2000;
+const MARGIN: f64 = 1.05;
 
 /// A lower limit of the stride `k` with which a page has at most `max_bytes`: it keeps every `k`-th particle, from
 /// the first. 1 if all particles may fit, at most the number of particles.
@@ -36,7 +38,7 @@ pub(super) fn fit(mut page: Page, max_bytes: usize) -> Result<(Page, String)> {
     for precision in std::iter::once(given).chain(lower) {
         page.precision = precision;
         let bytes = particle_bytes(&Page { precision, ..sample.clone() });
-        max_particles = (room / bytes) as usize;
+        max_particles = (MARGIN * room / bytes) as usize;
         if max_particles >= particles {
             let html = html::html(&page)?;
             if html.len() <= max_bytes {

@@ -92,6 +92,7 @@ const SLIDERS = {
   },
 };
 
+const isPhone = () => matchMedia('(max-width: 800px)').matches;
 // Part of the box that trails may cover at first, if no two of them were on top of each other.
 const COVERED = 0.6;
 // The area of the box on the screen, and the area of all lines of a width, in square pixels.
@@ -114,7 +115,7 @@ function setDefaults() {
   $('width').value = width;
   const size = COUNT <= 50 ? 8 : COUNT <= 500 ? 6 : COUNT <= 2000 ? 4.5 : COUNT <= 6000 ? 3.5 : 2.5;
   // A phone has less room.
-  $('size').value = matchMedia('(max-width: 800px)').matches ? Math.max(0.6 * size, 1.5) : size;
+  $('size').value = isPhone() ? Math.max(0.6 * size, 1.5) : size;
 }
 
 function connectTracks() {

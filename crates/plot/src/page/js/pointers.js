@@ -53,7 +53,11 @@ function connectPointers() {
     if (down.get(event.pointerId)?.draws && !clicked) setBoxTool(false);
     down.delete(event.pointerId);
     const { x, y } = eventPosition(event);
-    if (clicked && gl) setPicked(pickAt(currentView(), x, y));
+    if (clicked && gl) {
+      setPicked(pickAt(currentView(), x, y));
+      // On a phone the picture would scroll away.
+      if (state.picked >= 0 && !isPhone()) $('series').scrollIntoView({ block: 'nearest' });
+    }
   });
   scene.addEventListener('pointercancel', (event) => down.delete(event.pointerId));
   scene.addEventListener('contextmenu', (event) => event.preventDefault());
