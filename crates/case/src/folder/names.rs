@@ -6,7 +6,7 @@ use super::{DOMAIN, LAND, STATE};
 /// where `#` is a number, and with these extensions, are theirs.
 pub const FOLDERS: [(&str, &[&str], &[&str]); 9] = [
     ("clouds", &["clouds", "cloud_#"], &["pvd", "vtp"]),
-    ("pictures", &PICTURES, &["png", "svg"]),
+    ("pictures", &PICTURES, &["png", "svg", "pdf"]),
     ("density", &["density_#"], &["vti", "png", "csv"]),
     ("ftle", &["ftle_#"], &["vti", "png"]),
     ("gates", &["gates", "within", "connectivity", "crossings", "first_passages"], &["csv", "png"]),
@@ -17,7 +17,7 @@ pub const FOLDERS: [(&str, &[&str], &[&str]); 9] = [
 ];
 
 /// Names of pictures.
-const PICTURES: [&str; 10] = [
+const PICTURES: [&str; 13] = [
     "tracks",
     "tracks-xy",
     "tracks-xz",
@@ -26,6 +26,9 @@ const PICTURES: [&str; 10] = [
     "density",
     "particles",
     "ends",
+    "end_positions",
+    "streaklines",
+    "first_passages",
     "dispersion",
     "residence",
 ];

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     args::StyleArgs,
-    figure_dir::{FigureDir, plot_error},
+    figure_dir::{FigureDir, Formats, plot_error},
     format::count,
     results::{AXES, Results},
 };
@@ -36,7 +36,7 @@ pub fn make(
     ends: &[RunEnds; 2],
     folder: &Path,
 ) -> Result<Figures> {
-    let mut figures = FigureDir::at(folder, false)?;
+    let mut figures = FigureDir::at(folder, Formats::default())?;
     let mut missing = Vec::new();
     let none = || Err("the runs have different numbers of slots".to_string());
     let distances = comparison.positions.as_ref().map_or_else(none, |of| distances(of, runs));
