@@ -137,10 +137,17 @@ pub fn num_located(tracks: &Tracks) -> Result<usize> {
     Ok(Located::read(tracks)?.slots.len())
 }
 
+/// Where a particle instance was released, and where and how it ended.
+struct InstanceEnd {
+    release: [f64; 3],
+    end: [f64; 3],
+    status: Status,
+}
+
 /// Release and end positions of particle instances.
 struct InstanceEnds {
     /// By slot and generation, of runs that re-use slots.
-    instances: HashMap<(usize, i32), ([[f64; 3]; 2], Status)>,
+    instances: HashMap<(usize, i32), InstanceEnd>,
     /// By slot, of seeds; NaN in other slots.
     seeds: Vec<[f64; 3]>,
 }
@@ -154,21 +161,21 @@ impl InstanceEnds {
                 slot, generation, release_position, end_position, status, ..
             } = instance?;
             if chosen.contains(&slot) {
-                let positions = [release_position, end_position];
-                instances.insert((slot, generation as i32), (positions, status));
+                let end = InstanceEnd { release: release_position, end: end_position, status };
+                instances.insert((slot, generation as i32), end);
             }
         }
         Ok(InstanceEnds { instances, seeds: tracks.release_positions(0..tracks.num_particles())? })
     }
 
     fn release(&self, slot: usize, generation: i32) -> Option<[f64; 3]> {
-        let of_instance = self.instances.get(&(slot, generation)).map(|([release, _], _)| *release);
+        let of_instance = self.instances.get(&(slot, generation)).map(|of| of.release);
         let of_seed = || self.seeds.get(slot).filter(|_| generation == 0).copied();
         of_instance.or_else(of_seed)
     }
 
     fn end(&self, slot: usize, generation: i32) -> Option<[f64; 3]> {
-        self.instances.get(&(slot, generation)).map(|([_, end], _)| *end)
+        self.instances.get(&(slot, generation)).map(|of| of.end)
     }
 }
 

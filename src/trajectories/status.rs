@@ -20,7 +20,7 @@ pub(super) fn at_ends(rows: &Rows, slots: &[usize]) -> Attribute {
             // A particle may end between two saves, and another one take its slot.
             false => {
                 let of_instance = rows.ends.instances.get(&(slots[i % columns], generation));
-                Some(of_instance.map_or(rows.codes[i], |(_, status)| status.code() as u8))
+                Some(of_instance.map_or(rows.codes[i], |of| of.status.code() as u8))
             }
         };
     }

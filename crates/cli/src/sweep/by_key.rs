@@ -310,8 +310,11 @@ mod tests {
     use super::super::{ensemble::QuantitySpread, vary::Vary};
     use super::*;
 
+    /// The values of keys, and those of a quantity.
+    type Set<'a> = (&'a [(&'a str, &'a str)], &'a [f64]);
+
     /// Sets of runs with these values of keys, in which a quantity has these values.
-    fn ensembles(of: &[(&[(&str, &str)], &[f64])]) -> (Vec<Ensemble>, Quantity) {
+    fn ensembles(of: &[Set]) -> (Vec<Ensemble>, Quantity) {
         let pair = |(key, value): &(&str, &str)| (key.to_string(), value.to_string());
         let ensemble = |keys: &&[(&str, &str)]| Ensemble {
             values: keys.iter().map(pair).collect(),
