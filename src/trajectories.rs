@@ -15,7 +15,7 @@ mod slots;
 mod status;
 mod streaklines;
 
-pub use status::{STATUS, end_positions};
+pub use status::{STATUS, add_details, end_positions};
 pub use streaklines::streaklines;
 
 use crate::{ParticleInstance, Status, sphere};

@@ -29,22 +29,49 @@ pub(super) fn at_ends(rows: &Rows, slots: &[usize]) -> Attribute {
 
 /// An attribute of status codes, the most frequent first.
 fn categories(codes: &[Option<u8>]) -> Attribute {
-    let mut counts = [0_usize; 256];
-    codes.iter().flatten().for_each(|code| counts[usize::from(*code)] += 1);
-    let mut known: Vec<u8> = (0..=u8::MAX).filter(|code| counts[usize::from(*code)] > 0).collect();
-    known.sort_by_key(|code| std::cmp::Reverse(counts[usize::from(*code)]));
-    let value = |code: &Option<u8>| {
-        let index = code.and_then(|code| known.iter().position(|known| *known == code));
-        index.map_or(f32::NAN, |index| index as f32)
+    let name = |code: u8| {
+        Status::from_code(i32::from(code)).map_or_else(|| code.to_string(), |of| of.to_string())
     };
-    let name = |code: &u8| {
-        Status::from_code(i32::from(*code)).map_or_else(|| code.to_string(), |of| of.to_string())
+    by_frequency(codes.iter().map(|code| code.map(name)))
+}
+
+/// An attribute of names, the most frequent first.
+fn by_frequency(names: impl Iterator<Item = Option<String>>) -> Attribute {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    let mut index_of = |name: String| match counts.iter().position(|(known, _)| *known == name) {
+        Some(index) => {
+            counts[index].1 += 1;
+            index
+        }
+        None => {
+            counts.push((name, 1));
+            counts.len() - 1
+        }
     };
+    let indices: Vec<Option<usize>> = names.map(|name| name.map(&mut index_of)).collect();
+    let mut order: Vec<usize> = (0..counts.len()).collect();
+    order.sort_by_key(|index| std::cmp::Reverse(counts[*index].1));
+    let rank = |index: usize| order.iter().position(|other| *other == index);
+    let value = |index: Option<usize>| index.and_then(rank).map_or(f32::NAN, |rank| rank as f32);
     Attribute {
         name: STATUS.into(),
         unit: String::new(),
-        values: codes.iter().map(value).collect(),
-        categories: known.iter().map(name).collect(),
+        values: indices.into_iter().map(value).collect(),
+        categories: order.iter().map(|index| counts[*index].0.clone()).collect(),
+    }
+}
+
+/// Tells statuses apart further: `details` says more of the ends of particles by their slots, such as `left the mesh: outlet`. Does nothing for
+/// trajectories without the attribute [`STATUS`].
+pub fn add_details(trajectories: &mut Trajectories, details: &[Option<String>]) {
+    let slots = &trajectories.particles;
+    for attribute in trajectories.attributes.iter_mut().filter(|of| of.name == STATUS) {
+        let detailed = |(i, value): (usize, &f32)| {
+            let name = attribute.categories.get(*value as usize).filter(|_| *value >= 0.0)?;
+            let detail = details.get(slots[i % slots.len()] as usize).and_then(Option::as_ref);
+            Some(detail.filter(|detail| detail.starts_with(name.as_str())).unwrap_or(name).clone())
+        };
+        *attribute = by_frequency(attribute.values.iter().enumerate().map(detailed));
     }
 }
 

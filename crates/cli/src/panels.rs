@@ -6,9 +6,11 @@ use crate::{
     file::Misuse,
     notes,
     render::{self, PARTICLES, Rendered},
+    report,
     results::{Results, walls},
 };
 use anyhow::Result;
+use burntrace::trajectories;
 use burntrace_plot::{
     Trajectories,
     picture::{self, Panel},
@@ -33,6 +35,7 @@ pub fn execute(args: &RenderArgs) -> Result<Rendered> {
     let mut all: Vec<Trajectories> = Vec::new();
     for results in &runs {
         let mut sample = results.sample(particles, args.style.color.as_deref())?.trajectories;
+        trajectories::add_details(&mut sample, &report::places_by_slot(results)?);
         if let Some(time) = &args.last {
             sample = sample.last(results.duration("--last", time)?);
         }

@@ -6,7 +6,7 @@ use crate::{
     figure_dir::FigureDir,
     file::Misuse,
     format::count,
-    gates,
+    gates, report,
     results::{Results, walls},
 };
 use anyhow::{Context, Result};
@@ -112,6 +112,7 @@ fn add_tracks(
     let (particles, reuses_slots) = slots_of(results, options.particles)?;
     let color = options.style.color.as_deref();
     let mut trajectories = results.sample(particles, color)?.trajectories;
+    trajectories::add_details(&mut trajectories, &report::places_by_slot(results)?);
     let caption = caption(&trajectories, reuses_slots);
     let mut style = options.track_style.clone();
     if reuses_slots && style.title.is_none() {
@@ -162,7 +163,9 @@ fn add_ends(
         }
         of
     };
-    if let Some(ends) = trajectories::end_positions(&results.tracks, results.domain, MAX_ENDS)? {
+    let ends = trajectories::end_positions(&results.tracks, results.domain, MAX_ENDS)?;
+    if let Some(mut ends) = ends {
+        trajectories::add_details(&mut ends, &report::places_by_slot(results)?);
         let [shown, all] = [ends.particles.len(), ends.run_size[0]].map(count);
         let of_all = if shown == all { String::new() } else { format!(" of {all}") };
         let style = style(&format!("Ends of {shown}{of_all} particles"));

@@ -28,8 +28,8 @@ const MIN_RANK: usize = 8;
 /// Number of neighbours of the median particle of a normal cloud within Scott's bandwidth, in units of `n^(4/(d+4))`.
 const NEIGHBOURS: [f64; 3] = [0.635_553_145_368_214, 0.25, 0.081_480_578_846_000];
 
-/// The bandwidth along each axis, 0 along inactive ones. `None` if most particles have so many others at their position that
-/// the median distance is 0.
+/// The bandwidth along each axis, 0 along inactive ones. `None` if the median distance is 0, as most particles share their position with
+/// others.
 pub(super) fn along_axes(sample: &Sample, domain: &DensityDomain) -> Option<[f64; 3]> {
     let axes: Vec<usize> = domain.axes.indices().collect();
     let particles = Drawn::of(sample);

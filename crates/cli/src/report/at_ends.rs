@@ -29,12 +29,8 @@ impl AtEnds {
             return Ok(Vec::new());
         };
         let ends = tracks.ends()?;
-        // Those that the program adds, as at coasts, follow those of the case.
-        let patches = results.summary["patches"].as_object();
-        let patches: Vec<&String> = patches.into_iter().flat_map(|all| all.keys()).collect();
+        let places = places(results, &ends);
         let mut all = Vec::new();
-        let place = |i: usize| place(&ends, i, (results.case.as_ref(), &patches));
-        let places: Vec<Option<String>> = (0..ends.status.len()).map(place).collect();
         for array in tracks.arrays().into_iter().filter(|array| array.components == 1) {
             let values = tracks.array(&array.name, last)?;
             let (mut ended, mut active) = (BTreeMap::<&String, Vec<f64>>::new(), Vec::new());
@@ -67,6 +63,23 @@ impl AtEnds {
             [place.clone(), count(values.len()), four_digits(mean), min, median, max]
         })
     }
+}
+
+/// Where the particles of a run that is complete and has a slot for each ended, by slot; empty for other runs.
+pub fn places_by_slot(results: &Results) -> Result<Vec<Option<String>>> {
+    let tracks = &results.tracks;
+    match tracks.is_complete() && tracks.num_instances().is_none() {
+        true => Ok(places(results, &tracks.ends()?)),
+        false => Ok(Vec::new()),
+    }
+}
+
+fn places(results: &Results, ends: &Ends) -> Vec<Option<String>> {
+    // Those that the program adds, as at coasts, follow those of the case.
+    let patches = results.summary["patches"].as_object();
+    let patches: Vec<&String> = patches.into_iter().flat_map(|all| all.keys()).collect();
+    let place = |i: usize| place(ends, i, (results.case.as_ref(), &patches));
+    (0..ends.status.len()).map(place).collect()
 }
 
 /// Where a particle ended, in words: its status, with the patch or the condition.

@@ -11,6 +11,7 @@ mod particles;
 mod release_times;
 mod run_rows;
 
+pub use at_ends::places_by_slot;
 pub use command::execute;
 pub use document::{Block, Document};
 pub use run_rows::of as run_rows;

@@ -1,9 +1,9 @@
 //! Figures of runs: on paper, as panels, with fields behind tracks, of ends and streaklines.
 
-use super::program::{assert_refused, burntrace, text};
+use super::program::{assert_refused, burntrace};
+use super::results::done;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Output;
 
 /// A uniform flow of 1 m/s to the right, whose particles leave at the right or stay for the run.
 const CHANNEL: &str = "[field]\nflow = \"uniform\"\nsample = { nodes = [5, 5, 1] }\n\
@@ -12,21 +12,11 @@ const CHANNEL: &str = "[field]\nflow = \"uniform\"\nsample = { nodes = [5, 5, 1]
     [seeds]\nkind = \"grid\"\ncounts = [6, 4, 1]\nlow = [0.5, 0.5, 0.0]\nhigh = [3.0, 1.5, 0.0]\n\
     [trace]\nt0 = 0.0\nt1 = 2.0\ndt = 0.05\n[save]\nevery = 10\n\
     [units]\nlength = \"m\"\ntime = \"s\"\n\
-    [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\nquiet = true\n";
+    [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
 
-/// Runs a case with settings, and returns its folder.
+/// Runs the channel with settings, and returns its folder.
 fn run(set: &[&str]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("case.toml"), CHANNEL.replace("quiet = true\n", "")).unwrap();
-    let mut args = vec!["run", "case.toml", "--quiet", "--set", "save.report=\"never\""];
-    set.iter().for_each(|set| args.extend(["--set", set]));
-    done(&burntrace(folder.path(), &args));
-    folder
-}
-
-fn done(output: &Output) -> String {
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    text(&output.stdout)
+    super::results::run(CHANNEL, &[&["save.report=\"never\""], set].concat())
 }
 
 fn rendered(folder: &Path, args: &[&str]) -> Value {
@@ -87,6 +77,16 @@ fn ends_and_statuses_are_told_apart() {
     assert!(!ends.contains(">active<"));
     let tracks = read(path, "out/pictures/tracks.svg");
     assert!(tracks.contains(">active<") && tracks.contains(">exited x-high<"), "{tracks:.900}");
+    // Particles of a source, in slots that have had others.
+    let source = "source=[{rate=5.0,capacity=4,inlet={kind=\"points\",points=[[3.0,1.0,0.0]]}}]";
+    let of_source = run(&[source, "seeds={kind=\"list\",points=[[0.5,0.5,0.0]]}"]);
+    rendered(of_source.path(), &["out", "--svg", "--color", "status"]);
+    let tracks = read(of_source.path(), "out/pictures/tracks.svg");
+    assert!(tracks.contains(">active<") && tracks.contains(">exited x-high<"), "{tracks:.900}");
+    assert!(!tracks.contains("No status"), "{tracks:.900}");
+    rendered(of_source.path(), &["out", "--svg", "--color", "source"]);
+    let tracks = read(of_source.path(), "out/pictures/tracks.svg");
+    assert!(tracks.contains(">seeds<") && tracks.contains(">sources<"), "{tracks:.900}");
     let refused = |args: &[&str], parts: &[&str]| {
         assert_refused(&burntrace(path, &[&["render", "out"], args].concat()), 2, parts);
     };
@@ -109,14 +109,14 @@ fn streaklines_join_the_particles_of_a_position() {
         svg.contains(">Streaklines of 2 positions<") && svg.contains(">Age (s)<"),
         "{svg:.900}"
     );
-    // Particles released at 0, 0.25, .., 1.5: six lines of one length for each position, from 1.0 to 2.5.
-    let lines: usize = svg
-        .split(" d=\"")
-        .skip(1)
-        .map(|path| path.split('"').next().unwrap().matches('L').count())
-        .sum();
-    let axes = read(path, "out/pictures/dispersion.svg");
-    assert!(!axes.is_empty() && lines >= 12, "{lines}");
+    // Particles released at 0, 0.25, .., 1.5: six coloured lines for each position; axes are grey.
+    let is_colored = |path: &&str| {
+        let parts = [1, 3, 5].map(|at| u8::from_str_radix(&path[at..at + 2], 16).unwrap());
+        parts.iter().max().unwrap() - parts.iter().min().unwrap() > 40
+    };
+    let paths = svg.split("<path stroke=\"").skip(1).filter(is_colored);
+    let lines = |path: &str| path.split("/>").next().unwrap().matches('L').count();
+    assert_eq!(paths.map(lines).sum::<usize>(), 12, "{svg}");
 }
 
 #[test]

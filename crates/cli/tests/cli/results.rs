@@ -15,7 +15,7 @@ const SADDLE: &str = "[field]\nflow = \"saddle\"\nsample = { nodes = [9, 9, 1] }
     [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
 
 /// Runs a case with settings, and returns its folder.
-fn run(case: &str, set: &[&str]) -> tempfile::TempDir {
+pub fn run(case: &str, set: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("case.toml"), case).unwrap();
     let mut args = vec!["run", "case.toml", "--quiet"];
@@ -25,7 +25,7 @@ fn run(case: &str, set: &[&str]) -> tempfile::TempDir {
 }
 
 /// The output of a call that must succeed.
-fn done(output: &Output) -> String {
+pub fn done(output: &Output) -> String {
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
