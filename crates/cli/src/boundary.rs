@@ -285,6 +285,11 @@ fn faces(text: &mut String, rows: &[Row], inlet: Option<&Row>) {
             _ => "exit",
         }
     };
+    if inlet.is_some() && Face::ALL.into_iter().any(|face| condition(face) == "outlet") {
+        text.push_str(
+            "# What leaves through an \"outlet\" enters again at the inlet; \"exit\" lets it go.\n",
+        );
+    }
     for (axis, pair) in ["x", "y", "z"].iter().zip(Face::ALL.chunks_exact(2)) {
         let is_flat = !rows.iter().any(|row| row.part.of == PartOf::Box(pair[0]));
         if !is_flat {

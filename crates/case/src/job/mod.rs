@@ -35,7 +35,7 @@ pub use words::in_words as field_in_words;
 
 use crate::{
     console::Console,
-    file::{self, Case, FieldSource, GivenCrop, Misuse, Units},
+    file::{self, Case, FieldSource, GivenCrop, Misuse, SeedPlacement, SeedShape, Units},
     folder,
     format::{six_digits, three_digits},
 };
@@ -107,6 +107,7 @@ pub fn warnings(case: &Case, loaded: &LoadedField) -> Result<Vec<String>> {
     }
     warnings.extend(patches::warnings(case, &*loaded.field));
     warnings.extend(no_zeros(case, loaded));
+    warnings.extend(no_sea(case, loaded));
     warnings.extend(domain_warning(case, loaded)?);
     Ok(warnings)
 }
@@ -119,6 +120,21 @@ fn no_zeros(case: &Case, loaded: &LoadedField) -> Option<String> {
     let has_zeros = loaded.field.sampled().map_or(Some(false), Sampled::has_zeros);
     (is_zero && is_alone && has_zeros == Some(false)).then(|| {
         "field.not_finite = \"zero\" has no effect: all velocities of the field are finite".into()
+    })
+}
+
+/// A warning if seeds are to be in the sea, and there is no land.
+fn no_sea(case: &Case, loaded: &LoadedField) -> Option<String> {
+    let is_in_sea = |seeds: &file::Seeds| {
+        use SeedShape::{Sobol, Uniform};
+        let (Uniform { placement, .. } | Sobol { placement, .. }) = seeds.shape else {
+            return false;
+        };
+        placement == SeedPlacement::Sea
+    };
+    let has_land = loaded.field.sampled().is_some_and(|sampled| sampled.land().is_some());
+    (case.seeds.iter().any(is_in_sea) && !has_land).then(|| {
+        "seeds.placement = \"sea\" has no effect: the field has no land (field.not_finite = \"land\" makes missing velocities land)".into()
     })
 }
 

@@ -283,3 +283,19 @@ fn blocks_and_sources_draw_independent_positions_unless_a_seed_is_given() {
     let [first, second] = halves(path, &[boxes, "seed = 7\n", boxes, "seed = 7\n"]);
     assert_eq!(first, second);
 }
+
+#[test]
+fn seeds_in_the_sea_of_a_field_without_land_are_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let box_of = |placement: &str| {
+        format!("[[seeds]]\nkind = \"uniform\"\ncount = 3\nplacement = \"{placement}\"\n")
+    };
+    let (tracks, printed) = tracks(folder.path(), &[&box_of("sea")]);
+    assert_eq!(tracks.num_particles(), 3);
+    assert!(
+        printed.contains("seeds.placement = \"sea\" has no effect: the field has no land"),
+        "{printed}"
+    );
+    let printed = self::tracks(folder.path(), &[&box_of("box")]).1;
+    assert!(!printed.contains("no effect"), "{printed}");
+}
