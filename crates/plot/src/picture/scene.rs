@@ -108,7 +108,7 @@ struct Frame<'a> {
     heading: Heading,
 }
 
-/// The field behind the tracks, and its colours: a map of its own values, whatever the style says of the tracks' range.
+/// The field behind the tracks, and its colours: those of the style, as the tracks have one colour.
 fn background<'a>(
     trajectories: &'a Trajectories,
     view: &View,
