@@ -25,6 +25,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod layer;
+
+pub use layer::Layer;
+
 use crate::{Placement, Precision, device::OpenDevice};
 use burn::tensor::Tensor;
 use burntrace_analysis::density::{Axes, Density, Estimate, Lattice, Plane, Rule};
@@ -314,7 +318,7 @@ impl DensityNodes {
     }
 
     fn axis(&self, d: usize, range: [f64; 2]) -> Axis {
-        axis(&self.units, d, range)
+        layer::axis(&self.units, d, range)
     }
 
     fn title(&self, density: &SavedDensity) -> String {
@@ -351,55 +355,8 @@ fn of_plane(plane: &Plane) -> Image {
     }
 }
 
-/// An axis of positions.
-fn axis(units: &Units, d: usize, range: [f64; 2]) -> Axis {
-    let flat = || [AXES[d].into(), units.length.clone()];
-    let [name, unit] = units.axes().map_or_else(flat, |axes| axes[d].clone());
-    Axis { name, unit, range }
-}
-
 fn length(edge: [f64; 3]) -> f64 {
     edge.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-/// One layer of an image.
-#[derive(Clone, Debug)]
-pub struct Layer {
-    /// The values, without name, unit and title.
-    pub raster: Raster,
-    /// The position of the layer in a 3D image, as `, z = 0.5 m`; else empty.
-    pub position: String,
-}
-
-impl Layer {
-    /// The plane of an image that has one node along an axis, or one layer of a 3D image. `None`
-    /// for an image along a line. `values` are the values at the nodes of the image.
-    ///
-    /// `chosen` is the layer of a 3D image, and `units` those of the run.
-    pub fn of(image: &Image, values: &[f64], chosen: usize, units: &Units) -> Option<Layer> {
-        let extended: Vec<usize> = (0..3).filter(|&d| image.counts[d] > 1).collect();
-        let node = |d: usize, i: usize| image.origin[d] + i as f64 * image.spacing[d];
-        let (flat, values, position) = match extended[..] {
-            [a, b] => ([a, b], values, String::new()),
-            [a, b, c] => {
-                let size = image.counts[a] * image.counts[b];
-                let chosen = chosen.min(image.counts[c] - 1);
-                let [low, high] = [0, image.counts[c] - 1].map(|i| node(c, i));
-                let position = rounded_to_extent(node(c, chosen), high - low);
-                let position = format!(", {} = {position} {}", AXES[c], units.length);
-                ([a, b], &values[chosen * size..][..size], position.trim_end().into())
-            }
-            _ => return None,
-        };
-        let axis = |d: usize| axis(units, d, [image.origin[d], node(d, image.counts[d] - 1)]);
-        let raster = Raster {
-            axes: flat.map(axis),
-            counts: flat.map(|d| image.counts[d]),
-            values: values.iter().map(|&value| value as f32).collect(),
-            ..Raster::default()
-        };
-        Some(Layer { raster, position })
-    }
 }
 
 #[cfg(test)]

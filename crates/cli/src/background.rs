@@ -128,7 +128,7 @@ impl Lattice {
     }
 
     fn raster(&self, results: &Results, quantity: &str, values: Vec<f32>) -> Raster {
-        let named = results.axis_names();
+        let named = results.tracks.units().axis_names();
         let axis = |i: usize| Axis {
             name: named[self.axes[i]][0].clone(),
             unit: named[self.axes[i]][1].clone(),

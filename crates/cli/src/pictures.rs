@@ -60,8 +60,9 @@ pub fn make(
     mut figures: FigureDir,
 ) -> Result<(Vec<Figure>, Vec<String>)> {
     let (mut captions, mut missing) = (Vec::new(), Vec::new());
-    captions.extend(add_tracks(results, options, &mut figures)?);
-    captions.extend(add_ends(results, options, &mut figures)?);
+    let details = report::places_by_slot(results)?;
+    captions.extend(add_tracks(results, options, &details, &mut figures)?);
+    captions.extend(add_ends(results, options, &details, &mut figures)?);
     let style = options.style.style();
     match shown_density(results) {
         Ok(raster) => {
@@ -102,17 +103,18 @@ pub fn make(
     Ok((made.chain(others).collect(), missing))
 }
 
-/// Writes the tracks in each view: `tracks` for the first, `tracks-xz` etc. for others.
+/// Writes the tracks in each view: `tracks` for the first, `tracks-xz` etc. for others. `details` says more of the ends of particles by slot.
 /// Returns their captions.
 fn add_tracks(
     results: &Results,
     options: &FigureOptions,
+    details: &[Option<String>],
     figures: &mut FigureDir,
 ) -> Result<Vec<String>> {
     let (particles, reuses_slots) = slots_of(results, options.particles)?;
     let color = options.style.color.as_deref();
     let mut trajectories = results.sample(particles, color)?.trajectories;
-    trajectories::add_details(&mut trajectories, &report::places_by_slot(results)?);
+    trajectories::add_details(&mut trajectories, details);
     let caption = caption(&trajectories, reuses_slots);
     let mut style = options.track_style.clone();
     if reuses_slots && style.title.is_none() {
@@ -147,6 +149,7 @@ fn add_tracks(
 fn add_ends(
     results: &Results,
     options: &FigureOptions,
+    details: &[Option<String>],
     figures: &mut FigureDir,
 ) -> Result<Vec<String>> {
     let view = options.views.first().copied().unwrap_or_else(|| view(results));
@@ -165,7 +168,7 @@ fn add_ends(
     };
     let ends = trajectories::end_positions(&results.tracks, results.domain, MAX_ENDS)?;
     if let Some(mut ends) = ends {
-        trajectories::add_details(&mut ends, &report::places_by_slot(results)?);
+        trajectories::add_details(&mut ends, details);
         let [shown, all] = [ends.particles.len(), ends.run_size[0]].map(count);
         let of_all = if shown == all { String::new() } else { format!(" of {all}") };
         let style = style(&format!("Ends of {shown}{of_all} particles"));

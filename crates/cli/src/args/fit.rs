@@ -28,7 +28,7 @@ pub struct FitArgs {
     #[arg(long, default_value = "id")]
     pub id: String,
     /// Maximum number of runs of the search
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = 500)]
     pub runs: usize,
     /// Folder of the results; `run` in it is the run with the fitted values
     #[arg(long, value_name = "DIR")]

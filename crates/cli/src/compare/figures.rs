@@ -9,7 +9,7 @@ use crate::{
     args::StyleArgs,
     figure_dir::{FigureDir, Formats, plot_error},
     format::count,
-    results::{AXES, Results},
+    results::Results,
 };
 use anyhow::Result;
 use burntrace_plot::{Axis, Curves, picture};
@@ -130,13 +130,10 @@ fn ends_picture(
         let [before, after] = &change.statuses;
         (format!("{before} and {after} ({})", count(change.count)), points.collect())
     });
-    let units = tracks.units();
-    let names = units.axes();
+    let names = tracks.units().axis_names();
     let axis = |d: usize| {
-        let [low, high] = runs[0].domain.map(|corner| corner[d]);
-        let plain = [AXES[d].to_string(), runs[0].units().length];
-        let [name, unit] = names.as_ref().map_or(plain, |names| names[d].clone());
-        Axis { name, unit, range: [low, high] }
+        let [name, unit] = names[d].clone();
+        Axis { name, unit, range: runs[0].domain.map(|corner| corner[d]) }
     };
     Ok(Ok(Curves {
         axes: [axis(x), axis(y)],

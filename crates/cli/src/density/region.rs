@@ -3,7 +3,7 @@
 use crate::{
     file::Case,
     job, notes,
-    results::{AXES, Results, walls},
+    results::{AXES, Results},
 };
 use anyhow::Result;
 use burntrace::{
@@ -58,7 +58,7 @@ pub fn of(results: &Results, axes: Axes) -> Option<Region> {
 fn parts(results: &Results) -> Vec<IsInside> {
     let Some(case) = &results.case else { return Vec::new() };
     let bodies = noted(bodies(case, results), "bodies");
-    bodies.into_iter().chain(noted(mesh(case), "the boundary of the mesh")).collect()
+    bodies.into_iter().chain(noted(mesh(results), "the boundary of the mesh")).collect()
 }
 
 /// Says that walls are not taken into account in a projection along several axes.
@@ -93,7 +93,7 @@ fn bodies(case: &Case, results: &Results) -> Result<Option<IsInside>> {
 }
 
 /// Whether a position is in the mesh of a case.
-fn mesh(case: &Case) -> Result<Option<IsInside>> {
-    let Some(mesh) = walls::mesh(case)? else { return Ok(None) };
+fn mesh(results: &Results) -> Result<Option<IsInside>> {
+    let Some(mesh) = results.mesh()? else { return Ok(None) };
     Ok(Some(Box::new(move |position| mesh.locate(position).is_some())))
 }

@@ -4,7 +4,7 @@ use crate::{
     args::{FitArgs, Measure},
     file::Misuse,
     results::Results,
-    skill::{self, Pair},
+    skill::{self, Drifter, Pair},
 };
 use anyhow::Result;
 use burntrace::analysis::skill::position_at;
@@ -37,24 +37,44 @@ impl Residuals {
     }
 }
 
-/// Compares a run with the data.
-pub fn residuals(args: &FitArgs, results: &Results) -> Result<Residuals> {
-    let residuals = match args.measure {
-        Measure::Tracks => of_tracks(args, results)?,
-        Measure::Cloud => of_cloud(args, results)?,
-    };
-    match residuals.count > 0.0 {
-        true => Ok(residuals),
-        false => Err(Misuse::error(format!(
-            "none of the positions in {} is at a time of the run, from its start to its last save",
-            args.data.display()
-        ))),
+/// Observed positions, in the units of a run.
+pub enum Data {
+    /// Of drifters, each with a particle.
+    Tracks(Vec<Drifter>),
+    /// Of particles at each time.
+    Cloud(Vec<(f64, Vec<[f64; 3]>)>),
+}
+
+impl Data {
+    /// Reads the data for a run.
+    pub fn read(args: &FitArgs, results: &Results) -> Result<Data> {
+        match args.measure {
+            Measure::Tracks => Ok(Data::Tracks(skill::drifters((&args.data, &args.id), results)?)),
+            Measure::Cloud if results.radius().is_some() => Err(Misuse::error(
+                "--measure cloud takes means along x, y and z, and positions of this run are longitudes and latitudes; fit --measure tracks",
+            )),
+            Measure::Cloud => Ok(Data::Cloud(skill::read_cloud(&args.data, results)?)),
+        }
+    }
+
+    /// Compares a run with the data.
+    pub fn residuals(&self, args: &FitArgs, results: &Results) -> Result<Residuals> {
+        let residuals = match self {
+            Data::Tracks(drifters) => of_tracks(drifters, results)?,
+            Data::Cloud(observed) => of_cloud(observed, results)?,
+        };
+        match residuals.count > 0.0 {
+            true => Ok(residuals),
+            false => Err(Misuse::error(format!(
+                "none of the positions in {} is at a time of the run, from its start to its last save",
+                args.data.display()
+            ))),
+        }
     }
 }
 
 /// The differences of each drifter from its particle, along each axis. A particle that has ended stays where it is.
-fn of_tracks(args: &FitArgs, results: &Results) -> Result<Residuals> {
-    let drifters = skill::drifters((&args.data, &args.id), results)?;
+fn of_tracks(drifters: &[Drifter], results: &Results) -> Result<Residuals> {
     let release_times = results.tracks.ends()?.release_time;
     let mut residuals = Residuals::default();
     // On a sphere there are three differences of two coordinates.
@@ -73,13 +93,7 @@ fn of_tracks(args: &FitArgs, results: &Results) -> Result<Residuals> {
 }
 
 /// The differences of the means and the standard deviations of all positions at each time of the data, in their standard errors.
-fn of_cloud(args: &FitArgs, results: &Results) -> Result<Residuals> {
-    if results.radius().is_some() {
-        return Err(Misuse::error(
-            "--measure cloud takes means along x, y and z, and positions of this run are longitudes and latitudes; fit --measure tracks",
-        ));
-    }
-    let observed = skill::read_cloud(&args.data, results)?;
+fn of_cloud(observed: &[(f64, Vec<[f64; 3]>)], results: &Results) -> Result<Residuals> {
     let tracks = results.tracks.num_particles();
     let computed: Vec<(Vec<f64>, Vec<[f64; 3]>)> =
         (0..tracks).map(|particle| path(results, particle)).collect::<Result<_>>()?;
@@ -87,7 +101,7 @@ fn of_cloud(args: &FitArgs, results: &Results) -> Result<Residuals> {
     // Means and deviations along each axis: at all times, they are of the same particles.
     let mut groups = vec![Vec::new(); 2 * axes.len()];
     let mut variances = Vec::new();
-    for (time, positions) in &observed {
+    for (time, positions) in observed {
         let now: Vec<[f64; 3]> =
             computed.iter().filter_map(|(times, path)| position_at(times, path, *time)).collect();
         if positions.len() < 2 || now.len() < 2 {

@@ -9,8 +9,7 @@ use crate::{
     args::{FitArgs, lines_of},
     devices,
     file::{self, Assignment, Case, Misuse, Reporting},
-    folder::{self, Folder},
-    job, log, notes,
+    folder, job, log, notes,
     results::Results,
     signals::Signals,
     sweep::FieldOnDevice,
@@ -18,7 +17,7 @@ use crate::{
 };
 use anyhow::Result;
 use burntrace_case::{console::Interrupts, run};
-use measure::Residuals;
+use measure::{Data, Residuals};
 use parameter::Parameter;
 use std::path::PathBuf;
 
@@ -44,7 +43,7 @@ pub fn execute(args: &FitArgs) -> Result<()> {
         ));
     }
     let results = Results::open(&tracing.folder)?;
-    let written = output::write(args, &parameters, &found, &results)?;
+    let written = output::write(args, (&parameters, &found), tracing.data.as_ref(), &results)?;
     let text = || output::text(args, (&parameters, &found), &results) + &lines_of(&written);
     args.output.print(|| output::json(args, (&parameters, &found), &written), text)
 }
@@ -61,6 +60,8 @@ struct Tracing {
     /// The folder of the run.
     folder: PathBuf,
     held: Option<FieldOnDevice>,
+    /// Read for the first run, whose units they are in.
+    data: Option<Data>,
     terminal: Terminal,
 }
 
@@ -88,6 +89,7 @@ impl Tracing {
             keys: parameters.to_vec(),
             folder: args.out.join("run"),
             held: None,
+            data: None,
             terminal: Terminal::new(args.output.quiet).without_progress(),
         })
     }
@@ -121,6 +123,11 @@ impl Tracing {
             return Err(stopped.into());
         }
         self.terminal.quiet = true;
-        measure::residuals(args, &Results::open(&Folder::at(&self.folder).root)?)
+        let results = Results::open(&self.folder)?;
+        let data = match self.data.take() {
+            Some(data) => data,
+            None => Data::read(args, &results)?,
+        };
+        self.data.insert(data).residuals(args, &results)
     }
 }

@@ -1,6 +1,7 @@
 //! What a fit prints and writes.
 
 use super::{
+    measure::Data,
     parameter::Parameter,
     search::{Found, Trial},
 };
@@ -12,7 +13,7 @@ use crate::{
     gates::columns,
     notes,
     results::Results,
-    skill,
+    skill::Drifter,
 };
 use anyhow::Result;
 use burntrace::io;
@@ -107,15 +108,15 @@ pub fn json(
 /// Writes tables and pictures.
 pub fn write(
     args: &FitArgs,
-    parameters: &[Parameter],
-    found: &Found,
+    (parameters, found): (&[Parameter], &Found),
+    data: Option<&Data>,
     results: &Results,
 ) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     let fitted = json(args, (parameters, found), &[]);
     let mut files =
         vec![("fit.json", format!("{fitted:#}\n")), ("runs.csv", runs(parameters, &found.trials))];
-    if args.measure == Measure::Tracks {
+    if matches!(data, Some(Data::Tracks(_))) {
         files.push(("residuals.csv", residuals(found)));
     }
     for (name, text) in files {
@@ -128,8 +129,8 @@ pub fn write(
         "search",
         &picture::curves(&progress(args, found, results), &Style::default()).map_err(Misuse::of)?,
     )?;
-    if args.measure == Measure::Tracks {
-        let both = both(args, results)?;
+    if let Some(Data::Tracks(drifters)) = data {
+        let both = both(drifters, results)?;
         let title = Some("Observed and fitted tracks".into());
         let style = Style { color_by: Some("tracks".into()), title, ..Style::default() };
         let view = crate::pictures::view(results);
@@ -182,8 +183,7 @@ fn progress(args: &FitArgs, found: &Found, results: &Results) -> Curves {
 }
 
 /// Observed and computed tracks, as categories.
-fn both(args: &FitArgs, results: &Results) -> Result<Trajectories> {
-    let drifters = skill::drifters((&args.data, &args.id), results)?;
+fn both(drifters: &[Drifter], results: &Results) -> Result<Trajectories> {
     let mut computed = results.sample(drifters.len(), None)?.trajectories;
     let (columns, saves) = (computed.particles.len(), computed.times.len());
     let rows = drifters.iter().map(|of| of.time.len()).max().unwrap_or(0).max(saves);
@@ -202,7 +202,7 @@ fn both(args: &FitArgs, results: &Results) -> Result<Trajectories> {
             both.joined.push(is_there && computed.joined[index]);
             both.active.push(is_there && computed.active[index]);
         }
-        for drifter in &drifters {
+        for drifter in drifters {
             let position = drifter.position.get(row).copied();
             both.position.push(position.unwrap_or([f64::NAN; 3]));
             both.joined.push(position.is_some() && row > 0);

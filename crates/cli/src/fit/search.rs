@@ -104,8 +104,10 @@ pub fn search(
         }
     }
     let trials = problem.state.borrow().1.clone();
-    let errors = errors(&problem, &best)?;
+    let derivatives = derivatives(&problem, &best)?;
+    // The last run, which stays, is that of the values.
     let residuals = problem.residuals(&best)?;
+    let errors = standard_errors(&derivatives, &residuals);
     let values = parameters.iter().zip(&best).map(|(of, part)| of.at(*part)).collect();
     Ok(Found { values, errors, residuals, trials, has_converged })
 }
@@ -156,25 +158,23 @@ impl CostFunction for &Problem<'_, '_> {
     }
 }
 
-/// Standard errors from the derivatives of the residuals, whose groups are independent of each other. Residuals of a known variance have the same
-/// error in all of a group, which is the least that they can tell; else three or more groups tell how dependent the residuals of
-/// a group are (K.-Y. Liang and S. L. Zeger, 1986), and residuals of fewer are taken as independent.
-fn errors(problem: &Problem, best: &[f64]) -> Result<Vec<f64>> {
-    let at_best = problem.residuals(best)?;
-    let mut derivatives: Vec<Vec<f64>> = Vec::new();
-    for i in 0..best.len() {
+/// The derivative of each residual by each parameter, by central differences, one-sided at a bound.
+fn derivatives(problem: &Problem, best: &[f64]) -> Result<Vec<Vec<f64>>> {
+    let derivative = |i: usize| -> Result<Vec<f64>> {
         let [mut low, mut high] = [best.to_vec(), best.to_vec()];
         low[i] = (best[i] - STEP).max(0.0);
         high[i] = (best[i] + STEP).min(1.0);
         let width = problem.parameters[i].at(high[i]) - problem.parameters[i].at(low[i]);
         let [low, high] = [problem.residuals(&low)?, problem.residuals(&high)?];
         let both = high.groups.iter().flatten().zip(low.groups.iter().flatten());
-        derivatives.push(both.map(|(b, a)| (b - a) / width).collect());
-    }
-    Ok(standard_errors(&derivatives, &at_best))
+        Ok(both.map(|(b, a)| (b - a) / width).collect())
+    };
+    (0..best.len()).map(derivative).collect()
 }
 
-/// Standard errors from the derivative of each residual by each parameter.
+/// Standard errors from the derivatives of the residuals, whose groups are independent of each other. Residuals of a known variance have the same
+/// error in all of a group, which is the least that they can tell; else three or more groups tell how dependent the residuals of
+/// a group are (K.-Y. Liang and S. L. Zeger, 1986), and residuals of fewer are taken as independent.
 fn standard_errors(derivatives: &[Vec<f64>], residuals: &Residuals) -> Vec<f64> {
     let count = derivatives.len();
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -228,10 +228,6 @@ fn drawable(
 
 /// An axis of positions.
 fn axis(results: &Results, d: usize, range: [f64; 2]) -> Axis {
-    let units = results.tracks.units();
-    let [name, unit] = match units.axes() {
-        Some(axes) => axes[d].clone(),
-        None => [AXES[d].into(), units.length],
-    };
+    let [name, unit] = results.tracks.units().axis_names()[d].clone();
     Axis { name, unit, range }
 }

@@ -1,5 +1,6 @@
 //! A run in its folder.
 
+use super::walls::Walls;
 use crate::{
     devices,
     file::{self, Case, DeviceNames, GivenTime, Misuse, Units},
@@ -11,13 +12,17 @@ use anyhow::Result;
 use burntrace::{
     device::OpenDevice,
     io,
-    mesh::Bounds,
+    mesh::{Bounds, Mesh},
     trajectories::{self, STATUS, SampledTrajectories},
 };
 use burntrace_case::console::Silent;
 use burntrace_plot::{Attribute, Land, Raster, Trajectories};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::{
+    cell::OnceCell,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Maximum number of saves in a picture. Longer runs are sampled evenly.
 pub const MAX_SAVES: usize = 500;
@@ -44,6 +49,9 @@ pub struct Results {
     pub land: Option<Land>,
     /// Whether the run or its case gives the domain; if not, it is the bounding box of all positions.
     pub knows_domain: bool,
+    /// Read when they are needed first.
+    pub(super) mesh: OnceCell<Result<Option<Arc<Mesh>>, String>>,
+    pub(super) walls: OnceCell<Walls>,
 }
 
 impl Results {
@@ -73,7 +81,19 @@ impl Results {
                 root.display()
             ));
         }
-        Ok(Results { folder, tracks, case, case_problem, summary, domain, land, knows_domain })
+        let (mesh, walls) = (OnceCell::new(), OnceCell::new());
+        Ok(Results {
+            folder,
+            tracks,
+            case,
+            case_problem,
+            summary,
+            domain,
+            land,
+            knows_domain,
+            mesh,
+            walls,
+        })
     }
 
     /// Radius of the sphere whose longitudes and latitudes positions are.
@@ -237,13 +257,6 @@ impl Results {
             true => [0.0; 3],
             false => self.domain[0].map(|low| if low.is_finite() { low } else { 0.0 }),
         }
-    }
-
-    /// Names and units of the axes.
-    pub fn axis_names(&self) -> [[String; 2]; 3] {
-        let units = self.tracks.units();
-        let of = |name: &str| [name.into(), units.length.clone()];
-        units.axes().unwrap_or_else(|| ["x", "y", "z"].map(of))
     }
 
     /// A time on a command line after which something is looked for, such as `6 h`, in units of the run.

@@ -9,7 +9,7 @@ use crate::{
 use anyhow::Result;
 use burntrace::{Allowed, MeshSource, io, mesh::Mesh};
 use burntrace_plot::{Surface, Trajectories};
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, sync::Arc};
 
 /// Maximum number of cells of a mesh whose walls are drawn.
 const MAX_CELLS: usize = 1_000_000;
@@ -18,69 +18,98 @@ const SIDES: usize = 64;
 
 type Triangle = [[f64; 3]; 3];
 
-/// Adds the bodies of the case and the walls of its mesh to trajectories. What cannot be drawn is said in a
-/// note.
+/// What surrounds the particles of a run.
+#[derive(Default)]
+pub struct Walls {
+    surfaces: Vec<Surface>,
+    /// Lines of the boundary of a flat mesh.
+    outline: Vec<[[f64; 3]; 2]>,
+}
+
+/// Adds the bodies of the case and the walls of its mesh to trajectories. What cannot be drawn is said in a note, once.
 pub fn add(results: &Results, trajectories: &mut Trajectories) {
-    let Some(case) = &results.case else { return };
-    for (number, obstacle) in case.obstacle.iter().enumerate() {
-        match body(obstacle, results) {
-            Ok(triangles) => {
-                let is_wall = obstacle.allowed == Allowed::Inside;
-                trajectories.surfaces.push(Surface { triangles, is_wall });
-            }
-            Err(error) => {
-                notes::note(format!("obstacle {} is not drawn: {error:#}", number + 1));
+    let walls = results.walls.get_or_init(|| Walls::of(results));
+    trajectories.surfaces.extend_from_slice(&walls.surfaces);
+    trajectories.outline.extend_from_slice(&walls.outline);
+}
+
+impl Walls {
+    fn of(results: &Results) -> Walls {
+        let mut walls = Walls::default();
+        let bodies = results.case.iter().flat_map(|case| &case.obstacle);
+        for (number, obstacle) in bodies.enumerate() {
+            match body(obstacle, results) {
+                Ok(triangles) => {
+                    let is_wall = obstacle.allowed == Allowed::Inside;
+                    walls.surfaces.push(Surface { triangles, is_wall });
+                }
+                Err(error) => {
+                    notes::note(format!("obstacle {} is not drawn: {error:#}", number + 1));
+                }
             }
         }
+        match results.mesh() {
+            Ok(Some(mesh)) => walls.add_mesh(&mesh, results.domain),
+            Ok(None) => {}
+            Err(error) => notes::note(format!("the walls of the mesh are not drawn: {error:#}")),
+        }
+        walls
     }
-    match mesh(case) {
-        Ok(Some(mesh)) => add_walls(&mesh, results.domain, trajectories),
-        Ok(None) => {}
-        Err(error) => notes::note(format!("the walls of the mesh are not drawn: {error:#}")),
+
+    /// Adds the boundary of a mesh, without its parts on the faces of the domain: surfaces in 3D, lines in 2D.
+    fn add_mesh(&mut self, mesh: &Mesh, [low, high]: [[f64; 3]; 2]) {
+        let points: Vec<[f64; 3]> = mesh.points().collect();
+        let slack = (0..3).map(|d| high[d] - low[d]).fold(0.0, f64::max) * 1e-6;
+        let is_on_face = |corners: &[[f64; 3]]| {
+            (0..3).any(|d| {
+                let at = |face: f64| corners.iter().all(|corner| (corner[d] - face).abs() <= slack);
+                high[d] > low[d] && (at(low[d]) || at(high[d]))
+            })
+        };
+        let mut triangles = Vec::new();
+        for cell in 0..mesh.cells().len() {
+            let (nodes, kind) = (mesh.cells().nodes(cell), mesh.cells().kinds[cell]);
+            let faces = kind.table().faces.iter().zip(mesh.neighbours(cell));
+            for (face, _) in faces.filter(|(_, neighbour)| **neighbour < 0) {
+                let corners: Vec<[f64; 3]> =
+                    face.iter().map(|corner| points[nodes[*corner] as usize]).collect();
+                match corners[..] {
+                    _ if is_on_face(&corners) => {}
+                    [from, to] => self.outline.push([from, to]),
+                    [first, ref others @ ..] => {
+                        triangles.extend(others.windows(2).map(|pair| [first, pair[0], pair[1]]));
+                    }
+                    [] => {}
+                }
+            }
+        }
+        if !triangles.is_empty() {
+            self.surfaces.push(Surface { triangles, is_wall: true });
+        }
     }
 }
 
-/// The mesh of a case. `None` if the field is not on a mesh.
-pub fn mesh(case: &Case) -> Result<Option<Mesh>> {
+impl Results {
+    /// The mesh of the case, which is read from its files once. `None` if the field is not on a mesh.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or has too many cells.
+    pub fn mesh(&self) -> Result<Option<Arc<Mesh>>> {
+        let read = || self.case.as_ref().map_or(Ok(None), read_mesh);
+        let mesh = self.mesh.get_or_init(|| read().map_err(|error| format!("{error:#}")));
+        mesh.clone().map_err(anyhow::Error::msg)
+    }
+}
+
+fn read_mesh(case: &Case) -> Result<Option<Arc<Mesh>>> {
     // The case of a run has absolute paths.
     let Some(series) = job::mesh(case)? else { return Ok(None) };
     let cells = series.cells();
     if cells.len() > MAX_CELLS {
         anyhow::bail!("it has {} cells, more than {}", count(cells.len()), count(MAX_CELLS));
     }
-    Ok(Some(Mesh::new(series.points(), cells.clone())?))
-}
-
-/// Adds the boundary of a mesh, without its parts on the faces of the domain: surfaces in 3D, lines in 2D.
-fn add_walls(mesh: &Mesh, [low, high]: [[f64; 3]; 2], trajectories: &mut Trajectories) {
-    let points: Vec<[f64; 3]> = mesh.points().collect();
-    let slack = (0..3).map(|d| high[d] - low[d]).fold(0.0, f64::max) * 1e-6;
-    let is_on_face = |corners: &[[f64; 3]]| {
-        (0..3).any(|d| {
-            let at = |face: f64| corners.iter().all(|corner| (corner[d] - face).abs() <= slack);
-            high[d] > low[d] && (at(low[d]) || at(high[d]))
-        })
-    };
-    let mut triangles = Vec::new();
-    for cell in 0..mesh.cells().len() {
-        let (nodes, kind) = (mesh.cells().nodes(cell), mesh.cells().kinds[cell]);
-        let faces = kind.table().faces.iter().zip(mesh.neighbours(cell));
-        for (face, _) in faces.filter(|(_, neighbour)| **neighbour < 0) {
-            let corners: Vec<[f64; 3]> =
-                face.iter().map(|corner| points[nodes[*corner] as usize]).collect();
-            match corners[..] {
-                _ if is_on_face(&corners) => {}
-                [from, to] => trajectories.outline.push([from, to]),
-                [first, ref others @ ..] => {
-                    triangles.extend(others.windows(2).map(|pair| [first, pair[0], pair[1]]));
-                }
-                [] => {}
-            }
-        }
-    }
-    if !triangles.is_empty() {
-        trajectories.surfaces.push(Surface { triangles, is_wall: true });
-    }
+    Ok(Some(Arc::new(Mesh::new(series.points(), cells.clone())?)))
 }
 
 /// The surface of a body, in triangles counterclockwise from outside. Unbounded bodies end at the domain.

@@ -264,12 +264,8 @@ impl<'a> Prepared<'a> {
             && !tracer.save.flow_map_gradient
             && stepper.sorts(schedule.span.steps);
         let sorts_steps = sorts && stepper.takes_steps_alone();
-        let max_steps = match (self.adjoint, stepper::max_steps(self.all, &device)) {
-            (Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }), _) => steps,
-            // Launches of one step need the order more than longer ones.
-            (_, steps) if sorts_steps => steps.min(run::STEPS_BETWEEN_SORTS),
-            (_, steps) => steps,
-        };
+        let most = stepper::max_steps(self.all, &device);
+        let max_steps = steps_of_launch(self.adjoint, most, sorts_steps);
         let mut run = Run {
             tracer,
             segments: schedule.chunks(max_steps),
@@ -312,6 +308,16 @@ impl<'a> Prepared<'a> {
         drop(starting);
         run.all_segments(sink, observer)?;
         run.finish(sink)
+    }
+}
+
+/// Maximum number of steps of a launch, of which a device takes at most some.
+fn steps_of_launch(adjoint: Option<Adjoint>, most: usize, sorts_steps: bool) -> usize {
+    match adjoint {
+        Some(Adjoint::Fused { every: steps } | Adjoint::Segments { steps }) => steps,
+        // Launches of one step need the order more than longer ones.
+        _ if sorts_steps => most.min(run::STEPS_BETWEEN_SORTS),
+        _ => most,
     }
 }
 

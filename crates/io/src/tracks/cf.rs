@@ -130,6 +130,12 @@ impl Units {
         self.radius.map(|_| axes())
     }
 
+    /// Names and units of the axes for people.
+    pub fn axis_names(&self) -> [[String; 2]; 3] {
+        let plain = |name: &str| [name.into(), self.length.clone()];
+        self.axes().unwrap_or_else(|| ["x", "y", "z"].map(plain))
+    }
+
     /// The names of the components of vectors, by which xarray selects them.
     pub(super) fn components(&self) -> [&'static str; 3] {
         if self.radius.is_some() { ["lon", "lat", "z"] } else { ["x", "y", "z"] }
