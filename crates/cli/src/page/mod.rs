@@ -1,14 +1,13 @@
 //! The interactive web page of a run.
 
 mod density;
-mod sources;
 
 use crate::{
     file::Misuse,
     folder,
     format::count,
     job, notes, report,
-    results::{MAX_SAVES, Results, walls},
+    results::{MAX_SAVES, Results, sources, walls},
 };
 use anyhow::Result;
 use burntrace::{

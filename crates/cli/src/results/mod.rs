@@ -1,6 +1,7 @@
 //! Runs, for the commands that process them.
 
 mod run_results;
+pub mod sources;
 mod statistics;
 pub mod walls;
 

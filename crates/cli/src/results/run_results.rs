@@ -1,6 +1,6 @@
 //! A run in its folder.
 
-use super::walls::Walls;
+use super::{sources, walls::Walls};
 use crate::{
     devices,
     file::{self, Case, DeviceNames, GivenTime, Misuse, Units},
@@ -16,7 +16,7 @@ use burntrace::{
     trajectories::{self, STATUS, SampledTrajectories},
 };
 use burntrace_case::console::Silent;
-use burntrace_plot::{Attribute, Land, Raster, Trajectories};
+use burntrace_plot::{Attribute, Land, Raster, Trajectories, page::Sources};
 use serde_json::Value;
 use std::{
     cell::OnceCell,
@@ -209,24 +209,20 @@ impl Results {
         trajectories.radius = self.radius();
     }
 
-    /// Where particles come from, of a run with seeds and sources.
+    /// Where particles come from, of a run with several blocks of seeds and sources.
     fn sources(&self, trajectories: &Trajectories) -> Result<Attribute> {
-        let groups = self.groups();
-        if groups.is_empty() {
-            return Err(Misuse::error(format!(
-                "the particles of {} come from one source; choose another --color",
-                self.folder.root.display()
-            )));
-        }
-        let group = |slot: &u32| {
-            let of = groups.iter().position(|group| group.slots.contains(&(*slot as usize)));
-            of.map_or(f32::NAN, |index| index as f32)
-        };
-        let row: Vec<f32> = trajectories.particles.iter().map(group).collect();
+        let Sources { names, codes } = sources::of_particles(self, &trajectories.particles)
+            .ok_or_else(|| {
+                Misuse::error(format!(
+                    "the particles of {} come from one source, or its case does not tell them apart; choose another --color",
+                    self.folder.root.display()
+                ))
+            })?;
+        let row: Vec<f32> = codes.into_iter().map(f32::from).collect();
         Ok(Attribute {
             name: SOURCE.into(),
             values: row.repeat(trajectories.times.len()),
-            categories: groups.iter().map(|group| group.name.clone()).collect(),
+            categories: names,
             ..Attribute::default()
         })
     }

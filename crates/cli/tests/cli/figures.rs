@@ -86,7 +86,10 @@ fn ends_and_statuses_are_told_apart() {
     assert!(!tracks.contains("No status"), "{tracks:.900}");
     rendered(of_source.path(), &["out", "--svg", "--color", "source"]);
     let tracks = read(of_source.path(), "out/pictures/tracks.svg");
-    assert!(tracks.contains(">seeds<") && tracks.contains(">sources<"), "{tracks:.900}");
+    assert!(
+        tracks.contains(">Seeds 1 (list)<") && tracks.contains(">Source 1 (points)<"),
+        "{tracks:.900}"
+    );
     let refused = |args: &[&str], parts: &[&str]| {
         assert_refused(&burntrace(path, &[&["render", "out"], args].concat()), 2, parts);
     };

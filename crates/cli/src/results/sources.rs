@@ -1,6 +1,7 @@
-//! The sources of the particles on a page: blocks of seeds, and sources.
+//! The sources of particles in pictures and on pages: blocks of seeds, and sources.
 
-use crate::{notes, results::Results};
+use super::run_results::Results;
+use crate::notes;
 use burntrace_plot::page::Sources;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,7 +17,7 @@ pub fn of_particles(results: &Results, particles: &[u32]) -> Option<Sources> {
     let slots = results.tracks.num_particles();
     if given != slots {
         notes::note(format!(
-            "particles cannot be selected by their source on the page: the seeds and sources of the case have {given} \
+            "particles cannot be told apart by their source: the seeds and sources of the case have {given} \
              slots, and the tracks have {slots}"
         ));
         return None;
