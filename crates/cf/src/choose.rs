@@ -119,12 +119,8 @@ pub(crate) fn usual(variables: &[&Variable]) -> Option<Vec<String>> {
 }
 
 /// The note on a velocity of two components in layers.
-pub(crate) fn without_vertical(store: &dyn Store) -> String {
-    let omega = match store.find("omega") {
-        Some(_) => "; `omega`, through levels that move, is not used",
-        None => "",
-    };
-    format!("it has no vertical velocity, and w = 0{omega}")
+pub(crate) fn without_vertical() -> String {
+    "it has no vertical velocity, and w = 0".into()
 }
 
 /// The error of a missing or ambiguous variable, which lists those of the file.

@@ -24,6 +24,7 @@ mod open;
 mod packing;
 mod part;
 mod projection;
+mod rest;
 mod store;
 mod strided;
 #[cfg(test)]

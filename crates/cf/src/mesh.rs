@@ -6,6 +6,7 @@ use crate::fingerprint::Recorder;
 pub(crate) use crate::gather::{Gather, Weights, decode, found};
 use crate::grid::{CfFrame, Request};
 use crate::model::MeshRequest;
+use crate::rest::{AtPoints, Rest, Upward};
 use crate::store::{Store, Variable};
 use crate::time::{TimeAxis, times};
 use crate::unstructured::is_unstructured;
@@ -60,7 +61,7 @@ pub const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct CfMesh {
     /// x, y and z in metres, or longitude, continuous within each cell, and latitude in degrees and z in metres; z is
-    /// upward.
+    /// upward, and that of the sea at rest where levels follow the bottom.
     pub points: Vec<[f64; 3]>,
     /// Shape of the cells.
     pub shape: CellShape,
@@ -88,6 +89,8 @@ pub struct CfMesh {
     /// Cosine and sine of the angle from east to the direction of `u`, of each value; `None` if the components are
     /// those of the mesh.
     pub(crate) turn: Option<Vec<[f64; 2]>>,
+    /// How vertical velocities become those in the sea at rest, if they are of a sea whose levels move, or through levels.
+    pub(crate) rest: Option<Box<Rest>>,
     pub(crate) units: UnitCheck,
 }
 
@@ -176,20 +179,45 @@ impl CfMesh {
         self.global = self.global.map(|west| west + degrees);
     }
 
+    /// The mesh, whose vertical velocities become those in the sea at rest, if it is known there.
+    pub(crate) fn with_rest(mut self, upward: Upward, sea: Option<AtPoints>) -> CfMesh {
+        self.rest = sea.map(|sea| Box::new(Rest::of(&self, upward, sea)));
+        self
+    }
+
+    /// Whether vertical velocities need the rate at which the surface rises.
+    pub fn needs_rise(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.needs_rise())
+    }
+
+    /// The height of the surface at one time of a file, in metres, at places of which [`read`](CfMesh::read) needs the rates; empty
+    /// if it needs none.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](CfMesh::read).
+    pub fn elevation(&self, store: &dyn Store, time: usize) -> Result<Vec<f64>> {
+        self.rest.as_ref().map_or(Ok(Vec::new()), |rest| rest.elevation(store, time))
+    }
+
     /// Reads the values of one time of a file that has the variables of the mesh. Values that are missing at the first time
-    /// are 0, and others NaN; all are 0 if cells of it are dry at times.
+    /// are 0, and others NaN; all are 0 if cells of it are dry at times. `rise` is the rate at which the surface rises, in m/s, where
+    /// [`elevation`](CfMesh::elevation) has heights; 0 if it is empty.
     ///
     /// # Errors
     ///
     /// If the file lacks a variable or has it in another shape, the time does not exist, or the data cannot be read.
-    pub fn read(&self, store: &dyn Store, time: usize) -> Result<CfFrame> {
+    pub fn read(&self, store: &dyn Store, time: usize, rise: &[f64]) -> Result<CfFrame> {
         let read = |part: &Gather| part.read(store, time, self.dries);
         let parts = self.velocity.iter().map(|part| part.as_ref().map(read).transpose());
         let parts: Vec<Option<Values>> = parts.collect::<Result<_>>()?;
-        let velocity = match parts.iter().all(Option::is_none) {
+        let mut velocity = match parts.iter().all(Option::is_none) {
             true => Values::F32(Vec::new()),
             false => triples(&parts, self.values(), self.turn.as_deref()),
         };
+        if let Some(rest) = self.rest.as_ref().filter(|_| !velocity.is_empty()) {
+            rest.apply(&mut velocity, &rest.elevation(store, time)?, rise);
+        }
         Ok(CfFrame {
             velocity,
             missing: None,

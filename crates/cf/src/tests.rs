@@ -14,6 +14,7 @@ mod axes;
 mod damaged;
 mod degrees;
 mod model;
+mod rest;
 pub(crate) mod unstructured;
 
 const NODES: [usize; 3] = [5, 4, 3];

@@ -54,6 +54,14 @@ impl Values {
         }
     }
 
+    /// Replaces one value, rounded to their precision.
+    pub(crate) fn set(&mut self, index: usize, value: f64) {
+        match self {
+            Values::F32(values) => values[index] = value as f32,
+            Values::F64(values) => values[index] = value,
+        }
+    }
+
     /// Replaces each value by a function of it, computed in double precision.
     pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Values {
         match self {

@@ -140,8 +140,9 @@ fn of_table(mut table: Table, date: DateReader) -> Result<(Case, bool, bool), Ke
 /// Sets the interpolation of the grid of an ocean model, by the keys that only such fields have.
 fn default_to_mesh(table: &mut Table) {
     for (_, field) in fields(table) {
-        let is_of_model =
-            ["staggering", "convention", "corners"].iter().any(|key| field.contains_key(*key));
+        let is_of_model = ["staggering", "convention", "corners", "follow_levels"]
+            .iter()
+            .any(|key| field.contains_key(*key));
         if is_of_model {
             field.entry("interpolation").or_insert_with(|| "mesh".into());
         }

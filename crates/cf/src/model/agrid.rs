@@ -56,25 +56,38 @@ pub(super) fn mesh(
         }
     };
     let every = node_index(&built, &grid, &[]);
+    // Of variables without levels, such as the depth.
+    let gather_plane = |dims: &Dims, quantity| {
+        let index = built.nodes.iter().map(|[_, node]| *node).collect();
+        let of = [Span::one(0), grid.of[1], grid.of[2]];
+        dims.gather(quantity, of, Weights::One { index, sign: 1.0 })
+    };
     let mut other = |name: &String, quantity| {
         let dims = other_variable(files.own, u, (name, quantity), units)?;
-        Ok(gather(&dims, quantity, &every))
+        match dims.size()[0] == u.size()[0] {
+            true => Ok(gather(&dims, quantity, &every)),
+            false => Ok(gather_plane(&dims, quantity)),
+        }
     };
     let variables = &request.variables;
     let diffusivity = variables.diffusivity.as_ref();
     let diffusivity = diffusivity.map(|name| other(name, Some(Quantity::Diffusivity)));
     let mut diffusivity = diffusivity.transpose()?;
     let arrays = variables.arrays.iter().map(|name| other(name, None)).collect::<Result<_>>()?;
-    for part in w.iter_mut().chain(&mut diffusivity) {
+    let of_surface = |dims: &Dims| gather_plane(dims, Some(Quantity::Length));
+    let mut sea = grid.sea(velocity, &built, of_surface, (files.own, units))?;
+    let elevation = sea.iter_mut().flat_map(|sea| &mut sea.elevation);
+    for part in w.iter_mut().chain(&mut diffusivity).chain(elevation) {
         part.close_missing(files.own, units)?;
     }
-    Ok(CfMesh {
+    let mesh = CfMesh {
         diffusivity,
         arrays,
         velocity: [Some(of_u), Some(of_v), w],
         turn: turned,
         ..grid.mesh(built, MeshPlacement::Points)
-    })
+    };
+    Ok(mesh.with_rest(velocity.upward, sea))
 }
 
 /// The positions of all points, and the grid of those that are read.
@@ -121,6 +134,9 @@ fn nodes(
     let span = cropped_levels(&levels, request.crop, files.own)?;
     grid.of[0] = span;
     if levels.follow_bottom() {
+        let is_there =
+            |of: &Dims| of.horizontal() == u.horizontal() && same_times(files.own, u, of).is_ok();
+        grid.elevation = levels::elevation(files, coordinate, is_there, units)?;
         let depths = levels::depths(files, coordinate, units)?;
         grid.depths = depths.at([rows, columns], [row_span, column_span])?;
     }
@@ -186,7 +202,7 @@ fn is_same(a: &Dims, b: &Dims) -> bool {
     a.horizontal() == b.horizontal() && a.size() == b.size() && a.level_name() == b.level_name()
 }
 
-/// The dimensions of another variable at the points of the velocity.
+/// The dimensions of another variable at the points of the velocity, at all levels or without any.
 fn other_variable(
     store: &dyn Store,
     u: &Dims,
@@ -198,7 +214,12 @@ fn other_variable(
         units.unit(store, variable, quantity)?;
     }
     let dims = Dims::of(store, variable)?;
-    same_points(store, u, &dims)?;
+    let is_plane = dims.size()[0] == 1 && dims.horizontal() == u.horizontal();
+    if is_plane && quantity.is_none() {
+        same_times(store, u, &dims)?
+    } else {
+        same_points(store, u, &dims)?
+    }
     Ok(dims)
 }
 

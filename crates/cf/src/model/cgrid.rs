@@ -121,8 +121,18 @@ pub(super) fn mesh(
         Ok(of)
     });
     let diffusivity = diffusivity.transpose()?;
+    let of_surface = |dims: &Dims| {
+        let of = [Span::one(0), faces.cells[1], faces.cells[2]];
+        dims.gather(Some(Quantity::Length), of, through.around(&built, Some(1)))
+    };
+    let mut sea = grid.sea(velocity, &built, of_surface, (files.own, units))?;
+    for part in sea.iter_mut().flat_map(|sea| &mut sea.elevation) {
+        part.close_missing(files.own, units)?;
+    }
+    let upward = velocity.upward;
     let velocity = [Some(of_u), Some(of_v), w];
-    Ok(CfMesh { velocity, diffusivity, arrays, ..grid.mesh(built, MeshPlacement::Faces) })
+    let mesh = CfMesh { velocity, diffusivity, arrays, ..grid.mesh(built, MeshPlacement::Faces) };
+    Ok(mesh.with_rest(upward, sea))
 }
 
 /// The variables in the cells, such as temperatures, as means at the corners.
@@ -307,6 +317,10 @@ impl Faces {
         let whole = edges.len();
         let levels = edges.part(layers.edges());
         if levels.follow_bottom() {
+            let is_there = |of: &Dims| {
+                is_in_cells(of, [u, &velocity.v]) && same_times(files.own, u, of).is_ok()
+            };
+            grid.elevation = levels::elevation(files, coordinate, is_there, units)?;
             let depths = levels::depths(files, coordinate, units)?;
             let first = [1, 2].map(|d| self.cells[d].start);
             grid.depths =

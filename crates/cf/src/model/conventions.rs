@@ -7,7 +7,8 @@ use crate::choose::{choice, velocity, without_vertical};
 use crate::directions::{DOWNWARD, points};
 use crate::layout::time_of;
 use crate::mesh::{CfMesh, found};
-use crate::store::Store;
+use crate::rest::{OMEGA, Upward, is_omega};
+use crate::store::{Store, Variable};
 use crate::time::TimeAxis;
 use crate::units::Quantity;
 use crate::{Error, Result};
@@ -17,6 +18,8 @@ pub(super) struct Velocity {
     pub u: Dims,
     pub v: Dims,
     pub w: Option<Dims>,
+    /// What `w` is.
+    pub upward: Upward,
     pub time: Option<TimeAxis>,
 }
 
@@ -55,7 +58,7 @@ pub(super) fn mesh(files: &Files, request: &MeshRequest) -> Result<CfMesh> {
 impl Velocity {
     fn of(store: &dyn Store, request: &MeshRequest, units: &mut UnitCheck) -> Result<Velocity> {
         let names = match request.variables.velocity.as_slice() {
-            [] => velocity(store)?,
+            [] => with_omega(store, velocity(store)?),
             names => names.to_vec(),
         };
         let [u, v, w @ ..] = names.as_slice() else {
@@ -66,7 +69,6 @@ impl Velocity {
         };
         let mut part = |name: &String| {
             let variable = found(store, name)?;
-            refuse_omega(store, variable)?;
             units.unit(store, variable, Quantity::Speed)?;
             if points(variable, DOWNWARD) {
                 units.convert(format!("`{name}` is downward: w = -{name}"));
@@ -75,8 +77,21 @@ impl Velocity {
         };
         let (u, v) = (part(u)?, part(v)?);
         let w = w.first().map(part).transpose()?;
-        if w.is_none() && u.size()[0] > 1 {
-            units.notes.push(without_vertical(store));
+        let upward = match &w {
+            Some(w) if is_omega(&w.variable) => Upward::ThroughLevels,
+            None if request.follow_levels => Upward::ThroughLevels,
+            _ => Upward::Velocity,
+        };
+        if let (Some(w), true) = (&w, request.follow_levels) {
+            return Err(Error::variable(
+                store.path(),
+                &w.variable.name,
+                "it is a vertical velocity, and `follow_levels` is for files without one; omit it, or name two variables, as in \
+                 `velocity = [\"u\", \"v\"]`",
+            ));
+        }
+        if w.is_none() && u.size()[0] > 1 && !request.follow_levels {
+            units.notes.push(without_vertical());
         }
         let (_, layout) = time_of(store, &u.variable);
         for other in [Some(&v), w.as_ref()].into_iter().flatten() {
@@ -90,7 +105,23 @@ impl Velocity {
             }
         }
         let time = TimeAxis::read(store, &u.variable, &layout, units)?;
-        Ok(Velocity { u, v, w, time })
+        Ok(Velocity { u, v, w, upward, time })
+    }
+
+    /// Refuses what is for levels that follow the bottom.
+    pub fn check_without_levels(&self, store: &dyn Store) -> Result<()> {
+        let Upward::ThroughLevels = self.upward else { return Ok(()) };
+        let (name, what) = match &self.w {
+            Some(w) => {
+                (&w.variable.name, "it is the velocity through levels that follow the bottom")
+            }
+            None => (&self.u.variable.name, "`follow_levels` is for levels that follow the bottom"),
+        };
+        let reason = format!(
+            "{what}, and the levels of its grid do not; name the variable of the velocity upward (`w`), or two variables, \
+             with which w = 0"
+        );
+        Err(Error::variable(store.path(), name, reason))
     }
 
     fn is_staggered(&self, files: Files, convention: Option<Convention>) -> bool {
@@ -103,19 +134,31 @@ impl Velocity {
     }
 }
 
-/// Refuses a velocity relative to levels that move.
-fn refuse_omega(store: &dyn Store, variable: &crate::Variable) -> Result<()> {
-    let standard = variable.text("standard_name").unwrap_or_default();
-    let is_omega = variable.name == "omega" || standard.contains("sigma_coordinate_velocity");
-    match is_omega {
-        false => Ok(()),
-        true => Err(Error::variable(
-            store.path(),
-            &variable.name,
-            "it is the velocity through levels that follow the bottom, not the velocity upward; name the variable of \
-             the latter (`w`), or two variables, with which w = 0",
-        )),
+/// The names of a velocity, with that through the levels of a file without a vertical one.
+fn with_omega(store: &dyn Store, mut names: Vec<String>) -> Vec<String> {
+    let speed = |of: &&Variable| {
+        let text = of.text("units").unwrap_or_default();
+        !text.is_empty() && Quantity::Speed.unit(text).is_ok()
+    };
+    let has_levels = |name: &String| {
+        let dims = store.find(name).and_then(|variable| Dims::of(store, variable).ok());
+        dims.is_some_and(|dims| dims.size()[0] > 1)
+    };
+    let follows = |name: &String| {
+        let coordinate = store.find(name).and_then(|variable| {
+            let dims = Dims::of(store, variable).ok()?;
+            crate::layout::coordinate_of(store, variable, dims.levels()?)
+        });
+        coordinate.is_some_and(super::levels::is_of_bottom)
+    };
+    let omega = store.find(OMEGA).filter(speed);
+    if let (2, Some(omega)) = (names.len(), omega)
+        && names.iter().all(has_levels)
+        && names.iter().all(follows)
+    {
+        names.push(omega.name.clone());
     }
+    names
 }
 
 /// The convention that the names in the files tell.

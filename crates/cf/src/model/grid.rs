@@ -1,12 +1,14 @@
 //! The grid of the nodes of a mesh: their positions, levels and cells.
 
-use super::dims::Box3;
+use super::conventions::Velocity;
+use super::dims::{Box3, Dims};
 use super::lattice::{Built, Lattice, is_downward};
 use super::levels::Levels;
 use super::positions::Positions;
 use super::window::{Columns, Turn};
 use crate::axis::UnitCheck;
-use crate::mesh::{COAST, CellShape, CfMesh, MeshPlacement, OPEN, SURFACE};
+use crate::mesh::{COAST, CellShape, CfMesh, Gather, MeshPlacement, OPEN, SURFACE};
+use crate::rest::{AtPoints, Upward};
 use crate::store::Store;
 use crate::{Error, Result};
 
@@ -22,6 +24,8 @@ pub(super) struct Grid {
     pub height: f64,
     /// The depth of the bottom at the nodes, for levels that follow it.
     pub depths: Vec<f64>,
+    /// The height of the surface with which levels move.
+    pub elevation: Option<Dims>,
     /// Whether the lowest layer is known to end at the bottom.
     pub ends_at_bottom: bool,
     /// Number of levels before those that are read.
@@ -40,6 +44,7 @@ impl Grid {
             levels: None,
             height: 0.0,
             depths: Vec::new(),
+            elevation: None,
             ends_at_bottom: false,
             levels_before: 0,
         }
@@ -112,6 +117,43 @@ impl Grid {
         level.saturating_sub(self.levels_before).min(self.of[0].count - 1)
     }
 
+    /// What vertical velocities in the sea at rest need, by how the height of the surface is read at the points; `None` if those of
+    /// the file are such.
+    ///
+    /// # Errors
+    ///
+    /// If a velocity is through levels that do not follow the bottom.
+    pub fn sea(
+        &self,
+        velocity: &Velocity,
+        built: &Built,
+        gather: impl FnOnce(&Dims) -> Gather,
+        (store, units): (&dyn Store, &mut UnitCheck),
+    ) -> Result<Option<AtPoints>> {
+        let levels = self.levels.as_ref().filter(|levels| levels.follow_bottom());
+        let Some(levels) = levels else {
+            return velocity.check_without_levels(store).map(|()| None);
+        };
+        match (velocity.upward, &velocity.w, &self.elevation) {
+            (Upward::Velocity, None, _) | (Upward::Velocity, _, None) => return Ok(None),
+            (upward, w, elevation) => {
+                let elevation = elevation.as_ref().map(|of| of.variable.name.as_str());
+                units.note_rest(elevation, upward, w.is_some());
+            }
+        }
+        let depth = |node: u32| self.depths[node as usize];
+        // The surface that is added is at no level of the file, and does not depend on the depth.
+        let by_depth = |[level, node]: [u32; 2]| match self.is_added(level as usize) {
+            true => 0.0,
+            false => levels.by_depth(level as usize, depth(node)),
+        };
+        Ok(Some(AtPoints {
+            elevation: self.elevation.as_ref().map(gather),
+            depth: built.nodes.iter().map(|[_, node]| depth(*node)).collect(),
+            by_depth: built.nodes.iter().map(|at| by_depth(*at)).collect(),
+        }))
+    }
+
     /// A mesh without variables.
     pub fn mesh(&self, built: Built, placement: MeshPlacement) -> CfMesh {
         let shape = match self.levels {
@@ -133,6 +175,7 @@ impl Grid {
             diffusivity: None,
             arrays: Vec::new(),
             turn: None,
+            rest: None,
             units: UnitCheck::default(),
         }
     }

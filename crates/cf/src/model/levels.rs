@@ -1,6 +1,6 @@
 //! Levels: heights of an axis, or those that follow the bottom.
 //!
-//! Formulas: CF conventions 1.11, appendix D, with a surface at z = 0.
+//! Formulas: CF conventions 1.11, appendix D, with a surface at z = 0: heights are those of the sea at rest.
 
 use super::Files;
 use super::dims::Dims;
@@ -46,6 +46,20 @@ impl Levels {
             Levels::Stretched { critical, s } => {
                 let [s, stretched] = s[level];
                 depth * (critical * s + depth * stretched) / (critical + depth)
+            }
+        }
+    }
+
+    /// The change of the height of a level with the depth of the bottom.
+    pub fn by_depth(&self, level: usize, depth: f64) -> f64 {
+        match self {
+            Levels::Axis(_) => 0.0,
+            Levels::Linear(levels) => levels[level][1],
+            Levels::Stretched { critical, s } => {
+                let [s, stretched] = s[level];
+                let sum = critical + depth;
+                let of = critical * critical * s + depth * (2.0 * critical + depth) * stretched;
+                of / (sum * sum)
             }
         }
     }
@@ -106,11 +120,19 @@ impl Levels {
         };
         let levels = terms.levels(&standard)?;
         units.convert(format!(
-            "`{}` is {standard}: z is computed from the depth of the bottom, with the surface at z = 0 at all times",
+            "`{}` is {standard}: z is computed from the depth of the bottom, with the surface at z = 0, as in the sea at rest",
             variable.name
         ));
         Ok(levels)
     }
+}
+
+/// The names of the levels of ROMS.
+const OF_ROMS: [&str; 4] = ["s_rho", "s_w", "sc_r", "sc_w"];
+
+/// Whether a coordinate follows the bottom.
+pub(super) fn is_of_bottom(coordinate: &Variable) -> bool {
+    dimensionless(coordinate).is_some() || OF_ROMS.contains(&coordinate.name.as_str())
 }
 
 /// The terms of the formula of a coordinate.
@@ -134,7 +156,7 @@ impl<'a> Terms<'a> {
         if let Some(standard) = dimensionless(self.coordinate) {
             return Some(standard.trim_end_matches("_at_w_location").into());
         }
-        let is_of_roms = ["s_rho", "s_w", "sc_r", "sc_w"].contains(&self.coordinate.name.as_str());
+        let is_of_roms = OF_ROMS.contains(&self.coordinate.name.as_str());
         let transform = || self.scalar(&["Vtransform"]).ok().map(|x| x.round() as i64);
         is_of_roms.then(|| match transform() {
             Some(1) => "ocean_s_coordinate_g1".into(),
@@ -219,6 +241,34 @@ impl<'a> Terms<'a> {
             ))),
         }
     }
+}
+
+/// The height of the surface with which levels move, a variable of the file of the velocity that is at the right places; `None`
+/// if there is none.
+pub(super) fn elevation(
+    files: Files,
+    coordinate: (&dyn Store, &Variable),
+    is_there: impl Fn(&Dims) -> bool,
+    units: &mut UnitCheck,
+) -> Result<Option<Dims>> {
+    let terms = Terms::of(files, coordinate);
+    let named = terms.term("eta", &["zeta"]).ok();
+    let Some(variable) = named.and_then(|(_, variable)| files.own.find(&variable.name)) else {
+        return Ok(None);
+    };
+    let dims = Dims::of(files.own, variable)?;
+    let problem = match terms.kind().as_deref() {
+        Some("ocean_s_coordinate") => "levels of ocean_s_coordinate move in another way",
+        _ if dims.size()[0] > 1 || !is_there(&dims) => {
+            "it is at other places or times than the velocity"
+        }
+        _ => {
+            units.unit(files.own, variable, Quantity::Length)?;
+            return Ok(Some(dims));
+        }
+    };
+    units.notes.push(format!("`{}` is not used, and levels do not move: {problem}", variable.name));
+    Ok(None)
 }
 
 /// The depth of the bottom at points of rows and columns, in metres.

@@ -79,6 +79,8 @@ pub struct MeshRequest {
     pub mask: Option<(String, Option<PathBuf>)>,
     /// Components that are land, besides missing ones.
     pub land_value: Option<f64>,
+    /// Whether a velocity without a vertical component is along levels that follow the bottom.
+    pub follow_levels: bool,
     /// The box that is read.
     pub crop: [Option<[f64; 3]>; 2],
     /// The longitude where a turn of longitudes begins, around the earth; and others are near.

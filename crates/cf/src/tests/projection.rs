@@ -264,7 +264,7 @@ fn velocities_along_x_and_y_are_turned_to_east_and_north() {
             .add("v", "y 3 x 4", &[1.0; 12], of(names[1]));
         let store = group.store();
         let mesh = CfMesh::of_model(&*store, &MeshRequest::default()).unwrap();
-        let values = mesh.read(&*store, 0).unwrap().velocity.into_f64();
+        let values = mesh.read(&*store, 0, &[]).unwrap().velocity.into_f64();
         (mesh, values)
     };
     let (mesh, values) = mesh_of(["x_wind", "y_wind"]);

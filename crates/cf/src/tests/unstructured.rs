@@ -78,7 +78,7 @@ impl Group {
 
 /// The velocities of a time.
 fn velocities(mesh: &CfMesh, store: &dyn Store, time: usize) -> Vec<[f64; 3]> {
-    let values = mesh.read(store, time).unwrap().velocity.into_f64();
+    let values = mesh.read(store, time, &[]).unwrap().velocity.into_f64();
     assert_eq!(values.len(), 3 * mesh.values());
     values.chunks(3).map(|v| [v[0], v[1], v[2]]).collect()
 }
@@ -121,7 +121,7 @@ fn cells_and_velocities_of_fvcom_are_those_of_numpy() {
     assert!((0..mesh.values()).all(|cell| area(&mesh, cell) > 0.0));
     for part in [
         "`wet_cells` is not used",
-        "z = 0, and do not move",
+        "z = 0, as in the sea at rest",
         "w = 0",
         "`sides`",
         "multiples of 42.2 s",
@@ -696,7 +696,7 @@ fn dry_nodes_have_all_levels_at_the_bottom() {
 fn can_be_read(path: &std::path::Path) -> bool {
     let Ok(store) = open(path) else { return false };
     let mesh = CfMesh::of(&*store, &MeshRequest::default());
-    mesh.is_ok_and(|mesh| mesh.read(&*store, 0).is_ok())
+    mesh.is_ok_and(|mesh| mesh.read(&*store, 0, &[]).is_ok())
 }
 
 #[test]

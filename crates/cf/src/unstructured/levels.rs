@@ -23,10 +23,25 @@ pub(super) struct Levels {
     pub are_flat: bool,
     /// The names of the variables that tell them, if they do not depend on time.
     pub variables: Vec<String>,
+    /// The surface with which they move, of sigma levels.
+    pub surface: Option<Surface>,
 }
 
-/// Heights in the order of the file, node by node or of all nodes, and the names of the variables that tell them.
-pub(super) type Heights = (Vec<f64>, Vec<String>);
+/// The surface of a sea with sigma levels, at the nodes.
+#[derive(Debug)]
+pub(super) struct Surface {
+    /// The height of the surface, if the file has it.
+    pub elevation: Option<OnMesh>,
+}
+
+/// Heights in the order of the file, node by node or of all nodes.
+#[derive(Default)]
+pub(super) struct Heights {
+    pub z: Vec<f64>,
+    /// The names of the variables that tell them, if they do not depend on time.
+    pub variables: Vec<String>,
+    pub surface: Option<Surface>,
+}
 
 impl Levels {
     /// The levels of a velocity: those around its layers on faces, and those of its values at nodes; `None` if it has
@@ -63,7 +78,7 @@ impl Levels {
             Some(heights) => (Some(heights), false),
             None => (source.axis(velocity, d, units)?, true),
         };
-        let (z, variables) = found.ok_or_else(|| {
+        let Heights { z, variables, surface } = found.ok_or_else(|| {
             fail(format!(
                 "the heights of its {layers} layers along `{name}` are not known; needed are sigma at {0} levels \
                  (`siglev`, or a variable of `ocean_sigma_coordinate`) with the depth of the bottom (`h`), heights at the nodes \
@@ -73,7 +88,7 @@ impl Levels {
             ))
         })?;
         let levels = Levels::upward(source.count, z, are_flat).map_err(fail)?;
-        Ok(Some(Levels { variables, ..levels }))
+        Ok(Some(Levels { variables, surface, ..levels }))
     }
 
     /// Turns levels upward; those below the lowest known one of their node are there, too.
@@ -111,7 +126,7 @@ impl Levels {
                 });
             }
         }
-        Ok(Levels { count, z, is_downward, are_flat, variables: Vec::new() })
+        Ok(Levels { count, z, is_downward, are_flat, variables: Vec::new(), surface: None })
     }
 
     /// z of a level of a node, from the bottom upward.
@@ -204,7 +219,8 @@ impl Source<'_> {
             ));
         }
         let is_static = !on_mesh.has_times();
-        Ok(Some((z, is_static.then(|| variable.name.clone()).into_iter().collect())))
+        let variables = is_static.then(|| variable.name.clone()).into_iter().collect();
+        Ok(Some(Heights { z, variables, surface: None }))
     }
 
     /// Heights of levels that are the same at all nodes: a coordinate in metres, its bounds around layers.
@@ -228,7 +244,8 @@ impl Source<'_> {
                 }
             },
         };
-        Ok(Some((levels, vec![coordinate.name.clone()])))
+        let variables = vec![coordinate.name.clone()];
+        Ok(Some(Heights { z: levels, variables, surface: None }))
     }
 
     /// The bounds of layers without gaps, by the attribute `bounds`.

@@ -44,7 +44,7 @@ pub(crate) fn is_unstructured(store: &dyn Store, request: &MeshRequest) -> Resul
 
 impl CfMesh {
     /// The mesh of an unstructured model in an open file: triangles, or wedges where the velocity has layers, with
-    /// the values in cells or at nodes. z of levels is that of the first time, or of a surface at rest. A file of
+    /// the values in cells or at nodes. z of levels is that of the first time, or of the sea at rest. A file of
     /// `corners` has what the first one lacks: nodes and faces, depths and levels.
     ///
     /// # Errors
@@ -58,7 +58,8 @@ impl CfMesh {
         let store = both.as_ref().map_or(file, |both| both);
         let units = &mut UnitCheck::default();
         let topology = Topology::read(store, units)?;
-        let parts = Parts::find(store, &request.variables, &topology, units)?;
+        let parts =
+            Parts::find(store, (&request.variables, request.follow_levels), &topology, units)?;
         let first = parts.first().ok_or_else(|| choice(store, "no variable of it is read"))?;
         // Its numbers are read before anything of their size is made.
         let values = first.first(store, parts.quantity(), 0)?;
@@ -76,10 +77,15 @@ impl CfMesh {
         note_sides(&built, units);
         let places = Places { store, topology: &topology, levels, built: &built, first };
         let (velocity, diffusivity, arrays) = parts.gather(&places, units)?;
+        let upward = parts.upward(store, request.follow_levels, levels)?;
+        let mut sea = places.sea(upward, velocity[2].is_some(), units)?;
+        for part in sea.iter_mut().flat_map(|sea| &mut sea.elevation) {
+            part.close_missing(store, units)?;
+        }
         let (_, layout) = time_of(store, &first.variable);
         let time = TimeAxis::read(store, &first.variable, &layout, units)?;
         units.check(store)?;
-        Ok(CfMesh {
+        let mesh = CfMesh {
             shape: if levels.is_some() { CellShape::Wedge } else { CellShape::Triangle },
             placement: if first.is_on_faces { MeshPlacement::Cells } else { MeshPlacement::Points },
             is_in_degrees: topology.is_in_degrees,
@@ -91,11 +97,13 @@ impl CfMesh {
             diffusivity,
             arrays,
             turn: None,
+            rest: None,
             units: std::mem::take(units),
             points: built.points,
             cells: built.cells,
             boundary: built.boundary,
-        })
+        };
+        Ok(mesh.with_rest(upward, sea))
     }
 }
 

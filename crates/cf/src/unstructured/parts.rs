@@ -1,13 +1,14 @@
 //! The variables of an unstructured mesh, and how their values are read at its places.
 
 use super::build::Built;
-use super::levels::Levels;
+use super::levels::{Levels, Surface};
 use super::topology::Topology;
 use super::variable::OnMesh;
 use crate::axis::UnitCheck;
 use crate::choose::{by_standard_name, choice, usual, without_vertical};
 use crate::grid::Request;
 use crate::mesh::{Gather, Weights, found};
+use crate::rest::{AtPoints, Upward, is_omega};
 use crate::store::{Dimension, Store, Variable};
 use crate::units::Quantity;
 use crate::{Error, Result};
@@ -22,7 +23,7 @@ pub(super) struct Parts {
 impl Parts {
     pub fn find(
         store: &dyn Store,
-        request: &Request,
+        (request, follow_levels): (&Request, bool),
         topology: &Topology,
         units: &mut UnitCheck,
     ) -> Result<Parts> {
@@ -58,8 +59,8 @@ impl Parts {
         let arrays = request.arrays.iter().map(|name| part(name, None).and_then(single));
         let arrays = arrays.collect::<Result<_>>()?;
         match parts.len() {
-            2 if parts[0].0.vertical.is_some() => {
-                units.notes.push(without_vertical(store));
+            2 if parts[0].0.vertical.is_some() && !follow_levels => {
+                units.notes.push(without_vertical());
             }
             0 | 2 | 3 => {}
             count => {
@@ -77,6 +78,37 @@ impl Parts {
     pub fn first(&self) -> Option<&OnMesh> {
         let velocity = self.velocity.iter().map(|(part, _)| part);
         velocity.chain(&self.diffusivity).chain(&self.arrays).next()
+    }
+
+    /// What the vertical velocity is.
+    ///
+    /// # Errors
+    ///
+    /// If it is through levels that are not sigma, or is to follow them and there is one.
+    pub fn upward(
+        &self,
+        store: &dyn Store,
+        follow_levels: bool,
+        levels: Option<&Levels>,
+    ) -> Result<Upward> {
+        let w = self.velocity.get(2).map(|(part, _)| &part.variable);
+        let through_levels = match w {
+            Some(w) if is_omega(w) => "it is the velocity through sigma levels",
+            None if follow_levels => "`follow_levels` is for sigma levels",
+            _ if follow_levels => {
+                "it is a vertical velocity, and `follow_levels` is for files without one"
+            }
+            _ => return Ok(Upward::Velocity),
+        };
+        let is_sigma = levels.is_some_and(|levels| levels.surface.is_some());
+        if is_sigma && w.is_none_or(|w| is_omega(w) && !follow_levels) {
+            return Ok(Upward::ThroughLevels);
+        }
+        let name = w.or(self.first().map(|part| &part.variable)).map_or("", |of| &of.name);
+        let reason = format!(
+            "{through_levels}; omit `follow_levels`, and name the variable of the velocity upward, or two variables, with which w = 0"
+        );
+        Err(Error::variable(store.path(), name, reason))
     }
 
     /// The quantity of the first variable.
@@ -181,6 +213,40 @@ impl Places<'_> {
         units.notes.push(format!("`{name}` in a cell is the mean of its {count} values around it"));
         let weights = Weights::Mean { count, weights: vec![1.0; index.len()], index };
         Ok(part.gather(quantity, component, weights))
+    }
+
+    /// What vertical velocities in the sea at rest need; `None` if those of the file are such.
+    pub fn sea(
+        &self,
+        upward: Upward,
+        has_w: bool,
+        units: &mut UnitCheck,
+    ) -> Result<Option<AtPoints>> {
+        let levels = self.levels.and_then(|levels| Some((levels, levels.surface.as_ref()?)));
+        let Some((levels, Surface { elevation })) = levels else { return Ok(None) };
+        if upward == Upward::Velocity && (!has_w || elevation.is_none()) {
+            return Ok(None);
+        }
+        if let Some(elevation) = elevation {
+            self.check(elevation)?;
+        }
+        let name = elevation.as_ref().map(|of| of.variable.name.as_str());
+        units.note_rest(name, upward, has_w);
+        let at = || self.built.at_points.iter();
+        let of_surface = |of: &OnMesh| {
+            let index = at().map(|[node, _]| of.index(*node, 0)).collect();
+            of.gather(Some(Quantity::Length), 0, Weights::One { index, sign: 1.0 })
+        };
+        let depth = |node: u32| -levels.z(node, 0);
+        let by_depth = |[node, level]: [u32; 2]| match depth(node) {
+            0.0 => 0.0,
+            depth => levels.z(node, level as usize) / depth,
+        };
+        Ok(Some(AtPoints {
+            elevation: elevation.as_ref().map(of_surface),
+            depth: at().map(|[node, _]| depth(*node)).collect(),
+            by_depth: at().map(|at| by_depth(*at)).collect(),
+        }))
     }
 
     /// Whether a variable is on the levels between the layers of the first one.

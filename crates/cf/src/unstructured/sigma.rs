@@ -1,6 +1,7 @@
 //! Heights of levels that follow the bottom, by sigma and the depth.
 
-use super::levels::{Heights, Source, between};
+use super::levels::{Heights, Source, Surface, between};
+use super::variable::OnMesh;
 use crate::axis::UnitCheck;
 use crate::mesh::decode;
 use crate::packing::Packing;
@@ -40,6 +41,10 @@ impl Source<'_> {
         let depths = self.depths(variable.text("formula_terms"))?;
         let mut stretching = Stretching::read(self.store, variable, sigma.len(), &depths)?;
         note(variable, &depths, units);
+        let surface = match stretching.curve {
+            None => Some(Surface { elevation: self.elevation(variable, units)? }),
+            Some(_) => None,
+        };
         if is_between {
             units.notes.push(format!("levels are midway between those of `{}`", variable.name));
             stretching.curve = stretching.curve.map(|curve| between(&curve, ENDS));
@@ -67,9 +72,29 @@ impl Source<'_> {
             z.extend(own.into_iter().enumerate().map(height));
         }
         match z.iter().all(|z| z.is_finite()) {
-            true => Ok(Some((z, vec![variable.name.clone()]))),
+            true => Ok(Some(Heights { z, variables: vec![variable.name.clone()], surface })),
             false => Err(fail("it is missing at some nodes, and needed at all of them".into())),
         }
+    }
+
+    /// The height of the surface at the nodes, by `formula_terms` or its usual name.
+    fn elevation(&self, sigma: &Variable, units: &mut UnitCheck) -> Result<Option<OnMesh>> {
+        let terms = sigma.text("formula_terms").unwrap_or_default();
+        let mut words = terms.split_ascii_whitespace();
+        let term = words.find(|word| *word == "eta:").and_then(|_| words.next());
+        let names = term.into_iter().chain(["zeta"]);
+        let found = names.filter_map(|name| self.store.find(name)).next();
+        let Some(variable) = found else { return Ok(None) };
+        let on_mesh = OnMesh::of(self.store, variable, self.topology)?;
+        if on_mesh.is_on_faces || on_mesh.vertical.is_some() || on_mesh.components() > 1 {
+            let name = &variable.name;
+            units.notes.push(format!(
+                "`{name}` is not used, and levels do not move: it is not at the nodes"
+            ));
+            return Ok(None);
+        }
+        units.unit(self.store, variable, Quantity::Length)?;
+        Ok(Some(on_mesh))
     }
 
     /// The strides of level and node, of a variable at nodes; `Some(None)` of one that depends on the level only.
@@ -137,9 +162,9 @@ fn note(sigma: &Variable, depths: &[f64], units: &mut UnitCheck) {
         ));
     }
     let name = &sigma.name;
-    units
-        .notes
-        .push(format!("levels are those of `{name}` with the surface at z = 0, and do not move"));
+    units.notes.push(format!(
+        "levels are those of `{name}` with the surface at z = 0, as in the sea at rest"
+    ));
 }
 
 /// Refuses levels that are not sigma, from 0 at the surface to -1 at the bottom.

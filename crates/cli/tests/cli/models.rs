@@ -123,7 +123,7 @@ fn random_velocities_on_faces_have_the_tracks_of_steps_in_numpy() {
         "field={ files = { u = \"grid_U.nc\", v = \"grid_V.nc\" }, staggering = \"a\" }",
         &["`v`", "not at the points of the velocity", "staggering"],
     );
-    refused("field.interpolation=grid", &["`staggering`, `convention` and `corners` are for"]);
+    refused("field.interpolation=grid", &["`staggering`, `convention`, `corners` and `follow_levels` are for"]);
     refused(
         "field.files={ u = \"grid_U.nc\", v = [\"grid_V.nc\", \"grid_W.nc\"] }",
         &["`files.v` has 2 files"],
@@ -164,4 +164,39 @@ fn turned_grids_at_81_degrees_north_keep_the_latitude() {
             assert!(off.iter().all(|metres| metres.abs() < bound), "{field}: {off:?}");
         }
     }
+}
+
+/// The levels move by 1.5 m, with a surface from 12 to 20 m above the bottom.
+#[test]
+fn particles_of_a_tide_stay_at_their_part_of_the_depth() {
+    let Some(python) = requirements::python("netcdf4", "netCDF4") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    peer("tide.py", &python, folder.path(), &[".", "80", "36"]);
+    let of = |field: &str| {
+        let case = format!(
+            "[field]\n{field}\n[seeds]\nkind = \"file\"\npath = \"seeds.csv\"\n\
+             [trace]\ndt = \"1 min\"\nt1 = \"6 h\"\n[run]\ndevice = \"flex\"\nprecision = \"f64\"\n\
+             [save]\nevery_time = \"1 h\"\nreport = \"never\"\n"
+        );
+        let printed = trace(folder.path(), &case);
+        let differences = peer("tide.py", &python, folder.path(), &[".", "out/tracks.csv"]);
+        let numbers: Vec<f64> =
+            differences.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        let tracks = std::fs::read(folder.path().join("out/tracks.csv")).unwrap();
+        ([numbers[0], numbers[1], numbers[2]], tracks, printed)
+    };
+    // Four times smaller with twice the cells and frames, in x and in z.
+    let ([x, z, change], upward, _) = of("files = \"w.nc\"\ninterpolation = \"mesh\"");
+    assert!(x < 3.0 && z < 6e-3 && change > 0.18, "{x} {z} {change}");
+    let ([x, z, _], ..) = of("files = \"omega.nc\"\ninterpolation = \"mesh\"");
+    assert!(x < 3.0 && z < 1e-3, "{x} {z}");
+    // The surface rises from one file to the next.
+    let (_, in_parts, _) = of("files = \"part_*.nc\"\ninterpolation = \"mesh\"");
+    assert_eq!(upward, in_parts);
+    // Without a vertical velocity, particles stay at a height, or at a level, which is not the same part of all depths.
+    let two = "files = \"w.nc\"\nvelocity = [\"u\", \"v\"]\n";
+    let ([_, z, change], _, printed) = of(&format!("{two}interpolation = \"mesh\""));
+    assert!(change == 0.0 && z > 0.18 && printed.contains("w = 0"), "{z} {change} {printed}");
+    let ([_, z, change], _, printed) = of(&format!("{two}follow_levels = true"));
+    assert!(z < 0.05 && change > 0.1 && !printed.contains("w = 0"), "{z} {change} {printed}");
 }

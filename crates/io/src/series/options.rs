@@ -69,6 +69,10 @@ pub struct SeriesOptions {
     /// The variables of the corners of the cells of a C-grid, or of the points of an A-grid; known by the names in the files if
     /// omitted. Only for meshes.
     pub corners: Option<Corners>,
+    /// Whether particles move along levels that follow the bottom, of an ocean model without a vertical velocity; at a constant height
+    /// if not. Only for meshes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub follow_levels: bool,
     /// Components of velocities that are land, besides missing ones; only for the grids of ocean models.
     #[serde(skip)]
     pub land_value: Option<f64>,
@@ -114,7 +118,8 @@ impl SeriesOptions {
 
     /// Whether an option is given that only the grids of ocean models have.
     pub fn is_of_model(&self) -> bool {
-        self.staggering.is_some() || self.convention.is_some() || self.corners.is_some()
+        let is_placed = self.staggering.is_some() || self.convention.is_some();
+        is_placed || self.corners.is_some() || self.follow_levels
     }
 
     /// Refuses options for the grids of ocean models, of other fields.
@@ -122,7 +127,7 @@ impl SeriesOptions {
         match self.is_of_model() {
             false => Ok(()),
             true => Err(Error::Files(
-                "`staggering`, `convention` and `corners` are for NetCDF files and Zarr groups of ocean models with \
+                "`staggering`, `convention`, `corners` and `follow_levels` are for NetCDF files and Zarr groups of ocean models with \
                  `interpolation = \"mesh\"`; omit them"
                     .into(),
             )),

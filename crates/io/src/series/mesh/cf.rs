@@ -13,7 +13,7 @@ use crate::series::mask::{LandMask, MaskFile};
 use crate::series::names::Files;
 use crate::series::open_files::OpenFiles;
 use crate::series::options::{NamedFaces, SeriesOptions};
-use crate::series::times::{FrameFiles, frame_differs};
+use crate::series::times::{FrameFiles, Timeline, frame_differs};
 use crate::series::velocity::{Association, VelocityInfo, VelocityName};
 use burntrace_cf::{
     COAST, CellShape, CfFrame, CfMesh, MeshPlacement, MeshRequest, NONE, SURFACE, Store,
@@ -24,7 +24,7 @@ use burntrace_core::{
     sphere::CIRCLE,
 };
 use burntrace_vtk::Kind;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// The frames of a mesh in NetCDF files or Zarr groups, of which the last ones stay open.
 #[derive(Debug)]
@@ -98,11 +98,20 @@ impl MeshSeries {
 
 impl CfFrames {
     /// Reads a frame.
-    pub fn read(&self, files: &FrameFiles, velocity: &VelocityInfo) -> Result<FrameData> {
-        let of_file = FrameFiles { step: 0, ..files.clone() };
-        let store = self.opened.get(of_file, |files| Ok(files.store()?.into()))?;
+    pub fn read(
+        &self,
+        timeline: &Timeline,
+        frame: usize,
+        velocity: &VelocityInfo,
+    ) -> Result<FrameData> {
+        let files = timeline.files(frame)?;
+        let rise = match self.mesh.needs_rise() {
+            true => self.rise(timeline, frame)?,
+            false => Vec::new(),
+        };
+        let store = self.store(files)?;
         let CfFrame { velocity: values, diffusivity, arrays, .. } =
-            self.mesh.read(&*store, files.step)?;
+            self.mesh.read(&*store, files.step, &rise)?;
         let diffusivity = diffusivity.map(floats);
         if let (Some(values), Some(name)) = (&diffusivity, &velocity.diffusivity) {
             let checked = diffusivity::check(values, name);
@@ -111,6 +120,27 @@ impl CfFrames {
         let arrays = arrays.into_iter().map(floats).collect();
         let frame = FrameData::new(floats(values)).with_diffusivity(diffusivity);
         Ok(frame.with_arrays(arrays))
+    }
+
+    fn store(&self, files: &FrameFiles) -> Result<Arc<dyn Store>> {
+        let of_file = FrameFiles { step: 0, ..files.clone() };
+        self.opened.get(of_file, |files| Ok(files.store()?.into()))
+    }
+
+    /// The rate at which the surface rises at a frame, in m/s: the change from the frame before to the next one; empty if there
+    /// is only one.
+    fn rise(&self, timeline: &Timeline, frame: usize) -> Result<Vec<f64>> {
+        let ends = [frame.saturating_sub(1), (frame + 1).min(timeline.frames.len() - 1)];
+        let span = timeline.times[ends[1]] - timeline.times[ends[0]];
+        let elevation = |frame: usize| -> Result<Vec<f64>> {
+            let files = timeline.files(frame)?;
+            Ok(self.mesh.elevation(&*self.store(files)?, files.step)?)
+        };
+        if ends[0] == ends[1] {
+            return Ok(Vec::new());
+        }
+        let [before, after] = [elevation(ends[0])?, elevation(ends[1])?];
+        Ok(before.iter().zip(&after).map(|(before, after)| (after - before) / span).collect())
     }
 
     pub fn cells(&self) -> &Cells {
@@ -150,6 +180,7 @@ impl SeriesOptions {
             corners: self.corners.clone().unwrap_or_default(),
             mask,
             land_value: self.land_value,
+            follow_levels: self.follow_levels,
             crop: [crop.low, crop.high],
             west: self.turned_to().map(|[low, _]| low),
         }

@@ -139,7 +139,7 @@ impl MeshSeries {
     pub fn read_frame(&self, frame: usize) -> Result<FrameData> {
         let (points_of_file, mesh, plane) = match &self.frames {
             MeshFrames::Cf(frames) => {
-                return frames.read(self.timeline.files(frame)?, &self.velocity);
+                return frames.read(&self.timeline, frame, &self.velocity);
             }
             MeshFrames::Vtk { points_of_file, mesh, plane } => (*points_of_file, mesh, *plane),
         };
