@@ -38,6 +38,7 @@ pub mod trajectories;
 
 pub use burn;
 pub use burntrace_analysis as analysis;
+pub use burntrace_case::profile::profile;
 pub use burntrace_core::*;
 pub use burntrace_io as io;
 pub use burntrace_plot as plot;

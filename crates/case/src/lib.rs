@@ -11,6 +11,7 @@ pub mod gates;
 mod in_memory;
 pub mod job;
 mod library;
+pub mod profile;
 pub mod ranks;
 pub mod run;
 mod step_check;

@@ -1,5 +1,6 @@
 //! `burntrace demo`: runs the case that `burntrace init` prints, and makes its page.
 
+use crate::page::PageSize;
 use crate::{args::DemoArgs, file, page, results::Results, run};
 use anyhow::{Context, Result, anyhow};
 use burntrace_case::run::RunStart;
@@ -16,8 +17,13 @@ pub fn execute(args: &DemoArgs) -> Result<()> {
     }
     case.run.out = args.out.clone();
     run::trace(&case, RunStart::New { overwrite: true }, args.output)?;
-    let page = page::write(&Results::open(&args.out)?, &args.out, Some(PARTICLES), BUDGET)
-        .context("the run is complete, but its page failed")?;
+    let page = page::write(
+        &Results::open(&args.out)?,
+        &args.out,
+        PageSize { particles: Some(PARTICLES), max_bytes: BUDGET },
+        None,
+    )
+    .context("the run is complete, but its page failed")?;
     if !args.output.quiet && !args.output.json {
         writeln!(std::io::stdout(), "page       {}", page.path.display())?;
     }

@@ -1,6 +1,7 @@
 //! The log file of a run.
 
-use crate::{notes, profile};
+use crate::notes;
+use burntrace_case::profile;
 use std::fs::File;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};

@@ -28,7 +28,6 @@ mod panels;
 mod pictures;
 mod plan;
 mod probe;
-mod profile;
 mod progress;
 mod render;
 mod report;

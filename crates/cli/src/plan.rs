@@ -4,7 +4,9 @@ use crate::{
     args::PlanArgs,
     devices,
     file::{self, DeviceNames},
-    job, log, notes,
+    format::{count, with_prefix},
+    job::{self, StoredSize},
+    log, notes,
     terminal::Terminal,
 };
 use anyhow::Result;
@@ -24,20 +26,39 @@ pub fn execute(args: &PlanArgs) -> Result<()> {
     let device = devices::open(&names[0], &terminal)?;
     let sizes = job::sizes(&case, &terminal)?;
     let plan = job::plan(&case, &sizes, &device)?;
-    args.output.print(|| json(&plan, &names), || text(&plan, &names))
+    let more =
+        More { limited_by: job::limited_by(&case, &plan), stored: job::stored(&case, &sizes) };
+    args.output.print(|| json(&plan, &names, &more), || text(&plan, &names, &more))
 }
 
-fn text(plan: &Plan, devices: &[String]) -> String {
-    match devices.len() {
-        1 => format!("{plan}\n"),
+/// What a plan of the memory does not have.
+struct More {
+    /// What limits the memory on the host.
+    limited_by: &'static str,
+    /// The tracks on the disk, if their size is known before the run.
+    stored: Option<StoredSize>,
+}
+
+fn text(plan: &Plan, devices: &[String], more: &More) -> String {
+    let pieces = match devices.len() {
+        1 => String::new(),
         count => format!(
-            "for a piece of the run, on each of {count} devices at a time ({}):\n{plan}\n",
+            "for a piece of the run, on each of {count} devices at a time ({}):\n",
             devices.join(", ")
         ),
-    }
+    };
+    let stored = match more.stored {
+        None => "tracks: their size depends on the run\n".into(),
+        Some(StoredSize { particles, saves, bytes }) => format!(
+            "tracks: {}B on the disk, {saves} saves of {} particles, before compression\n",
+            with_prefix(bytes as f64),
+            count(particles)
+        ),
+    };
+    format!("{pieces}{plan}\nlimited on the host by {}\n{stored}", more.limited_by)
 }
 
-fn json(plan: &Plan, devices: &[String]) -> serde_json::Value {
+fn json(plan: &Plan, devices: &[String], more: &More) -> serde_json::Value {
     let items = plan.items().iter().map(|item| {
         let phase = format!("{:?}", item.phase).to_lowercase();
         serde_json::json!({
@@ -56,6 +77,10 @@ fn json(plan: &Plan, devices: &[String]) -> serde_json::Value {
         "host": plan.host_bytes(),
         "device": plan.device_bytes(),
         "there": { "host": plan.memory().host, "device": plan.memory().device },
+        "limited_by": more.limited_by,
+        "tracks": more.stored.map(|StoredSize { particles, saves, bytes }| serde_json::json!({
+            "particles": particles, "saves": saves, "bytes": bytes,
+        })),
         "items": items.collect::<Vec<_>>(),
         "notes": notes::take(),
     })

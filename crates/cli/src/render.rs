@@ -8,7 +8,7 @@ use crate::{
     folder,
     format::bytes,
     notes,
-    page::{self, WrittenPage},
+    page::{self, PageSize, WrittenPage},
     panels,
     pictures::{self, FigureOptions},
     results::{Results, walls},
@@ -42,7 +42,12 @@ pub fn execute(args: &RenderArgs) -> Result<()> {
     let views = views(args, &results)?;
     let mut rendered = Rendered::default();
     if args.html {
-        let page = page::write(&results, &out, args.particles, args.page_bytes)?;
+        let page = page::write(
+            &results,
+            &out,
+            PageSize { particles: args.particles, max_bytes: args.page_bytes },
+            None,
+        )?;
         rendered.files.push(page.path.clone());
         rendered.page = Some(page);
     }

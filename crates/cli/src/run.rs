@@ -5,12 +5,13 @@ use crate::{
     args::{OutputArgs, RunArgs},
     devices,
     file::{self, Case, Misuse},
-    folder, log, profile,
+    folder, log, notes,
     ranks::{self, Rank, SharedStart},
     resume,
     terminal::Terminal,
 };
 use anyhow::Result;
+use burntrace_case::profile;
 use burntrace_case::run::{self, FinishedRun, Printed, RunStart};
 use std::path::Path;
 
@@ -26,7 +27,11 @@ pub fn execute(args: &RunArgs) -> Result<()> {
         start(args, rank)
     };
     // A run that was stopped or has failed has a profile, too.
-    profile::write().and(result)
+    match profile::write() {
+        Ok(problem) => problem.into_iter().for_each(notes::warning),
+        Err(error) => return result.and(Err(error)),
+    }
+    result
 }
 
 fn start(args: &RunArgs, rank: Rank) -> Result<()> {

@@ -1,15 +1,12 @@
 //! What the program shows of a run: notes and progress on standard error, its log, and its report.
 
-use crate::{
-    compilations, devices, log, notes, profile, progress::Display, report, signals::Signals,
-};
+use crate::{compilations, devices, log, notes, progress::Display, report, signals::Signals};
 use anyhow::Result;
 use burntrace::{Progress, device::OpenDevice, io::tracks::TimeOrigin};
 use burntrace_case::{
     console::{Console, Hint, Interrupts},
     run::IoStats,
 };
-use serde_json::Value;
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
@@ -83,10 +80,6 @@ impl Console for Terminal {
 
     fn auto_kind(&self) -> String {
         devices::auto::kept_kind()
-    }
-
-    fn profile(&self) -> Option<Value> {
-        profile::table()
     }
 
     fn compilations(&self) -> Option<u64> {

@@ -141,8 +141,11 @@ fn describe(kind: Kind, index: usize, device: Device) -> OpenDevice {
     };
     let name = kind.device_name(index);
     let (description, is_software) = identity.unwrap_or_else(|| {
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        (format!("this machine's CPU, {threads} threads"), false)
+        let (threads, _) = crate::slurm::default_threads();
+        (
+            format!("this machine's CPU, {threads} thread{}", if threads == 1 { "" } else { "s" }),
+            false,
+        )
     });
     OpenDevice {
         name,

@@ -28,6 +28,7 @@ mod save_request;
 mod schedule;
 mod seeds;
 mod sink;
+mod slurm;
 mod solver;
 mod source;
 mod summary;
@@ -88,7 +89,7 @@ pub use tracks::Tracks;
 pub use walls::Walls;
 
 /// What the program `burntrace` needs beside what other users of the library do: memory plans before a field is
-/// read, parts of summaries and checkpoints, phases of profiles, and limits for its messages.
+/// read, parts of summaries and checkpoints, phases of profiles, limits of jobs, and those for its messages.
 pub mod program {
     pub use crate::{
         control_group::ControlGroup,
@@ -98,6 +99,7 @@ pub mod program {
         phase::PHASE,
         plan::{Memory, MemoryRequest, Phase, PlanItem, RunSize},
         schedule::TimeSpan,
+        slurm::{Slurm, ThreadsFrom, default_threads},
         summary::BatchSummary,
         tracer::RunNumbers,
     };

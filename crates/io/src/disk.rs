@@ -83,10 +83,13 @@ pub fn write_text_beside(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
     })
 }
 
-/// Syncs files to the disk, several at a time: file systems combine concurrent syncs, which is 8
+/// Syncs files, and the entries of folders, to the disk, several at a time: file systems combine concurrent syncs, which is 8
 /// times faster than one by one.
-pub(crate) fn sync_files(paths: &[PathBuf]) -> Result<()> {
+pub(crate) fn sync_all(paths: &[PathBuf]) -> Result<()> {
     let sync = |path: &PathBuf| {
+        if path.is_dir() {
+            return sync_folder(path);
+        }
         let file = OpenOptions::new().write(true).open(path);
         file.and_then(|file| file.sync_all()).map_err(refused("write", path, None))
     };

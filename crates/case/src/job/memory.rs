@@ -1,11 +1,11 @@
 //! The memory plan of a run.
 
-use super::along;
-use crate::file::{self, AtOnce, Case, MemoryLimit, Misuse, SeedShape};
+use super::{along, geometry};
+use crate::file::{self, AtOnce, Case, Condition, MemoryLimit, Misuse, SeedShape};
 use anyhow::Result;
 use burn::tensor::Device;
 use burntrace_core::{
-    Engine, Execution, Frames, Plan,
+    BoundaryCondition, Engine, Execution, Frames, Plan, Precision, SaveAt,
     device::OpenDevice,
     program::{FieldSize, FreeMemory, Memory, MemoryRequest, RunSize},
 };
@@ -109,6 +109,19 @@ pub struct FieldSizes {
     pub sampled: Vec<FieldSize>,
     /// Components of all arrays that are sampled.
     pub components: usize,
+    /// The first and the last time of the files; 0 without any.
+    pub times: [f64; 2],
+}
+
+/// The size of the tracks of a run on the disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoredSize {
+    /// Number of particles.
+    pub particles: usize,
+    /// Number of saves.
+    pub saves: usize,
+    /// Bytes of the numbers, before they are compressed.
+    pub bytes: u64,
 }
 
 /// The numbers of frames that fields hold in memory.
@@ -129,6 +142,36 @@ pub fn plan(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<Plan
     Ok(choose(case, sizes, device)?.0)
 }
 
+/// The size of the tracks of a case, by what it saves; `None` if the number of saves is not known before the run. Slots of sources
+/// without a capacity, seeds of files, and tables of instances and crossings are not counted.
+pub fn stored(case: &Case, sizes: &FieldSizes) -> Option<StoredSize> {
+    let span = super::ends(&case.trace).resolve(sizes.times).ok()?;
+    // With a tolerance, the number of steps is open.
+    if case.trace.solver.tolerance.is_some() && matches!(case.save.at, SaveAt::EverySteps(_)) {
+        return None;
+    }
+    let saves = span.saves(case.save.at.clone()).ok()?;
+    let particles = particles(case, sizes.times.map(Some));
+    let size = run_size(case, sizes, Frames::All);
+    let float = match case.run.precision {
+        Precision::F32 => 4,
+        Precision::F64 => 8,
+    };
+    let is_periodic = |face: &Condition| *face == Condition::Of(BoundaryCondition::Periodic);
+    let has_images = geometry::faces(case, None).iter().flatten().any(is_periodic);
+    let gradient = if size.flow_map_gradient { 9 } else { 0 };
+    let velocity = if size.velocity { 3 } else { 0 };
+    let generation = if size.inlets > 0 { 4 } else { 0 };
+    let of_save = float * (3 + velocity + size.sampled + gradient)
+        + 1
+        + if has_images { 12 } else { 0 }
+        + generation;
+    // Position and time of the release, status and time of the end.
+    let of_particle = 3 * float + 8 + 1 + 8;
+    let bytes = saves.checked_mul(of_save)?.checked_add(of_particle)?.checked_mul(particles)?;
+    Some(StoredSize { particles, saves, bytes: bytes as u64 })
+}
+
 /// The memory of a run, or of each piece if this process traces several at a time.
 fn memory(case: &Case, device: &Device) -> Result<Memory> {
     let mut memory = Memory::of(device);
@@ -137,6 +180,15 @@ fn memory(case: &Case, device: &Device) -> Result<Memory> {
     }
     let AtOnce { devices, on_device } = case.run.at_once;
     Ok(if devices > 1 { memory.divided(devices, on_device) } else { memory })
+}
+
+/// What limits the memory of a plan on the host, such as `run.memory` or `ulimit -v`.
+pub fn limited_by(case: &Case, plan: &Plan) -> &'static str {
+    let is_own = case.run.memory.is_some() && {
+        let free = Memory::of(&Device::flex()).host;
+        plan.memory().is_shared && plan.memory().host < free
+    };
+    if is_own { "run.memory" } else { FreeMemory::now().limited_by() }
 }
 
 /// The limit of a case in bytes.

@@ -12,7 +12,7 @@ use crate::{
     job::{self, LoadedField},
 };
 use anyhow::{Context, Result};
-use burntrace_core::{SaveAt, Tracer, device::OpenDevice};
+use burntrace_core::{SaveAt, Tracer, device::OpenDevice, program::default_threads};
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
@@ -236,10 +236,9 @@ pub fn open_log(path: &Path, console: &dyn Console) -> Result<()> {
 }
 
 /// Starts the CPU threads, once for this process and before all that uses them: whoever asks for their number
-/// starts them, too. 0 means all that the process may use.
+/// starts them, too. 0 means as many as `RAYON_NUM_THREADS` says, or all that the process may use.
 pub fn start_threads(threads: usize) -> Result<()> {
-    let available = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let wanted = if threads == 0 { available } else { threads };
+    let wanted = if threads == 0 { default_threads().0 } else { threads };
     let built = rayon::ThreadPoolBuilder::new().num_threads(wanted).build_global();
     match built {
         // Started before, by a program that calls.

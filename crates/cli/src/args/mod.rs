@@ -13,7 +13,7 @@ mod sweep;
 pub use export::{ExportArgs, ExportFormat};
 pub use fit::{FitArgs, Measure};
 pub use output::{OutputArgs, lines_of};
-pub use program::{CompletionsArgs, InitArgs, ManArgs, Template, ViewArgs};
+pub use program::{CompletionsArgs, InitArgs, ManArgs, Seconds, Template, ViewArgs};
 pub use residence::ResidenceArgs;
 pub use results::{
     DensityArgs, DensityEdges, DensityMethod, FtleArgs, GatesArgs, PairsArgs, RenderArgs,

@@ -29,6 +29,25 @@ pub enum Template {
     Points,
 }
 
+/// A time in seconds, from 0.1 to 1e6.
+#[derive(Clone, Copy, Debug)]
+pub struct Seconds(f64);
+
+impl Seconds {
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl std::str::FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.parse().ok().filter(|seconds| (0.1..=1e6).contains(seconds));
+        number.map(Seconds).ok_or_else(|| "give seconds, from 0.1 to 1e6".into())
+    }
+}
+
 #[derive(Args)]
 pub struct ViewArgs {
     /// Folder of a run; it may be unfinished
@@ -36,6 +55,9 @@ pub struct ViewArgs {
     /// Write the page without opening it
     #[arg(long)]
     pub no_open: bool,
+    /// Write the page again while the run goes on, every so many seconds at most, and let the browser load it
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5")]
+    pub follow: Option<Seconds>,
     /// Maximum number of tracks; default: as many as fit the size limit
     #[arg(long)]
     pub particles: Option<usize>,

@@ -72,18 +72,11 @@ fn about_threads(diagnosis: &Diagnosis) -> Vec<String> {
                 format!("its control group allows {cpus} CPUs")
             }
             (_, Some(count)) if count < limits.cpus => format!("its affinity is {count} of them"),
-            _ => "the system limits it".into(),
+            _ => format!("the limit is {}", limits.threads_from),
         };
         advice.push(format!(
             "runs take {} of {} CPUs: {reason}; ask the batch system or the container for more",
             limits.threads, limits.cpus
-        ));
-    }
-    let of_slurm = limits.slurm.as_ref().and_then(|slurm| slurm.cpus);
-    if let Some(cpus) = of_slurm.filter(|cpus| *cpus < limits.threads) {
-        advice.push(format!(
-            "SLURM gave {cpus} CPUs to this task, which is not limited to them: set run.threads = {cpus}, \
-             or --threads {cpus}"
         ));
     }
     advice

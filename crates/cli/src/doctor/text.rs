@@ -27,12 +27,14 @@ pub fn of(diagnosis: &Diagnosis) -> String {
 }
 
 fn limits(limits: &Limits, lines: &mut Lines) {
-    let Limits { cpus, affinity, threads, memory, planned_memory, control_group, slurm } = limits;
+    let Limits { cpus, affinity, threads, memory, planned_memory, control_group, slurm, .. } =
+        limits;
     let allowed = affinity.map_or_else(String::new, |count| format!(", {count} allowed"));
-    lines.add("threads", format!("{threads}, of {cpus} CPUs{allowed}"));
+    lines.add("threads", format!("{threads}, of {cpus} CPUs{allowed}; by {}", limits.threads_from));
     let [total, free] = memory.map(gib);
-    let planned =
-        planned_memory.map_or_else(String::new, |bytes| format!("; runs plan with {}", gib(bytes)));
+    let planned = planned_memory.map_or_else(String::new, |bytes| {
+        format!("; runs plan with {}, by {}", gib(bytes), limits.memory_from)
+    });
     lines.add("memory", format!("{total}, {free} free{planned}"));
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "no limit".into());
     let group_cpus = or_none(control_group.cpus.map(|cpus| format!("{cpus} CPUs")));

@@ -39,13 +39,19 @@ impl WrittenPage {
     }
 }
 
-/// Writes `page.html` with `particles` tracks, or with as many as fit into `max_bytes`. The report in the same
-/// folder gets a link to it.
+/// The size of a page.
+pub struct PageSize {
+    /// The number of tracks; as many as fit if `None`.
+    pub particles: Option<usize>,
+    pub max_bytes: usize,
+}
+
+/// Writes `page.html`, which the browser loads again after `reload` seconds. The report in the same folder gets a link to it.
 pub fn write(
     results: &Results,
     out: &Path,
-    particles: Option<usize>,
-    max_bytes: usize,
+    PageSize { particles, max_bytes }: PageSize,
+    reload: Option<f64>,
 ) -> Result<WrittenPage> {
     let slots = num_located(&results.tracks)?;
     let saves = results.tracks.num_saves().min(MAX_SAVES);
@@ -67,6 +73,7 @@ pub fn write(
         histograms: curves::residence(&statistics, &(&results.units()).into())
             .into_iter()
             .collect(),
+        reload,
     };
     folder::make(out)?;
     let path = out.join("page.html");

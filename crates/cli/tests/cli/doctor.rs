@@ -26,13 +26,17 @@ fn doctor_gives_the_limits_the_answers_and_what_to_install() {
         assert_eq!((&device["kind"], &device["answer"]["is_right"]), (&"cpu".into(), &true.into()));
         assert!(device["answer"]["speed"].as_f64().unwrap() > 1e5, "{device}");
     }
+    // The job has one CPU.
+    assert_eq!(json["limits"]["threads"], 1);
+    let from = json["limits"]["threads_from"].as_str().unwrap();
     let threads = std::thread::available_parallelism().unwrap().get();
-    assert_eq!(json["limits"]["threads"], threads);
+    assert_eq!(from == "the CPUs of the SLURM job", threads > 1, "{from}");
+    assert_eq!(json["limits"]["memory_from"], "the memory of the SLURM job");
     assert_eq!(json["limits"]["slurm"]["cpus"], 1);
     assert_eq!(json["limits"]["slurm"]["memory"], 512 << 20);
     let advice = json["advice"].as_array().unwrap();
     let has = |part: &str| advice.iter().any(|text| text.as_str().unwrap().contains(part));
-    assert_eq!(has("set run.threads = 1"), threads > 1, "{advice:?}");
+    assert_eq!(has("runs take 1 of"), threads > 1, "{advice:?}");
     assert!(json["speeds"]["memory"].as_f64().unwrap() > 1e8);
     let kept = caches.path().join("burntrace/devices.json");
     assert_eq!(json["auto"]["kept"], kept.to_str().unwrap());

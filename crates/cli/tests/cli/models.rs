@@ -123,7 +123,10 @@ fn random_velocities_on_faces_have_the_tracks_of_steps_in_numpy() {
         "field={ files = { u = \"grid_U.nc\", v = \"grid_V.nc\" }, staggering = \"a\" }",
         &["`v`", "not at the points of the velocity", "staggering"],
     );
-    refused("field.interpolation=grid", &["`staggering`, `convention`, `corners` and `follow_levels` are for"]);
+    refused(
+        "field.interpolation=grid",
+        &["`staggering`, `convention`, `corners` and `follow_levels` are for"],
+    );
     refused(
         "field.files={ u = \"grid_U.nc\", v = [\"grid_V.nc\", \"grid_W.nc\"] }",
         &["`files.v` has 2 files"],

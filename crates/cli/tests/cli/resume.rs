@@ -2,6 +2,7 @@
 //! uninterrupted run.
 
 use super::program::{assert_refused, burntrace, text};
+use burntrace::io::Tracks;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -420,6 +421,16 @@ fn full_disk_stops_run_which_resumes_with_more_space() {
     assert_same(path, ["whole", "small/out"]);
 }
 
+/// The bytes of the files in a folder.
+fn bytes_of(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let bytes = |entry: std::fs::DirEntry| match entry.path().is_dir() {
+        true => bytes_of(&entry.path()),
+        false => entry.metadata().unwrap().len(),
+    };
+    entries.map(bytes).sum()
+}
+
 #[test]
 fn plan_reports_memory_and_batches() {
     let folder = series();
@@ -431,6 +442,24 @@ fn plan_reports_memory_and_batches() {
     let json = plan(&["--json", "--set", "run.strategy=batched", "--set", "run.batch=700"]).stdout;
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!((&json["strategy"], &json["batches"]), (&"batched".into(), &8.into()));
+    // The tracks are as large as planned, but for metadata and checksums.
+    let tracks = &json["tracks"];
+    assert_eq!(tracks["particles"], 5000);
+    succeed(folder.path(), &["run", "case.toml", "--quiet", "--out", "sized"]);
+    let stored = Tracks::open(folder.path().join("sized/tracks")).unwrap();
+    assert_eq!(tracks["saves"], stored.num_saves());
+    let [planned, written] =
+        [tracks["bytes"].as_f64().unwrap(), bytes_of(&folder.path().join("sized/tracks")) as f64];
+    assert!((0.9..1.3).contains(&(written / planned)), "{planned} {written}");
+    let job = [("SLURM_JOB_ID", "1"), ("SLURM_MEM_PER_NODE", "300")];
+    let limited = Command::new(env!("CARGO_BIN_EXE_burntrace"))
+        .current_dir(folder.path())
+        .args(["plan", "case.toml"])
+        .envs(job)
+        .output()
+        .unwrap();
+    assert!(text(&limited.stdout).contains("by the memory of the SLURM job"), "{limited:?}");
+    assert!(text(&plan(&["--set", "run.memory=300MiB"]).stdout).contains("by run.memory"));
     assert_refused(&plan(&["--set", "run.memory=1MiB"]), 2, &["bytes"]);
     assert_refused(&plan(&["--set", "run.memory=lots"]), 2, &["\"lots\"", "3GiB"]);
     assert_refused(&plan(&["--set", "run.strategy=steamed"]), 2, &["did you mean `streamed`"]);

@@ -230,6 +230,27 @@ fn a_run_in_progress_is_evaluated_and_verified() {
     assert!(count("ended") > 0);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_page_of_a_run_in_progress_is_written_until_the_run_ends() {
+    let case =
+        REINJECTION.replace("steps = 400", "steps = 3000").replace("every = 10", "every = 30");
+    let folder = folder_with(&case);
+    let path = folder.path();
+    let mut child = start(path, &["run", "case.toml", "--quiet"]);
+    wait_for(&path.join("out/log.txt"), "checkpoint");
+    let mut view = start(path, &["view", "out", "--no-open", "--follow", "0.1"]);
+    wait_for(&path.join("out/page.html"), "\"reload\":0.1");
+    assert!(child.wait().unwrap().success());
+    assert!(view.wait().unwrap().success());
+    let page = std::fs::read_to_string(path.join("out/page.html")).unwrap();
+    assert!(page.contains("\"reload\":null"), "the last page is not loaded again");
+    // Of a finished run, the page is written once.
+    let [printed, _] = done(path, &["view", "out", "--no-open", "--follow"]);
+    assert_eq!(printed, "out/page.html\n");
+    assert_refused(&burntrace(path, &["view", "out", "--follow", "0"]), 2, &["give seconds"]);
+}
+
 /// Inverts a bit in the middle of the durable part of a file.
 fn flip(path: &Path) {
     let mut bytes = std::fs::read(path).unwrap();

@@ -351,7 +351,7 @@ impl Layout {
 
 /// Maximum number of frames to read at once.
 pub(super) fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(8)
+    crate::slurm::default_threads().0.min(8)
 }
 
 /// Refuses a period if the first and the last frame differ.

@@ -1,5 +1,6 @@
 //! Parallel work on index ranges.
 
+use crate::slurm::default_threads;
 use std::ops::Range;
 
 /// Minimum number of indices for a thread.
@@ -7,7 +8,7 @@ const MIN_INDICES: usize = 20_000;
 
 /// Calls `work` with consecutive parts of `0..count` in parallel, and returns its results in order.
 pub(super) fn in_parts<T: Send>(count: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let (threads, _) = default_threads();
     let parts = threads.min(count / MIN_INDICES).max(1);
     let part = |k: usize| k * count / parts..(k + 1) * count / parts;
     let work = &work;

@@ -19,7 +19,7 @@ impl Memory {
     /// memory of the machine, of the process's control group or of its own limits. The free memory of a graphics
     /// card is unknown.
     pub fn of(device: &Device) -> Self {
-        let FreeMemory { bytes: left, limit } = FreeMemory::now();
+        let FreeMemory { bytes: left, limit, .. } = FreeMemory::now();
         let host = (left > 0 || limit.is_some()).then(|| resident() + left / 10 * 9);
         Memory { host, ..Memory::unknown(device) }
     }

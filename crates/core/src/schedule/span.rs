@@ -1,5 +1,6 @@
 //! Time spans: any two of end, step length and number of steps define the third.
 
+use super::{SaveAt, Schedule};
 use crate::{Error, Result, error::short};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,17 @@ pub struct TimeSpan {
     pub dt: f64,
     /// Number of steps.
     pub steps: u64,
+}
+
+impl TimeSpan {
+    /// Number of saves of a run, including the one at its start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Saves`](crate::Error::Saves) if they do not fit the span.
+    pub fn saves(self, at: SaveAt) -> Result<usize> {
+        Schedule::new(self, at).map(|schedule| schedule.saves())
+    }
 }
 
 impl From<RangeInclusive<f64>> for Span {

@@ -12,7 +12,7 @@ use super::compression;
 use super::layout::{ArraySpec, Counts, Encoding, METADATA};
 use super::manifest::Manifest;
 use crate::Result;
-use crate::disk::{partial, refused, remove_file, sync_files, sync_folder, write_text_beside};
+use crate::disk::{partial, refused, remove_file, write_text_beside};
 use crate::number::{Number, bytes_of};
 use burntrace_cf::{ScalarType, zarr};
 use crc32fast::Hasher;
@@ -283,27 +283,36 @@ impl ArrayWriter {
         Ok(())
     }
 
-    /// Syncs all items to the disk.
-    pub fn sync(&mut self) -> Result<()> {
+    /// The first chunk that is not durable once all items so far are, and the growing chunk.
+    fn durable_end(&self) -> (usize, Option<usize>) {
         let (complete, rest) = self.grid.filled(self.items);
         // The last chunk of a finished array is complete with fewer items.
         let is_growing = rest > 0 && self.file.is_some();
-        let next = complete + usize::from(rest > 0 && !is_growing);
-        let chunks = (self.unsynced..next).map(|chunk| self.path(chunk));
-        let growing = is_growing.then(|| self.growing_path(complete));
-        sync_files(&chunks.chain(growing).collect::<Vec<_>>())?;
-        sync_folder(&self.folder)?;
-        if self.compresses && self.unsynced < next {
+        (complete + usize::from(rest > 0 && !is_growing), is_growing.then_some(complete))
+    }
+
+    /// The files and the folder that must be synced for all items to be durable.
+    pub fn unsynced(&self) -> Vec<PathBuf> {
+        let (end, growing) = self.durable_end();
+        let chunks = (self.unsynced..end).map(|chunk| self.path(chunk));
+        let growing = growing.map(|chunk| self.growing_path(chunk));
+        chunks.chain(growing).chain([self.folder.clone()]).collect()
+    }
+
+    /// Notes that [`unsynced`](ArrayWriter::unsynced) files were synced.
+    pub fn synced(&mut self) -> Result<()> {
+        let (end, _) = self.durable_end();
+        if self.compresses && self.unsynced < end {
             let growing = self.growing_path(self.unsynced);
             if growing.exists() {
                 remove_file(&growing)?;
             }
         }
-        self.unsynced = next;
+        self.unsynced = end;
         Ok(())
     }
 
-    /// Completes the last chunk, and syncs all items to the disk.
+    /// Completes the last chunk.
     pub fn finish(&mut self) -> Result<()> {
         if let Some(mut file) = self.file.take() {
             let (chunk, rest) = self.grid.filled(self.items);
@@ -315,7 +324,7 @@ impl ArrayWriter {
             self.file = Some(file);
             self.complete(chunk, rest)?;
         }
-        self.sync()
+        Ok(())
     }
 
     fn metadata(&self, counts: Counts) -> Value {
@@ -326,13 +335,12 @@ impl ArrayWriter {
     pub fn describe(&mut self, counts: Counts) -> Result<()> {
         let metadata = zarr::text(&self.metadata(counts));
         self.metadata = Some(Entry::of(metadata.as_bytes()));
-        write_text_beside(&self.folder.join(METADATA), &metadata)
+        write_text_beside(&self.metadata_path(), &metadata)
     }
 
-    /// Syncs the final shape to the disk.
-    pub fn sync_metadata(&mut self) -> Result<()> {
-        sync_files(&[self.folder.join(METADATA)])?;
-        sync_folder(&self.folder)
+    /// The file of the final shape.
+    pub fn metadata_path(&self) -> PathBuf {
+        self.folder.join(METADATA)
     }
 }
 

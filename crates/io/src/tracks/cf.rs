@@ -2,7 +2,7 @@
 
 use super::dates::TimeOrigin;
 use super::layout::{self, ArraySpec, COMPONENT, Dims, METADATA, ValueType};
-use crate::disk::{remove_folder, write_content};
+use crate::disk::{remove_folder, sync_all, write_text_beside};
 use crate::{Error, Result};
 use burntrace_cf::zarr::{self, KEYS};
 use burntrace_core::{FLOW_MAP_GRADIENT, Status};
@@ -335,8 +335,13 @@ pub(super) fn write_component(store: &Path, units: &Units) -> Result<()> {
     let folder = store.join(COMPONENT);
     remove_folder(&folder)?;
     std::fs::create_dir_all(&folder).map_err(Error::system("create", &folder))?;
-    let mut files = component_files(units).into_iter();
-    files.try_for_each(|(name, content)| write_content(&store.join(name), content))
+    let mut paths = vec![folder];
+    for (name, content) in component_files(units) {
+        let path = store.join(name);
+        write_text_beside(&path, content)?;
+        paths.push(path);
+    }
+    sync_all(&paths)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::host_array::{of_ends, with_vector};
 use super::instances::TableWriter;
 use super::layout::{self, ArraySpec};
 use super::manifest::Manifest;
-use crate::disk::{refused, remove_folder, sync_folder};
+use crate::disk::{refused, remove_folder, sync_all};
 use crate::{Error, Result};
 use burntrace_core::{Crossing, DurablePosition, Ends, Floats, ParticleInstance};
 use std::path::{Path, PathBuf};
@@ -74,6 +74,8 @@ pub(super) struct StoreWriter {
     sampled: Vec<ArrayWriter>,
     instances: Option<TableWriter>,
     crossings: Option<TableWriter>,
+    /// Files and folders of the arrays of the ends that are not synced yet.
+    written_ends: Vec<PathBuf>,
     written: Arc<AtomicU64>,
 }
 
@@ -155,6 +157,7 @@ impl StoreWriter {
             crossings: manifest.crossings.map(|_| TableWriter::new::<Crossing>(open)),
             folder: folder.into(),
             manifest,
+            written_ends: Vec::new(),
             written,
         }
     }
@@ -240,11 +243,24 @@ impl StoreWriter {
     /// Syncs all arrays to the disk, and returns how much is durable.
     pub fn sync(&mut self) -> Result<DurablePosition> {
         self.fill_releases()?;
-        self.each(ArrayWriter::sync)?;
+        self.sync_arrays(|_| Vec::new())?;
         self.write_checksums(&Checksums::default())?;
         let [instances, crossings] = [&self.instances, &self.crossings]
             .map(|table| table.as_ref().map_or(0, TableWriter::count) as u64);
         Ok(DurablePosition { saves: self.saves as u64, instances, crossings })
+    }
+
+    /// Syncs all arrays to the disk, with further files of each, all at once: a sync one after another takes as long as
+    /// a small run.
+    fn sync_arrays(&mut self, further: impl Fn(&ArrayWriter) -> Vec<PathBuf>) -> Result<()> {
+        let mut paths = std::mem::take(&mut self.written_ends);
+        self.each(|array| {
+            paths.append(&mut array.unsynced());
+            paths.append(&mut further(array));
+            Ok(())
+        })?;
+        sync_all(&paths)?;
+        self.each(ArrayWriter::synced)
     }
 
     /// Calls a function for each array.
@@ -285,12 +301,12 @@ impl StoreWriter {
         self.each(ArrayWriter::finish)?;
         // One right after the other: until all have it, dimensions differ in length for Zarr.
         self.each(|array| array.describe(counts))?;
-        self.each(ArrayWriter::sync_metadata)?;
         let mut checksums = write_ends(&mut self)?;
         for (name, content) in cf::component_files(&self.manifest.units()) {
             checksums.add(name, Entry::of(&content));
         }
-        sync_folder(&self.folder)?;
+        self.written_ends.push(self.folder.clone());
+        self.sync_arrays(|array| vec![array.metadata_path()])?;
         self.manifest.complete = true;
         checksums.add(layout::METADATA.into(), self.manifest.checksum(&self.folder)?);
         self.write_checksums(&checksums)?;
@@ -310,7 +326,7 @@ impl StoreWriter {
         Ok(sums)
     }
 
-    /// Writes an array that is known only at the end, and adds its checksums.
+    /// Writes an array that is known only at the end, and adds its checksums. It is synced with all others.
     pub fn add_array(
         &mut self,
         sums: &mut Checksums,
@@ -323,8 +339,9 @@ impl StoreWriter {
         fill(&mut array)?;
         array.finish()?;
         array.describe(counts)?;
-        array.sync_metadata()?;
         array.list(sums);
+        self.written_ends.append(&mut array.unsynced());
+        self.written_ends.push(array.metadata_path());
         self.manifest.arrays.push(spec.name.to_string());
         Ok(())
     }

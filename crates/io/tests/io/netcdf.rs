@@ -209,7 +209,10 @@ fn a_grid_with_axes_is_a_mesh_too() {
     assert!(error.contains("packed.nc"), "{error}");
     let model = SeriesOptions { staggering: Some(Staggering::A), ..options() };
     let message = Series::open(cf("nc4.nc"), &model).unwrap_err().to_string();
-    assert!(message.contains("`staggering`, `convention` and `corners` are for"), "{message}");
+    assert!(
+        message.contains("`staggering`, `convention`, `corners` and `follow_levels` are for"),
+        "{message}"
+    );
 }
 
 /// Image data of the same formula at 5 x 4 x 3 nodes.

@@ -23,6 +23,8 @@ pub struct Page {
     pub sections: Vec<Section>,
     /// Charts below the tables.
     pub histograms: Vec<Histogram>,
+    /// After how many seconds the browser loads the file again, which a program writes while a run goes on; never if `None`.
+    pub reload: Option<f64>,
 }
 
 /// The status of each particle at each save.

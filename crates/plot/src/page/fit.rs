@@ -80,6 +80,7 @@ fn thinned(page: &Page, stride: usize) -> Page {
         codes: strided(&sources.codes, columns, stride),
     });
     Page {
+        reload: page.reload,
         title: page.title.clone(),
         sources,
         precision: page.precision,

@@ -32,6 +32,8 @@ pub(super) struct Header<'a> {
     outline: bool,
     /// Whether there are rectangles of land, at the top of the domain.
     land: bool,
+    /// Seconds until the page is loaded again.
+    reload: Option<f64>,
     maps: Vec<(&'static str, Vec<Rgb>)>,
 }
 
@@ -105,6 +107,7 @@ impl<'a> Header<'a> {
             surfaces: surfaces(trajectories),
             outline: !trajectories.lines().is_empty(),
             land: trajectories.land.is_some(),
+            reload: page.reload,
             maps: maps(),
         }
     }

@@ -16,9 +16,24 @@ function viewText() {
     on: [...CHECKED.filter((id) => $(id).checked), ...slices.flatMap(({ on }, k) => (on ? [`slice${k}`] : []))].join(','),
     sliders: SLID.map((id) => $(id).value).join(','),
   };
+  // While a run goes on, its latest save is shown unless another time was chosen.
+  if (head.reload && isAtEnd()) delete entries.time;
   Object.assign(entries, selectionEntries());
   if (state.picked >= 0) entries.particle = numbers[state.picked];
   return new URLSearchParams(entries).toString();
+}
+
+function isAtEnd() {
+  return state.now === (SAVES ? partOf(SAVES - 1) : 1);
+}
+
+// Loads the page again after a while, with the view of now; not during playback.
+function keepLoading() {
+  setInterval(() => {
+    if (state.playing) return;
+    try { history.replaceState(null, '', `#${viewText()}`); } catch { /* The address keeps the view of before. */ }
+    location.reload();
+  }, head.reload * 1000);
 }
 
 // Applies a text of `viewText`; what is missing or invalid in it is left as it is.
@@ -86,5 +101,6 @@ function connectLink() {
     try { history.replaceState(null, '', `#${text}`); } catch { return; }
   };
   setInterval(update, 500);
+  if (head.reload) keepLoading();
   window.addEventListener('hashchange', () => applyView(location.hash.slice(1)));
 }

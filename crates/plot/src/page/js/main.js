@@ -55,7 +55,7 @@ connectCard();
 setAttribute(attributes.length ? 0 : -1);
 $('attribute').value = state.attribute;
 setTheme();
-setTime(SAVES ? partOf(firstShown()) : 1);
+setTime(SAVES ? partOf(head.reload ? SAVES - 1 : firstShown()) : 1);
 connectLink();
 document.body.removeAttribute('aria-busy');
 // A camera that was not moved stays fitted to the box.

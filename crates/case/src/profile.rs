@@ -1,11 +1,12 @@
-//! `--profile`: a trace of a run that Perfetto and Chrome open, and a table of its phases.
+//! A trace of phases that Perfetto and Chrome open, and a table of them.
 //!
-//! Phases are spans of `burntrace::phase!`. A layer of the log's subscriber keeps their times; without
-//! `--profile` there is no layer, and the spans are disabled.
+//! Phases are spans of `burntrace::phase!`. A layer of a subscriber of `tracing` keeps their times; without
+//! one, the spans are disabled.
 
-use crate::notes;
+use crate::{file::Misuse, library::Error};
 use anyhow::{Context as _, Result};
-use burntrace::io;
+use burntrace_core::program::PHASE;
+use burntrace_io as io;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,7 +17,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 use tracing::{Subscriber, span::Id};
-use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
+use tracing_subscriber::{
+    Layer, filter::filter_fn, layer::Context, layer::SubscriberExt, registry::LookupSpan,
+};
 
 /// Maximum number of phases that a trace holds: 40 bytes each in memory, 90 in the file.
 const MAX_EVENTS: usize = 4_000_000;
@@ -88,7 +91,7 @@ pub struct PhaseLayer;
 
 /// Whether a span is a phase.
 pub fn is_phase(metadata: &tracing::Metadata<'_>) -> bool {
-    metadata.target() == burntrace::program::PHASE
+    metadata.target() == PHASE
 }
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for PhaseLayer {
@@ -134,7 +137,7 @@ pub fn start(path: &Path) -> Result<()> {
     }
     let profile = Profile { path: path.into(), start: Instant::now(), record: Mutex::default() };
     if PROFILE.set(profile).is_err() {
-        anyhow::bail!("a profile has been started already");
+        return Err(Misuse::error("a process has one profile, and it has been started already"));
     }
     Ok(())
 }
@@ -185,22 +188,68 @@ fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e9
 }
 
-/// Writes the trace in the JSON format of Chrome, which Perfetto opens.
-pub fn write() -> Result<()> {
-    let Some(profile) = PROFILE.get() else { return Ok(()) };
+/// Runs a function of the program, such as a [run of a case](Case::run) or a training loop, and writes a trace of the phases of all runs in it to a file
+/// that [Perfetto](https://ui.perfetto.dev) and Chrome open; phases of the program itself are spans of `burntrace::phase!`. Once in a
+/// process.
+///
+/// # Errors
+///
+/// If the file cannot be written, or there is a profile or a subscriber of `tracing` already.
+///
+/// ```
+/// use burntrace::case::Case;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let (out, trace) = (folder.path().join("gyre"), folder.path().join("trace.json"));
+/// let case = Case::from_toml("field.flow = 'double-gyre'\nseeds = { kind = 'uniform', count = 100 }\ntrace = { dt = 0.1, t1 = 1.0 }")?;
+/// let run = burntrace::profile(&trace, || {
+///     let _phase = burntrace::phase!("my runs");
+///     case.run(&out)
+/// })??;
+/// assert!(run.json["profile"]["phases"].is_array());
+/// assert!(std::fs::read_to_string(&trace)?.contains("my runs"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// [Case::run]: crate::file::Case::run
+pub fn profile<T>(path: impl AsRef<Path>, run: impl FnOnce() -> T) -> Result<T, Error> {
+    start(path.as_ref())?;
+    let phases = PhaseLayer.with_filter(filter_fn(is_phase));
+    let subscriber = tracing_subscriber::registry().with(phases);
+    tracing::subscriber::set_global_default(subscriber).map_err(|_| {
+        Error::Invalid(
+            "the program has a subscriber of `tracing` already; call `profile` before it is set"
+                .into(),
+        )
+    })?;
+    let value = {
+        let _phase = burntrace_core::phase!("run");
+        run()
+    };
+    match write()? {
+        Some(problem) => {
+            tracing::warn!("{problem}");
+            Ok(value)
+        }
+        None => Ok(value),
+    }
+}
+
+/// Writes the trace in the JSON format of Chrome, which Perfetto opens. Returns what it lacks, if anything.
+pub fn write() -> Result<Option<String>> {
+    let Some(profile) = PROFILE.get() else { return Ok(None) };
     let record = profile.record();
     let path = profile.path.display();
     io::write_beside(&profile.path, |part| {
         fill(part, &record).with_context(|| format!("cannot write {path}"))
     })?;
-    if record.dropped > 0 {
-        notes::warning(format!(
-            "{path} lacks the last {} phases: a trace holds up to {MAX_EVENTS}; the table of the \
-             summary counts all",
-            record.dropped
-        ));
-    }
-    Ok(())
+    let problem = format!(
+        "{path} lacks the last {} phases: a trace holds up to {MAX_EVENTS}; the table of the summary counts all",
+        record.dropped
+    );
+    Ok((record.dropped > 0).then_some(problem))
 }
 
 fn fill(path: &Path, record: &Record) -> std::io::Result<()> {
