@@ -13,6 +13,8 @@ use std::time::Instant;
 
 /// Particles along each axis.
 const PARTICLES: [usize; 3] = [100, 100, 10];
+/// The same of graphics devices in software, which are slow.
+const FEW_PARTICLES: [usize; 3] = [50, 50, 4];
 const STEPS: u64 = 96;
 const DT: f64 = 0.05;
 /// Angle per time.
@@ -49,7 +51,8 @@ fn of(device: &OpenDevice) -> Result<Answer> {
     let mut frames = Analytic::sample(rotation, domain, [17, 17, 3], vec![0.0, STEPS as f64 * DT])?;
     let options = FieldOptions { precision: Precision::F32, ..FieldOptions::default() };
     let field = GridField::load(&mut frames, &device.device, &options)?;
-    let seeds = Seeds::list(positions())?;
+    let counts = if device.is_software { FEW_PARTICLES } else { PARTICLES };
+    let seeds = Seeds::list(positions(counts))?;
     let tracer = Tracer::new(&field)
         .span(Span { t0: Some(0.0), dt: Some(DT), steps: Some(STEPS), ..Span::default() })
         .engine(Engine::Fused)
@@ -69,9 +72,9 @@ fn of(device: &OpenDevice) -> Result<Answer> {
 }
 
 /// Positions around the axis that stay in the domain.
-fn positions() -> Vec<[f64; 3]> {
-    let at = |i: usize, d: usize| 0.2 + 0.6 * (i as f64 + 0.5) / PARTICLES[d] as f64;
-    let [nx, ny, nz] = PARTICLES;
+fn positions(counts: [usize; 3]) -> Vec<[f64; 3]> {
+    let at = |i: usize, d: usize| 0.2 + 0.6 * (i as f64 + 0.5) / counts[d] as f64;
+    let [nx, ny, nz] = counts;
     let all = (0..nx * ny * nz).map(|i| [i % nx, i / nx % ny, i / (nx * ny)]);
     all.map(|[x, y, z]| [at(x, 0), at(y, 1), at(z, 2)]).collect()
 }

@@ -71,10 +71,15 @@ pub(super) fn inspect(files: &Files, options: &SeriesOptions) -> Result<SeriesIn
     let checked = grid.check_turn(&timeline.paths[0]);
     info.problems.extend(checked.err().map(|problem| problem.to_string()));
     let hides = !options.ignore_hidden;
-    match CfFiles::turned(turn).read(&timeline.frames[0], &velocity, (&grid, None), hides) {
+    let files = CfFiles::turned(turn);
+    let read = |frame: &FrameFiles| files.read(frame, &velocity, (&grid, None), hides);
+    match read(&timeline.frames[0]) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }
+    // A simulation that was stopped may have left the last one incomplete.
+    let last = timeline.frames.iter().skip(1).next_back().map(read);
+    info.problems.extend(last.and_then(Result::err).map(|problem| problem.to_string()));
     Ok(info)
 }
 

@@ -67,7 +67,34 @@ pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<Serie
         Ok(grid) => describe_grid(&mut info, &file, &grid, checked, options),
         Err(_) => describe_points(&mut info, &file, checked, options),
     }
+    check_later(&mut info, &timeline);
     Ok(info)
+}
+
+/// Reads the last frame and that of the shortest file, which a simulation that was stopped may have left incomplete.
+fn check_later(info: &mut SeriesInfo, timeline: &Timeline) {
+    let length = |frame: &usize| std::fs::metadata(&timeline.paths[*frame]).map_or(0, |of| of.len());
+    let last = timeline.frames.len() - 1;
+    let shortest = (0..=last).min_by_key(length).unwrap_or(last);
+    let mut frames = vec![shortest, last];
+    frames.dedup();
+    for frame in frames.into_iter().filter(|frame| *frame > 0) {
+        let read = timeline.open(frame).and_then(|file| match &info.velocity {
+            Some(velocity) => velocity.read_selected(&file, all(&file, velocity), false).map(drop),
+            None => positions(&file).map(drop),
+        });
+        info.problems.extend(read.err().map(|problem| problem.to_string()));
+    }
+}
+
+/// All values of a velocity, and their number.
+fn all<'a>(file: &VtkFile, velocity: &VelocityInfo) -> (usize, Selection<'a>) {
+    let geometry = file.geometry();
+    let count = match velocity.association {
+        Association::Point => geometry.num_points(),
+        Association::Cell => geometry.num_cells(),
+    };
+    (count, Selection::All)
 }
 
 /// Reads the kind and the arrays of the first file of a series.
@@ -166,12 +193,7 @@ fn describe_mesh(
 
 /// Counts the velocities of a file that are not finite; `hides`: and those at hidden points.
 fn add_frame(info: &mut SeriesInfo, file: &VtkFile, velocity: &VelocityInfo, hides: bool) {
-    let geometry = file.geometry();
-    let count = match velocity.association {
-        Association::Point => geometry.num_points(),
-        Association::Cell => geometry.num_cells(),
-    };
-    match velocity.read_selected(file, (count, Selection::All), hides) {
+    match velocity.read_selected(file, all(file, velocity), hides) {
         Ok(frame) => info.add_frame(&frame),
         Err(problem) => info.problems.push(problem.to_string()),
     }
