@@ -149,7 +149,7 @@ impl Layout {
         not_finite: NotFinite,
         all: &mut Floats,
     ) -> Result<FrameTraits> {
-        let FrameData { mut velocity, diffusivity, hidden, arrays } = data;
+        let FrameData { mut velocity, diffusivity, hidden, scaled_velocity, arrays } = data;
         let start = all.len();
         if self.averaged && diffusivity.is_some() {
             return Err(Error::Mesh(
@@ -181,12 +181,15 @@ impl Layout {
                 stored.finish(all, start);
             }
             has_zeros = bad.is_some();
-            if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
-                let position = (self.position)(first);
-                return Err(Error::NotFinite { frame, count, first, position });
-            }
+            self.check_finite(frame, bad, not_finite)?;
         }
         all.shift(0..0, 0, start + self.size() * LANES);
+        if let Some(group) = self.lanes.scaled_group() {
+            let is_hole = |i: usize| is_hidden(i) || not_finite == NotFinite::Outside;
+            let rows =
+                self.scaled((frame, scaled_velocity), is_hole, not_finite, all.precision())?;
+            all.put(start + group * self.values() * LANES, &rows);
+        }
         match all {
             Floats::F32(all) => {
                 self.put_arrays(frame, &arrays, is_hidden, &mut all[start..], |x| x as f32)
@@ -207,6 +210,49 @@ impl Layout {
             Floats::F64(all) => self.pad(frame, &diffusivity, &mut all[start..], |x| x),
         }?;
         Ok(traits)
+    }
+
+    /// The rows of the second velocity of a frame.
+    fn scaled(
+        &self,
+        (frame, velocity): (usize, Option<Floats>),
+        is_hole: impl Fn(usize) -> bool,
+        not_finite: NotFinite,
+        precision: Precision,
+    ) -> Result<Floats> {
+        let mut velocity = velocity.ok_or_else(|| {
+            Error::Arrays(format!(
+                "frame {frame} has no second velocity, and the source says that it has \
+                 (`FrameSource::has_scaled_velocity`); add it (`FrameData::with_scaled_velocity`)"
+            ))
+        })?;
+        self.check_size(frame, &velocity)?;
+        if let Some(coast) = &self.coast {
+            velocity = coast.filled_beside(velocity);
+        }
+        let mut rows = Floats::with_capacity(precision, self.values() * LANES);
+        let bad = self.put_velocity(&velocity, is_hole, &mut rows);
+        if let Some(stored) = &self.stored {
+            stored.finish(&mut rows, 0);
+        }
+        self.check_finite(frame, bad, not_finite)?;
+        Ok(rows)
+    }
+
+    /// Refuses velocities that are not finite, of which the first one and the number are given.
+    fn check_finite(
+        &self,
+        frame: usize,
+        bad: Option<(usize, usize)>,
+        not_finite: NotFinite,
+    ) -> Result<()> {
+        match bad {
+            Some((first, count)) if not_finite == NotFinite::Error => {
+                let position = (self.position)(first);
+                Err(Error::NotFinite { frame, count, first, position })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_size(&self, frame: usize, velocity: &Floats) -> Result<()> {

@@ -4,7 +4,7 @@ use super::{
     Real,
     arrays::Position,
     chart::{Chart, Either},
-    frame_pair::FramePair,
+    frame_pair::{FramePair, from_velocity},
     lanes::{Four, Lanes, Vector, four, three},
     method::{AnyScheme, Method},
     probe::{Probe, Width},
@@ -136,14 +136,37 @@ where
 }
 
 /// The field of a single particle in rare code.
-pub(super) struct Probed<'a, F>(pub &'a mut dyn Probe<F>);
+pub(super) struct Probed<'a, F> {
+    pub probe: &'a mut dyn Probe<F>,
+    /// The particle's part of a second velocity.
+    pub scaled: Option<Scaled<F>>,
+}
+
+/// A particle's part of a second velocity.
+#[derive(Clone, Copy)]
+pub(super) struct Scaled<F> {
+    /// The first value of the velocity in a frame.
+    pub first: usize,
+    pub factor: F,
+}
+
+impl<'a, F> Probed<'a, F> {
+    /// The field without a second velocity.
+    pub fn new(probe: &'a mut dyn Probe<F>) -> Self {
+        Probed { probe, scaled: None }
+    }
+}
 
 impl<F: Real, L: Lanes<F>> StageVelocity<F, L, 1> for Probed<'_, F> {
     type Chart = Either;
 
     #[inline(always)]
     fn of(&mut self, _: usize, _: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
-        L::Four::new(self.0.sample(at.array(), pair, Width::of::<F, L>()))
+        let (at, width) = (at.array(), Width::of::<F, L>());
+        let velocity = L::Four::new(self.probe.sample(at, pair, width));
+        let Some(Scaled { first, factor }) = self.scaled else { return velocity };
+        let second = self.probe.sample(at, &from_velocity(pair, first), width);
+        L::Four::new(second).fma(L::Four::splat(factor), velocity)
     }
 }
 
@@ -169,7 +192,7 @@ where
 
 impl<F: Real, L: Lanes<F>> StageSlopes<F, L, 1> for Probed<'_, F> {
     fn slopes(&mut self, _: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]) {
-        let (value, slopes) = self.0.slopes(at.array(), pair);
+        let (value, slopes) = self.probe.slopes(at.array(), pair);
         (L::Four::new(value), slopes.map(L::Four::new))
     }
 }
@@ -358,16 +381,15 @@ pub(super) fn rk_attempt<F: Real, L: Lanes<F>>(
     from: &Positions<L::Four, 1>,
     (h, pairs): (F, &FramePairs<F>),
     context: &SegmentContext<F>,
-    probe: &mut dyn Probe<F>,
+    probed: Probed<F>,
 ) -> Attempt<L::Four> {
-    let probed = Probed(probe);
     let mut stages = Stages::<F, L, _, AnyScheme, 1>::new(from, (h, pairs), context, probed);
     let result = stages.step();
     // The last stage only estimates the error. Its sample must not advance the hint of a mesh walk:
     // the next step continues from the end of this one.
-    stages.velocity.0.keep();
+    stages.velocity.probe.keep();
     stages.any_stage(context.tableau.stages - 1);
-    stages.velocity.0.restore();
+    stages.velocity.probe.restore();
     let error = [stages.error(0) * L::Four::splat(h)];
     let [error] = Either::along_axes::<L, 1>(&stages.around, error);
     let ends = match context.launch.features.sphere {
