@@ -352,7 +352,7 @@ fn slots_of_sources_have_factors() {
     let drawn = Distribution::LogNormal { median: 0.1, deviation: 1.3 };
     let all = |factors: PerParticle, engine| {
         let source = Source::constant(inlet.clone(), 10.0, 4).unwrap();
-        let tracer = Tracer::new(&field).span(steps(0.0, 0.35, 7)).source(source).engine(engine);
+        let tracer = Tracer::new(&field).span(steps(0.0, 2.35, 47)).source(source).engine(engine);
         trace(&tracer.factors(factors), &Seeds::none()).last().to_vec()
     };
     for engine in [Engine::Fused, Engine::Tensor] {
@@ -360,7 +360,7 @@ fn slots_of_sources_have_factors() {
         for (slot, [x, y, _]) in ends.iter().enumerate().filter(|(_, p)| p[0].is_finite()) {
             assert_below("slot", (y - 0.5 - 0.1 * (slot + 1) as f64 * x).abs(), 1e-13);
         }
-        assert!(ends.iter().filter(|p| p[0].is_finite()).count() > 2, "{ends:?}");
+        assert!(ends.iter().filter(|p| p[0].is_finite()).count() > 1, "{ends:?}");
     }
     let [a, b] = [Engine::Fused, Engine::Tensor]
         .map(|engine| all(PerParticle::Drawn(drawn.clone(), 3), engine));

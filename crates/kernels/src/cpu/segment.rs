@@ -255,7 +255,12 @@ impl<'a, F: Real> SegmentContext<'a, F> {
 
     /// Whether a particle takes its steps alone, in parts of its own.
     pub fn takes_parts(&self) -> bool {
-        self.is_adaptive() || self.segment.inertia.is_some() || self.segment.scaled.is_some()
+        self.is_adaptive() || self.segment.inertia.is_some()
+    }
+
+    /// Whether particles take whole steps with factors of a second velocity.
+    pub fn scales(&self) -> bool {
+        self.segment.scaled.is_some() && !self.is_adaptive()
     }
 
     /// The part of a second velocity of the particle in a slot.
