@@ -132,7 +132,7 @@ fn plain(case: &Case) -> Result<(Case, Vec<String>)> {
     }
     if let Some(column) = job::columns(case).first() {
         return Err(Misuse::error(format!(
-            "[motion] has the column `{column}` of the seeds, of which a sample is taken; give a number or a distribution"
+            "the case has the column `{column}` of the seeds, of which a sample is taken; give a number instead of its name"
         )));
     }
     let mut case = Case { save: Save::default(), ..case.clone() };

@@ -1,7 +1,7 @@
 //! `burntrace info` of a run: the state of its folder, and the commands that evaluate it.
 
 use crate::{
-    file::{self, Case, Field, FieldSource, Misuse, Repeat, SeedShape, Seeds},
+    file::{self, Case, Field, FieldSource, Misuse, PerParticle, Repeat, SeedShape, Seeds},
     folder::Folder,
     folder::RunFiles,
     format::{Lines, time_range},
@@ -271,7 +271,11 @@ fn counts(tracks: &Tracks) -> burntrace::io::Result<Counts> {
 /// The fields of a case, with what is made of further ones.
 fn fields(case: &Case) -> String {
     let text = |field: &Field| {
-        let factor = field.factor.map_or(String::new(), |factor| format!("{factor} times "));
+        let factor = match &field.factor {
+            None => String::new(),
+            Some(PerParticle::Number(factor)) => format!("{factor} times "),
+            Some(PerParticle::Column(name)) => format!("the column {name} of the seeds times "),
+        };
         let turned = field.rotate.map(|angle| format!(", turned by {angle} degrees to the right"));
         format!("{factor}{}{}", self::field(field), turned.unwrap_or_default())
     };

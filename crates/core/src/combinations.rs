@@ -45,6 +45,11 @@ table! {
     features {
         Inertia = "particles with inertia";
         InertiaInTensors = "particles with inertia on a graphics card, with gradients or with an operation after each step";
+        Factors = "factors of particles";
+        TrackedFactors = "factors of particles with gradients";
+        NoFactors = "particles without factors";
+        SecondVelocity = "a field with a velocity that particles scale";
+        OneVelocity = "a field without a velocity that particles scale";
         Backward = "a backward run";
         Drift = "a drift";
         NotRk4 = "a scheme other than `rk4` and, with a tolerance, `dormand-prince`";
@@ -91,6 +96,12 @@ table! {
         Inertia, Sphere: "their velocity would turn with longitude and latitude", "project the field before";
         Inertia, FlowMapGradient: "their paths depend on velocities, too", "use differences of auxiliary seeds";
         InertiaInTensors, FusedEngine: "it takes their steps on CPUs only", "leave the engine to the run (`Adjoint::Auto`)";
+        Factors, OneVelocity: "there is no velocity that they multiply", "add a further field with a factor for each particle (`[[field]]`)";
+        SecondVelocity, NoFactors: "nothing says how much of it moves each particle", "give factors, or the further field one factor for all particles";
+        Factors, Inertia: "the acceleration of the fluid would be another one for each of them", "give the further field one factor for all particles";
+        Factors, FlowMapGradient: "it does not see the velocity that particles scale", "use differences of auxiliary seeds";
+        TrackedFactors, FusedEngine: "its adjoint does not have them", "leave the engine to the run (`Adjoint::Auto`)";
+        TrackedFactors, Sphere: "these gradients are those of steps in tensor operations, which are straight in longitude and latitude", "project the field before";
         Tolerance, OtherScheme: "it does not estimate its error", "use `dormand-prince`, or omit the tolerance";
         Tolerance, Walk: "a random walk needs a fixed step", "remove the walk or the tolerance";
         FieldWalk, NoDiffusivity: "the field has no diffusivity", "give a constant, or one for each axis";

@@ -308,6 +308,10 @@ pub enum Error {
     #[error("the random walk is not valid: {0}")]
     Walk(String),
 
+    /// The factors of particles are not valid.
+    #[error("the factors of particles are not valid: {0}")]
+    Factors(String),
+
     /// The inertia of particles is not valid.
     #[error("the inertia of particles is not valid: {0}")]
     Inertia(String),

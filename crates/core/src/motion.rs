@@ -1,6 +1,6 @@
 //! What moves a particle.
 
-use crate::{Inertia, Precision, WalkScheme};
+use crate::{Inertia, PerParticle, Precision, WalkScheme};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::sync::Arc;
 
@@ -22,6 +22,11 @@ pub struct Motion {
     pub walk: Option<RandomWalk>,
     /// The inertia of particles, which have velocities of their own.
     pub inertia: Option<Inertia>,
+    /// Factors of the second velocity of the field, which a further field of a [`Sum`](crate::Sum) with
+    /// [`per_particle`](crate::Addend::per_particle) or a [source](crate::FrameSource::has_scaled_velocity) gives: a particle moves
+    /// with the first velocity plus its factor times the second one. Finite numbers without a unit; one for all, or one for each slot: for the seeds, then for
+    /// the slots of sources. As a tensor that is tracked, they have gradients.
+    pub factors: Option<PerParticle>,
 }
 
 impl Motion {

@@ -36,6 +36,7 @@ mod points;
 pub mod random;
 mod record;
 mod reinjection;
+mod scaled;
 mod scheme;
 mod segment;
 pub mod settling;
@@ -88,6 +89,7 @@ pub use reinjection::{
     InletRows, LOG_INDEX, LOG_POSITION, MAX_INSTANCES_PER_STEP, NEVER, ReinjectionRules, Releases,
     SlotRules, SourceSlots,
 };
+pub use scaled::ScaledVelocity;
 pub use scheme::{MAX_STAGES, Ratio, Scheme, Tableau};
 pub use segment::{Reload, ReloadedFrames, Segment};
 pub use settling::{FreeEnds, settle};

@@ -2,7 +2,7 @@
 
 use crate::{
     Adaptive, Boundary, Clock, FormulaStart, GateShape, InertialLaunch, Obstacle, ReinjectionRules,
-    Scheme, Step, Tallies, Walk,
+    ScaledVelocity, Scheme, Step, Tallies, Walk,
 };
 use burn::tensor::TensorData;
 use std::{fmt::Debug, sync::Arc};
@@ -50,6 +50,8 @@ pub struct Segment {
     pub walk: Option<Walk>,
     /// For particles with inertia, what they have in common.
     pub inertia: Option<InertialLaunch>,
+    /// A second velocity of the field, not with gradients and not with inertia.
+    pub scaled: Option<ScaledVelocity>,
     /// Rules for the re-use of slots.
     pub reinjection: Option<ReinjectionRules>,
     /// Gives the field's values again for a backward pass, which then does not keep them.
@@ -100,6 +102,7 @@ impl Segment {
             drift: [0.0; 3],
             walk: None,
             inertia: None,
+            scaled: None,
             reinjection: None,
             reload: None,
             batch: None,

@@ -14,3 +14,4 @@ mod points;
 mod probe;
 mod sphere;
 mod sums;
+mod windage;

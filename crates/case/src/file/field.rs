@@ -1,7 +1,9 @@
 //! The velocity field: from files or from a formula.
 
 use super::keys::{Keys, Section, keys_of_part};
-use super::{KeyError, flow::GivenFlow, kinds, own::OwnField, schema, value::Reader};
+use super::{
+    KeyError, flow::GivenFlow, kinds, motion::PerParticle, own::OwnField, schema, value::Reader,
+};
 use burntrace_core::{
     CellVelocity, NotFinite, OutsideField, OutsideTime, Slip, TimeInterpolation, names,
 };
@@ -45,8 +47,8 @@ pub struct Field {
     pub land_value: Option<f64>,
     /// Radius of the earth in metres, for files in degrees; default: 6371008.8.
     pub radius: Option<f64>,
-    /// Of a further field: the factor of its velocity, the same for all particles; default: 1.
-    pub factor: Option<f64>,
+    /// Of a further field: the factor of its velocity, a number for all particles or the name of a column of the seeds; default: 1.
+    pub factor: Option<PerParticle>,
     /// Of a further field: the angle in degrees by which its velocity is turned to the right (clockwise seen from above), negative
     /// to the left; default: 0.
     pub rotate: Option<f64>,
@@ -242,6 +244,14 @@ impl Field {
     /// The field and the further ones.
     pub fn all(&self) -> impl Iterator<Item = &Field> {
         std::iter::once(self).chain(&self.added)
+    }
+
+    /// The further field with a factor for each particle: its number, and the column of the seeds with the factors.
+    pub fn windage(&self) -> Option<(usize, &str)> {
+        (1..).zip(&self.added).find_map(|(i, field)| match &field.factor {
+            Some(PerParticle::Column(name)) => Some((i, name.as_str())),
+            _ => None,
+        })
     }
 
     /// How files are read.

@@ -9,7 +9,7 @@ use super::{
     sampled::SharedClock,
 };
 use crate::{
-    file::{self, Case, FieldSource, GivenCrop, Misuse},
+    file::{self, Case, FieldSource, GivenCrop, Misuse, PerParticle},
     format::six_digits,
 };
 use anyhow::Result;
@@ -71,6 +71,24 @@ pub fn check(case: &Case) -> Result<()> {
             ));
         }
     }
+    check_columns(case)
+}
+
+/// Refuses columns of the seeds as factors of more than one field, and beside sources.
+fn check_columns(case: &Case) -> Result<()> {
+    let Some((i, column)) = case.field.windage() else { return Ok(()) };
+    let others = (1..).zip(&case.field.added).skip(i);
+    let is_column = |field: &file::Field| matches!(field.factor, Some(PerParticle::Column(_)));
+    if let Some((other, _)) = others.into_iter().find(|(_, field)| is_column(field)) {
+        return Err(Misuse::error(format!(
+            "field[{i}].factor and field[{other}].factor are columns of the seeds, and one further field can have a factor for each particle; give the other one a number"
+        )));
+    }
+    if !case.source.is_empty() {
+        return Err(Misuse::error(format!(
+            "field[{i}].factor is the column `{column}` of the seeds, which the particles of a [[source]] do not have; give a number"
+        )));
+    }
     Ok(())
 }
 
@@ -98,7 +116,7 @@ pub fn add(
             further.open(origin.series(), clock).map_err(|error| further.named(error))?;
         let addend = Addend { extends_up: is_sea, ..further.addend() };
         fields.push((loaded, addend));
-        addends.push(addend);
+        addends.push((addend, field.factor.clone()));
         opened.push((further.key, description));
     }
     let options = field::options(case, Frames::All, origin.series());
@@ -120,9 +138,15 @@ struct Further<'a> {
 
 impl Further<'_> {
     fn addend(&self) -> Addend {
-        let file::Field { factor, rotate, outside, .. } = *self.field;
+        let file::Field { rotate, outside, .. } = *self.field;
+        let (factor, per_particle) = match self.field.factor {
+            None => (1.0, false),
+            Some(PerParticle::Number(factor)) => (factor, false),
+            Some(PerParticle::Column(_)) => (1.0, true),
+        };
         Addend {
-            factor: factor.unwrap_or(1.0),
+            factor,
+            per_particle,
             rotate: rotate.unwrap_or(0.0),
             outside: outside.unwrap_or_default(),
             extends_up: false,
@@ -209,11 +233,14 @@ fn formula(given: &file::GivenFlow) -> Result<(Box<dyn Field>, bool, FieldDescri
 impl AddedField {
     fn new(
         (key, description): (String, FieldDescription),
-        addend: Addend,
+        (addend, factor): (Addend, Option<PerParticle>),
         (difference, first): (Option<&Difference>, Option<&io::SeriesInfo>),
     ) -> Result<Self> {
         let mut json = description.json()?;
         (json["factor"], json["rotate"]) = (addend.factor.into(), addend.rotate.into());
+        if let Some(PerParticle::Column(name)) = factor {
+            json["factor"] = name.into();
+        }
         let mut note = String::new();
         if let Some(difference) = difference {
             let Difference { velocity, position, time, positions, frames, outside } = *difference;
@@ -221,14 +248,17 @@ impl AddedField {
                 "velocity": velocity, "position": position, "time": time, "positions": positions,
                 "frames": frames, "outside": outside,
             });
-            note = in_words(difference, first);
+            note = in_words((difference, addend.per_particle), first);
         }
         Ok(AddedField { key, description, json, note })
     }
 }
 
 /// What the interpolation between the nodes of the first field changes.
-fn in_words(difference: &Difference, first: Option<&io::SeriesInfo>) -> String {
+fn in_words(
+    (difference, is_per_particle): (&Difference, bool),
+    first: Option<&io::SeriesInfo>,
+) -> String {
     let Difference { positions, frames, outside, .. } = *difference;
     let [velocity, time] = [difference.velocity, difference.time].map(six_digits);
     let [x, y, z] = difference.position.map(six_digits);
@@ -237,13 +267,14 @@ fn in_words(difference: &Difference, first: Option<&io::SeriesInfo>) -> String {
     let unit = if is_in_metres { " m/s" } else { "" };
     let date = first.and_then(|first| first.time_origin.as_ref()?.date_of(difference.time));
     let date = date.map_or(String::new(), |date| format!(" ({date})"));
+    let factor = if is_per_particle { "a factor of 1" } else { "the factor" };
     let mut text = match positions {
         0 => "none of its nodes is inside the first field, so that what the interpolation between the nodes of that field \
               changes is not known"
             .into(),
         _ => format!(
-            "interpolated between the nodes of the first field, its velocity differs by up to {velocity}{unit} (with the \
-             factor) at (x, y, z) = ({x}, {y}, {z}), t = {time}{date}; {positions} positions in {frames} frames were compared"
+            "interpolated between the nodes of the first field, its velocity differs by up to {velocity}{unit} (with \
+             {factor}) at (x, y, z) = ({x}, {y}, {z}), t = {time}{date}; {positions} positions in {frames} frames were compared"
         ),
     };
     if outside > 0 {

@@ -52,7 +52,7 @@ pub fn inertia(motion: &Motion, seeds: &Seeds) -> Result<Inertia> {
     })
 }
 
-/// The names of the columns of seeds that a case uses.
+/// The names of the columns of seeds that the inertia of a case uses.
 pub fn columns(case: &Case) -> Vec<&str> {
     let Some(motion) = &case.motion else { return Vec::new() };
     let diameter = match &motion.diameter {
@@ -78,7 +78,7 @@ pub fn arrays(case: &Case) -> Vec<String> {
 }
 
 /// The numbers of a column of the seeds.
-fn column<'a>(seeds: &'a Seeds, key: &str, name: &str) -> Result<&'a [f64]> {
+pub fn column<'a>(seeds: &'a Seeds, key: &str, name: &str) -> Result<&'a [f64]> {
     seeds.column(name).ok_or_else(|| {
         Misuse::error(format!(
             "{key} is the column `{name}` of the seeds, which are not all from files; give [seeds] kind = \"file\", \

@@ -24,12 +24,11 @@ pub use description::{NodeCount, file_of};
 pub use field::{LoadedField, field, mesh, sizes};
 pub use gates::{gate_names, gates};
 pub use geometry::{geometry, units};
-pub use inertia::columns;
 pub use input::FieldFiles;
 pub use memory::{
     StoredSize, free as free_memory, limited_by, piece_length, plan, plan_warnings, stored,
 };
-pub use motion::{mixing, motion};
+pub use motion::{columns, mixing, motion};
 pub use obstacles::obstacles;
 pub use sampled::{has as has_array, interpolation_of};
 pub use seeds::seeds;

@@ -3,7 +3,9 @@
 use super::inertia;
 use crate::file::{self, Case, Diffusivity, FieldSource, Interpolation, Misuse, Profile};
 use anyhow::Result;
-use burntrace_core::{CellVelocity, Mixing, Motion, Placement, RandomWalk, Scheme, Seeds};
+use burntrace_core::{
+    CellVelocity, Mixing, Motion, PerParticle, Placement, RandomWalk, Scheme, Seeds,
+};
 
 /// Refuses walks without a diffusivity or with two, and tolerances that the scheme cannot use.
 pub fn check(case: &Case) -> Result<()> {
@@ -105,7 +107,22 @@ pub fn motion(case: &Case, seeds: &Seeds) -> Result<Motion> {
         drift: case.trace.drift.into(),
         walk: case.walk.as_ref().map(random_walk),
         inertia: case.motion.as_ref().map(|motion| inertia::inertia(motion, seeds)).transpose()?,
+        factors: case.field.windage().map(|windage| factors(windage, seeds)).transpose()?,
     })
+}
+
+/// The factors of a further field, by its number and the column of the seeds that they are in.
+fn factors((field, column): (usize, &str), seeds: &Seeds) -> Result<PerParticle> {
+    let key = format!("field[{field}].factor");
+    Ok(inertia::column(seeds, &key, column)?.to_vec().into())
+}
+
+/// The names of the columns of seeds that a case uses.
+pub fn columns(case: &Case) -> Vec<&str> {
+    let windage = case.field.windage().map(|(_, name)| name);
+    let mut names = inertia::columns(case);
+    names.extend(windage.filter(|name| !names.contains(name)));
+    names
 }
 
 fn random_walk(walk: &file::Walk) -> RandomWalk {

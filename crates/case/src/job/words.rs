@@ -13,7 +13,11 @@ pub fn in_words(field: &Value) -> Option<String> {
             0.0 => String::new(),
             angle => format!(", turned by {} degrees to the right", six_digits(angle)),
         };
-        Some(format!(" + {} times {}{turned}", six_digits(number("factor")), one_in_words(added)?))
+        let factor = match added["factor"].as_str() {
+            Some(column) => format!("the column `{column}` of the seeds"),
+            None => six_digits(number("factor")).to_string(),
+        };
+        Some(format!(" + {factor} times {}{turned}", one_in_words(added)?))
     });
     Some(first + &added.collect::<String>())
 }

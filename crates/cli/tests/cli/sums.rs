@@ -188,3 +188,92 @@ fn what_several_fields_cannot_have_is_refused() {
     let plan = burntrace(path, &["plan", "case.toml"]);
     assert!(plan.status.success(), "{}", text(&plan.stderr));
 }
+
+/// The fields, with a column of the seeds as a factor.
+fn windage() -> String {
+    FLOWS.replace("factor = 0.5", "factor = \"windage\"")
+}
+
+/// What follows the fields, with seeds in a file.
+fn from_file() -> String {
+    let start = AROUND.find("[seeds]").unwrap();
+    let end = AROUND.find("[trace]").unwrap();
+    AROUND[..start].to_string()
+        + "[seeds]\nkind = \"file\"\npath = \"seeds.csv\"\n"
+        + &AROUND[end..]
+}
+
+#[test]
+fn a_column_of_the_seeds_is_the_factor_of_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let factors = [0.0, 0.25, -0.125, 0.25];
+    let row = |(i, factor): (usize, &f64)| format!("{}, 0.25, 0.0, {factor}\n", 0.1 * i as f64);
+    let rows: String = factors.iter().enumerate().map(row).collect();
+    std::fs::write(path.join("seeds.csv"), format!("x,y,z,windage\n{rows}")).unwrap();
+    let case = format!("{}{}", windage(), from_file());
+    let said = run(path, &case, "--out out --set save.velocity=true --set save.report=always");
+    let note = "field[1]: interpolated between the nodes of the first field, its velocity differs by up to ";
+    assert!(said.contains(note) && said.contains(" (with a factor of 1) at "), "{said}");
+    let found = last(path, "out");
+    for (i, factor) in factors.iter().enumerate() {
+        let set = format!("--quiet --out alone_{i} --set field[1].factor={factor}");
+        run(path, &case, &set);
+        let apart = apart(&found[i..=i], &last(path, &format!("alone_{i}"))[i..=i]);
+        assert!(apart < 1e-14, "{factor}: {apart}");
+    }
+    assert_eq!(summary(path, "out")["field"]["added"][0]["factor"], "windage");
+    let info = burntrace(path, &["info", "out"]);
+    let expected = " + the column windage of the seeds times ";
+    assert!(text(&info.stdout).contains(expected), "{}", text(&info.stdout));
+    let report = std::fs::read_to_string(path.join("out/report.md")).unwrap();
+    assert!(report.contains(" + the column `windage` of the seeds times "), "{report}");
+    // The case of a run is read again; ranks and a run that is extended have the same bits.
+    let written = std::fs::read_to_string(path.join("out/case.toml")).unwrap();
+    assert!(written.contains("factor = \"windage\""), "{written}");
+    let velocity = "--quiet --set save.velocity=true";
+    run(path, &case, &format!("{velocity} --out joined --rank 0/1 --set run.piece=3"));
+    assert_same(path, ["out", "joined"]);
+    run(path, &case, &format!("{velocity} --out first --set trace.t1=2.0"));
+    succeed(path, &["run", "--extend", "first", "--out", "longer", "--set", "trace.t1=5.0"]);
+    assert_same(path, ["out", "longer"]);
+    let plan = burntrace(path, &["plan", "case.toml"]);
+    assert!(plan.status.success(), "{}", text(&plan.stderr));
+}
+
+#[test]
+fn columns_that_cannot_be_factors_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::write(path.join("seeds.csv"), "x,y,z,windage,none\n0,0,0,0.1,nan\n").unwrap();
+    std::fs::write(path.join("case.toml"), format!("{}{}", windage(), from_file())).unwrap();
+    let source =
+        "source={ rate = 1.0, capacity = 5, inlet = { kind = \"face\", face = \"x-low\" } }";
+    for (set, parts) in [
+        ("field[1].factor=drag", &["has no column `drag`, but x, y, z, windage, none"][..]),
+        ("field[1].factor=none", &["seeds.csv`, line 2: `nan` in column 5 is not a finite number"]),
+        ("field[1].factor=true", &["field[1].factor", "a number, or the name of a column"]),
+        (
+            "field[2].factor=windage",
+            &["field[1].factor and field[2].factor are columns of the seeds"],
+        ),
+        (
+            "seeds={ kind = \"grid\", counts = [2, 2, 1] }",
+            &["field[1].factor is the column `windage` of the seeds, which are not all from files"],
+        ),
+        (source, &["field[1].factor is the column `windage` of the seeds", "[[source]]"]),
+        (
+            "motion={ kind = \"inertial\", relaxation_time = 0.1, beta = 0.0 }",
+            &["particles with inertia"],
+        ),
+        ("save.flow_map_gradient=true", &["the gradient of the flow map"]),
+    ] {
+        let output =
+            burntrace(path, &["run", "case.toml", "--quiet", "--out", "out", "--set", set]);
+        assert_refused(&output, 2, parts);
+    }
+    let one = format!("[field]\nflow = \"abc\"\nfactor = \"windage\"\n{}", from_file());
+    std::fs::write(path.join("one.toml"), one).unwrap();
+    let output = burntrace(path, &["run", "one.toml", "--quiet", "--out", "out"]);
+    assert_refused(&output, 2, &["field.factor is for further fields"]);
+}

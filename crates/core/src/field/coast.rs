@@ -73,6 +73,15 @@ impl Coast {
         Ok(velocity)
     }
 
+    /// As [`filled`](Coast::filled), of other velocities of a frame of which those are known.
+    pub fn filled_beside(&self, mut velocity: Floats) -> Floats {
+        let is_land = self.is_land().unwrap_or_default();
+        for i in (0..is_land.len()).filter(|i| is_land[*i]) {
+            velocity.set_vector(i, self.beside(i, &velocity, is_land));
+        }
+        velocity
+    }
+
     /// The velocity on land: for each component the mean of that at the neighbours in the water across it, along which it flows,
     /// times what slips.
     fn beside(&self, i: usize, velocity: &Floats, is_land: &[bool]) -> [f64; 3] {

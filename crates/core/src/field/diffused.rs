@@ -217,6 +217,10 @@ impl<S: FrameSource> FrameSource for Diffused<S> {
         true
     }
 
+    fn has_scaled_velocity(&self) -> bool {
+        self.source.has_scaled_velocity()
+    }
+
     fn read(&mut self, frame: usize) -> std::result::Result<FrameData, SourceError> {
         let data = self.source.read(frame)?;
         Ok(self.with_diffusivity(data))

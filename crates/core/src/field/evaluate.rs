@@ -106,6 +106,29 @@ pub(crate) fn velocity_at(
     at_each_time(position, times, |position, time| velocity(field, position, time))
 }
 
+/// The second velocity `[n, 3]` of a field at positions `[n, 3]`, measured from the origin, and one time or a time for each of them.
+///
+/// # Errors
+///
+/// As [`velocity`], and [`Error::Field`] if the field has no second velocity.
+pub(crate) fn scaled_velocity(
+    field: &dyn Field,
+    position: Tensor<2>,
+    times: &[f64],
+) -> Result<Tensor<2>> {
+    let quantity = "second velocity";
+    let [count, _] = position.dims();
+    match field.origin_view().and_then(|view| view.scaled_from_origin(position, times)) {
+        Some(found) => validated(field, quantity, found, [count, 3]),
+        None => Err(Error::Field {
+            quantity,
+            reason:
+                "it has none; load it from a source with one (`FrameSource::has_scaled_velocity`)"
+                    .into(),
+        }),
+    }
+}
+
 /// A quantity at positions `[n, 3]` and a time for each of them, by a function of positions at one time.
 fn at_each_time(
     position: Tensor<2>,

@@ -178,6 +178,9 @@ pub trait FromOrigin {
     /// Velocity `[n, 3]` at positions `[n, 3]` and one time, or a time for each position.
     fn velocity_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Tensor<2>;
 
+    /// The second velocity `[n, 3]` at positions `[n, 3]` and one time, or a time for each position; `None` of a field without one.
+    fn scaled_from_origin(&self, position: Tensor<2>, times: &[f64]) -> Option<Tensor<2>>;
+
     /// Diffusivity `[n, 1]` at positions `[n, 3]` and one time.
     fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2>;
 

@@ -10,7 +10,7 @@ pub(crate) const LANES: usize = 4;
 
 /// The places of the quantities of a field in its groups of four numbers. The velocity is in the first group, and beside it the diffusivity
 /// or, without one, the first array of one number: who samples a velocity has that for nothing. Other arrays follow each other. Where the
-/// velocity fills its group, as on a sphere, a diffusivity is in a last group of its own.
+/// velocity fills its group, as on a sphere, a diffusivity is in a last group of its own. Before it is a second velocity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ArrayLanes {
     pub has_velocity: bool,
@@ -18,6 +18,7 @@ pub(crate) struct ArrayLanes {
     /// The array beside the velocity.
     beside: Option<usize>,
     pub diffusivity_is_apart: bool,
+    has_scaled_velocity: bool,
 }
 
 impl ArrayLanes {
@@ -65,6 +66,7 @@ impl ArrayLanes {
             arrays,
             beside: single.filter(|_| has_place),
             diffusivity_is_apart: is_full && source.has_diffusivity(),
+            has_scaled_velocity: has_velocity && source.has_scaled_velocity(),
         }
     }
 
@@ -109,7 +111,15 @@ impl ArrayLanes {
     /// Number of groups, at least one.
     pub fn groups(&self) -> usize {
         let ends = self.places().map(|(array, first)| first + array.components);
-        ends.fold(LANES, usize::max).div_ceil(LANES) + usize::from(self.diffusivity_is_apart)
+        ends.fold(LANES, usize::max).div_ceil(LANES)
+            + usize::from(self.has_scaled_velocity)
+            + usize::from(self.diffusivity_is_apart)
+    }
+
+    /// The group with the second velocity, if there is one.
+    pub fn scaled_group(&self) -> Option<usize> {
+        let after = usize::from(self.diffusivity_is_apart);
+        self.has_scaled_velocity.then(|| self.groups() - 1 - after)
     }
 
     /// The group with the diffusivity, whose last number it is.
@@ -133,7 +143,7 @@ impl ArrayLanes {
 mod tests {
     use super::*;
 
-    struct Source(bool, Vec<FieldArray>, bool);
+    struct Source(bool, Vec<FieldArray>, bool, bool);
 
     impl FrameSource for Source {
         fn times(&self) -> &[f64] {
@@ -152,13 +162,17 @@ mod tests {
             self.2
         }
 
+        fn has_scaled_velocity(&self) -> bool {
+            self.3
+        }
+
         fn read(&mut self, _: usize) -> std::result::Result<crate::FrameData, crate::SourceError> {
             Err("this source is not read".into())
         }
     }
 
     fn lanes(has_velocity: bool, arrays: &[FieldArray]) -> Result<ArrayLanes> {
-        ArrayLanes::checked(&Source(has_velocity, arrays.to_vec(), false), false)
+        ArrayLanes::checked(&Source(has_velocity, arrays.to_vec(), false, false), false)
     }
 
     fn places(lanes: &ArrayLanes) -> Vec<usize> {
@@ -174,13 +188,18 @@ mod tests {
         assert_eq!((all.groups(), all.find("tau")), (4, Some((4, 9))));
         assert_eq!(lanes(true, &arrays[1..2]).unwrap().groups(), 1);
         // There is a diffusivity, or a velocity of four numbers.
-        let source = |has_diffusivity| Source(true, arrays.to_vec(), has_diffusivity);
+        let source = |has_diffusivity| Source(true, arrays.to_vec(), has_diffusivity, false);
         for (has_diffusivity, is_full, groups) in
             [(true, false, 4), (false, true, 4), (true, true, 5)]
         {
             let all = ArrayLanes::of(&source(has_diffusivity), is_full);
             assert_eq!((places(&all), all.has_array_beside()), (vec![4, 13, 14], false));
             assert_eq!((all.groups(), all.diffusivity_group()), (groups, groups / 5 * 4));
+            assert_eq!(all.scaled_group(), None);
+            let two = Source(true, arrays.to_vec(), has_diffusivity, true);
+            let two = ArrayLanes::of(&two, is_full);
+            assert_eq!((two.groups(), two.scaled_group()), (groups + 1, Some(4)));
+            assert_eq!(two.diffusivity_group(), groups / 5 * 5);
         }
         let arrays = &arrays[1..];
         let one = lanes(false, &arrays[..1]).unwrap();

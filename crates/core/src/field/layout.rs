@@ -1,7 +1,8 @@
 //! The layout of a source's frames on a device.
 
+mod beside;
+
 use super::{
-    arrays::FieldArray,
     coast::Coast,
     frames::TimeAxis,
     lanes::{ArrayLanes, LANES},
@@ -149,7 +150,7 @@ impl Layout {
         not_finite: NotFinite,
         all: &mut Floats,
     ) -> Result<FrameTraits> {
-        let FrameData { mut velocity, diffusivity, hidden, arrays } = data;
+        let FrameData { mut velocity, diffusivity, hidden, scaled_velocity, arrays } = data;
         let start = all.len();
         if self.averaged && diffusivity.is_some() {
             return Err(Error::Mesh(
@@ -181,12 +182,15 @@ impl Layout {
                 stored.finish(all, start);
             }
             has_zeros = bad.is_some();
-            if let (Some((first, count)), NotFinite::Error) = (bad, not_finite) {
-                let position = (self.position)(first);
-                return Err(Error::NotFinite { frame, count, first, position });
-            }
+            self.check_finite(frame, bad, not_finite)?;
         }
         all.shift(0..0, 0, start + self.size() * LANES);
+        if let Some(group) = self.lanes.scaled_group() {
+            let is_hole = |i: usize| is_hidden(i) || not_finite == NotFinite::Outside;
+            let rows =
+                self.scaled((frame, scaled_velocity), is_hole, not_finite, all.precision())?;
+            all.put(start + group * self.values() * LANES, &rows);
+        }
         match all {
             Floats::F32(all) => {
                 self.put_arrays(frame, &arrays, is_hidden, &mut all[start..], |x| x as f32)
@@ -207,6 +211,22 @@ impl Layout {
             Floats::F64(all) => self.pad(frame, &diffusivity, &mut all[start..], |x| x),
         }?;
         Ok(traits)
+    }
+
+    /// Refuses velocities that are not finite, of which the first one and the number are given.
+    fn check_finite(
+        &self,
+        frame: usize,
+        bad: Option<(usize, usize)>,
+        not_finite: NotFinite,
+    ) -> Result<()> {
+        match bad {
+            Some((first, count)) if not_finite == NotFinite::Error => {
+                let position = (self.position)(first);
+                Err(Error::NotFinite { frame, count, first, position })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_size(&self, frame: usize, velocity: &Floats) -> Result<()> {
@@ -232,47 +252,6 @@ impl Layout {
             (Floats::F64(v), Floats::F32(all)) => self.pack(|i| v[i], is_hole, all, |x| x as f32),
             (Floats::F64(v), Floats::F64(all)) => self.pack(|i| v[i], is_hole, all, |x| x),
         }
-    }
-
-    /// Writes the arrays of a frame into its rows; NaN where they are hidden.
-    fn put_arrays<T>(
-        &self,
-        frame: usize,
-        arrays: &[Floats],
-        is_hidden: impl Fn(usize) -> bool,
-        rows: &mut [T],
-        cast: impl Fn(f64) -> T,
-    ) -> Result<()> {
-        let expected = self.lanes.arrays().len();
-        if arrays.len() != expected {
-            let found = arrays.len();
-            return Err(Error::Arrays(format!(
-                "frame {frame} has {found} arrays; give the {expected} that the source lists"
-            )));
-        }
-        let (values, order) = (self.values(), self.order());
-        for (numbers, (FieldArray { name, components }, first)) in
-            arrays.iter().zip(self.lanes.places())
-        {
-            if numbers.len() != components * self.given {
-                return Err(Error::Arrays(format!(
-                    "`{name}` has {} numbers in frame {frame}; give {} ({} x {components} components)",
-                    numbers.len(),
-                    components * self.given,
-                    self.name
-                )));
-            }
-            for value in 0..values {
-                let i = order.map_or(value, |order| order[value]);
-                for component in 0..*components {
-                    let lane = first + component;
-                    let at = (lane / LANES * values + value) * LANES + lane % LANES;
-                    let number = numbers.get(components * i + component);
-                    rows[at] = cast(if is_hidden(i) { f64::NAN } else { number });
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Writes diffusivities into the padding of velocities; 0 in holes, where velocities are NaN.

@@ -111,7 +111,8 @@ impl<S: GridSource> PeriodicGrid<S> {
         let mut arrays = data.arrays.iter().zip(components);
         let has_numbers = data.velocity.len()
             == 3 * values * usize::from(self.source.has_velocity())
-            && arrays.all(|(array, components)| array.len() == components * values);
+            && arrays.all(|(array, components)| array.len() == components * values)
+            && data.scaled_velocity.as_ref().is_none_or(|numbers| numbers.len() == 3 * values);
         // A wrong number is refused by the field.
         if self.source.placement() == Placement::Cells || !has_numbers {
             return Ok(data);
@@ -134,9 +135,10 @@ impl<S: GridSource> PeriodicGrid<S> {
             false => data.velocity,
         };
         let diffusivity = data.diffusivity.as_ref().map(|numbers| taken(numbers, order, 1));
+        let scaled = data.scaled_velocity.as_ref().map(|numbers| taken(numbers, order, 3));
         let hidden = data.hidden.map(|hidden| order.iter().map(|i| hidden[*i]).collect());
         let closed = FrameData::new(velocity).with_diffusivity(diffusivity).with_hidden(hidden);
-        Ok(closed.with_arrays(arrays))
+        Ok(closed.with_scaled_velocity(scaled).with_arrays(arrays))
     }
 
     /// The largest difference of the velocity in the first and in another layer along an axis.

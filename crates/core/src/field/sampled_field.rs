@@ -86,6 +86,19 @@ macro_rules! sampled_field {
                     self.sampled.along_axes(&position, velocity).narrow(1, 0, 3)
                 }
 
+                fn scaled_from_origin(
+                    &self,
+                    position: Tensor<2>,
+                    times: &[f64],
+                ) -> Option<Tensor<2>> {
+                    let group = self.sampled.lanes.scaled_group()?;
+                    let cells = self.locate_all(position.clone());
+                    // Read as the first velocity is.
+                    let read = |frame| self.read((frame, 0), &cells);
+                    let velocity = self.sampled.at_times(times, group, read);
+                    Some(self.sampled.along_axes(&position, velocity).narrow(1, 0, 3))
+                }
+
                 fn diffusivity_from_origin(&self, position: Tensor<2>, time: f64) -> Tensor<2> {
                     let cells = self.locate_all(position);
                     let group = self.sampled.lanes.diffusivity_group();

@@ -30,6 +30,9 @@ pub struct FrameData {
     pub diffusivity: Option<Floats>,
     /// The mask of hidden nodes or cells, whose velocities are NaN.
     pub(crate) hidden: Option<Vec<bool>>,
+    /// A second velocity, in the form of the first one, which each particle [scales](crate::Motion::factors). `None` in all frames if
+    /// the source has [none](FrameSource::has_scaled_velocity).
+    pub scaled_velocity: Option<Floats>,
     /// The numbers of each of the source's [arrays](FrameSource::arrays), node by node or cell by cell.
     /// NaN where a value is missing.
     pub arrays: Vec<Floats>,
@@ -38,7 +41,8 @@ pub struct FrameData {
 impl FrameData {
     /// A frame with a velocity and nothing else.
     pub fn new(velocity: Floats) -> Self {
-        FrameData { velocity, diffusivity: None, hidden: None, arrays: Vec::new() }
+        let (diffusivity, hidden, scaled_velocity) = (None, None, None);
+        FrameData { velocity, diffusivity, hidden, scaled_velocity, arrays: Vec::new() }
     }
 
     /// Whether each node or cell is hidden: a hole of the field, where particles end. `None` in all
@@ -76,9 +80,16 @@ impl FrameData {
         self
     }
 
+    /// Adds a second velocity.
+    pub fn with_scaled_velocity(mut self, velocity: impl Into<Option<Floats>>) -> Self {
+        self.scaled_velocity = velocity.into();
+        self
+    }
+
     /// Bytes of all arrays.
     pub fn num_bytes(&self) -> usize {
-        let arrays = [Some(&self.velocity), self.diffusivity.as_ref()].into_iter().flatten();
+        let beside = [self.diffusivity.as_ref(), self.scaled_velocity.as_ref()];
+        let arrays = std::iter::once(&self.velocity).chain(beside.into_iter().flatten());
         arrays.chain(&self.arrays).map(|array| array.bytes().len()).sum()
     }
 }
@@ -108,6 +119,12 @@ pub trait FrameSource {
     /// Whether the frames have diffusivities, not by default. It must be said beside arrays, on a sphere and for velocities on faces of cells; elsewhere a
     /// frame may have them without it.
     fn has_diffusivity(&self) -> bool {
+        false
+    }
+
+    /// Whether the frames have a second velocity, not by default: each particle adds it to the first one after a multiplication by
+    /// its [factor](crate::Motion::factors).
+    fn has_scaled_velocity(&self) -> bool {
         false
     }
 
@@ -186,6 +203,10 @@ macro_rules! describe_as {
 
         fn has_diffusivity(&$self) -> bool {
             $source.has_diffusivity()
+        }
+
+        fn has_scaled_velocity(&$self) -> bool {
+            $source.has_scaled_velocity()
         }
 
         fn cache_bytes(&$self) -> u64 {

@@ -30,6 +30,9 @@ use std::{collections::BTreeMap, sync::Arc};
 pub struct Addend {
     /// Factor of its velocity, such as 0.03 for the windage of a drifter. One number for all particles.
     pub factor: f64,
+    /// Whether each particle multiplies it by a [factor of its own](crate::Motion::factors), too. The velocity is then not in that of
+    /// the sum but beside it, and is sampled for itself in each step. One further field can have it.
+    pub per_particle: bool,
     /// Angle in degrees by which its velocity is turned to the right, clockwise seen from above. Negative to the left, as
     /// for drift in the wind on the southern hemisphere.
     pub rotate: f64,
@@ -42,7 +45,13 @@ pub struct Addend {
 impl Default for Addend {
     /// The velocity as it is.
     fn default() -> Self {
-        Addend { factor: 1.0, rotate: 0.0, outside: OutsideField::Error, extends_up: false }
+        Addend {
+            factor: 1.0,
+            per_particle: false,
+            rotate: 0.0,
+            outside: OutsideField::Error,
+            extends_up: false,
+        }
     }
 }
 
@@ -74,7 +83,7 @@ pub enum OutsideField {
 ///
 /// Times are those of the frames of all fields at which all of them are known. A frame of the first field between two of its own is
 /// their linear mean, so that interpolation in time stays exact. What [`FieldOptions::outside_time`] says of the first field is said
-/// of the sum. The factor is the same for all particles: a run has one field. In messages, `field[0]` is the first one.
+/// of the sum. In messages, `field[0]` is the first one.
 ///
 /// ```
 /// use burntrace_core::{
@@ -178,7 +187,7 @@ impl<S: FrameSource> Sum<S> {
     /// # Errors
     ///
     /// [`Error::Sum`] for a factor or an angle that is not finite, a field without velocities, one of positions in degrees beside one of lengths,
-    /// and for times or rules of interpolation in time that do not fit those of the fields before.
+    /// a second field with a factor for each particle, and for times or rules of interpolation in time that do not fit those of the fields before.
     pub fn with(mut self, field: Box<dyn Field>, addend: Addend) -> Result<Self> {
         let fail =
             |text: String| Err(Error::Sum(format!("field[{}]: {text}", self.others.len() + 1)));
@@ -187,6 +196,13 @@ impl<S: FrameSource> Sum<S> {
             return fail(format!(
                 "its factor is {factor}, and it is turned by {rotate} degrees; give finite numbers"
             ));
+        }
+        if addend.per_particle && self.has_scaled_velocity() {
+            return fail(
+                "each particle has a factor of another field, too; give one of them a factor that is the same for all \
+                 particles"
+                    .into(),
+            );
         }
         if let (Some(sampled), Some(_)) = (field.sampled(), field.origin_view()) {
             if !sampled.lanes.has_velocity {
@@ -255,12 +271,16 @@ impl<S: FrameSource> Sum<S> {
             return Ok(data);
         }
         let missing = self.missing(&data);
-        let mut sum = Floats::from_f64(
-            Precision::F64,
-            (0..data.velocity.len()).map(|i| data.velocity.get(i)),
-        );
-        for i in 1..=self.others.len() {
-            self.add(i, self.times[frame], &missing, &mut sum)?;
+        let count = data.velocity.len();
+        let mut sum = Floats::from_f64(Precision::F64, (0..count).map(|i| data.velocity.get(i)));
+        for (i, (_, addend)) in (1..).zip(&self.others) {
+            if addend.per_particle {
+                let mut scaled = Floats::zeros(Precision::F64, count);
+                self.add(i, self.times[frame], &missing, &mut scaled)?;
+                data.scaled_velocity = Some(scaled);
+            } else {
+                self.add(i, self.times[frame], &missing, &mut sum)?;
+            }
         }
         data.velocity = sum;
         Ok(data)
@@ -304,12 +324,18 @@ impl<S: FrameSource> Sum<S> {
         }
     }
 
+    /// Whether the factor of a further field is one of each particle.
+    fn is_per_particle(&self) -> bool {
+        self.others.iter().any(|(_, addend)| addend.per_particle)
+    }
+
     /// Bytes of the further fields, and of the frames of the first one that are held.
     fn held_bytes(&self) -> u64 {
         let others = self.others.iter().filter_map(|(field, _)| field.sampled());
         let others: u64 = others.map(|sampled| sampled.bytes() + sampled.size().read_bytes).sum();
         let arrays: usize = self.source.arrays().iter().map(|array| array.components).sum();
-        others + (2 * self.nodes.len() * (3 + arrays) * size_of::<f64>()) as u64
+        let velocities = if self.has_scaled_velocity() { 6 } else { 3 };
+        others + (2 * self.nodes.len() * (velocities + arrays) * size_of::<f64>()) as u64
     }
 }
 
@@ -324,6 +350,10 @@ impl<S: FrameSource> FrameSource for Sum<S> {
 
     fn has_diffusivity(&self) -> bool {
         self.source.has_diffusivity()
+    }
+
+    fn has_scaled_velocity(&self) -> bool {
+        self.is_per_particle() || self.source.has_scaled_velocity()
     }
 
     fn cache_bytes(&self) -> u64 {

@@ -85,6 +85,7 @@ impl Sampled {
             "its velocities are averages of cells; give velocities at the points"
         } else if !self.lanes.arrays().is_empty()
             || self.traits.has_diffusivity
+            || self.lanes.scaled_group().is_some()
             || !self.lanes.has_velocity
         {
             "it has other quantities than a velocity; load it from a source without them"

@@ -151,7 +151,8 @@ impl<'a> Sampler<'a> {
     ) -> Result<Values> {
         let fields = self.fields.iter().enumerate();
         let needed = |number: usize| self.places.iter().any(|(field, _)| *field == number);
-        let is_sampled = stepper.inertia.is_none() && fuses(stepper, stepper.field);
+        let is_own = stepper.inertia.is_some() || stepper.factors.is_some();
+        let is_sampled = !is_own && fuses(stepper, stepper.field);
         let values = fields.map(|(number, field)| {
             let has_velocity = number == 0 && self.velocity && is_sampled;
             match has_velocity || needed(number) {
@@ -167,7 +168,7 @@ impl<'a> Sampler<'a> {
         values.push(particles.tangents.clone().map(Numbers::of).transpose()?);
         let saves_fluid = needed(self.fields.len() + 1);
         let fluid = match saves_fluid || (self.velocity && !is_sampled) {
-            true => Some(stepper.velocity(particles, time)?),
+            true => Some(stepper.velocity((first, particles), time)?),
             false => None,
         };
         values.push(fluid.clone().filter(|_| saves_fluid).map(Numbers::of).transpose()?);

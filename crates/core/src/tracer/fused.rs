@@ -30,6 +30,10 @@ pub(super) fn advance(
     let FrameWindow { tensors, clock, steps } = field.during(&spans)?;
     let mut segment = segment(stepper, clock, steps);
     (segment.first_step, segment.first_slot) = (chunk.first_step as i32, first_slot);
+    if let Some(factors) = &stepper.factors {
+        let first = first_slot as usize;
+        segment.scaled = Some(factors.of_launch(first..first + particles.count())?);
+    }
     (segment.reload, segment.batch) = (field.reload(&spans), stepper.batch);
     segment.reinjection = following.map(|following| following.reinjection.clone());
     let rows = slots::log_rows(particles.count());

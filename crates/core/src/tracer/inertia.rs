@@ -18,7 +18,7 @@ use std::ops::Range;
 
 impl PerParticle {
     /// One number, or those of all slots; of a distribution those of some slots.
-    fn numbers(&self, slots: Range<usize>) -> Result<Vec<f64>> {
+    pub(super) fn numbers(&self, slots: Range<usize>) -> Result<Vec<f64>> {
         Ok(match self {
             PerParticle::Number(number) => vec![*number],
             PerParticle::Numbers(numbers) => numbers.to_vec(),
@@ -38,12 +38,13 @@ impl PerParticle {
         Ok(if is_one_for_each { numbers[slots.clone()].to_vec() } else { numbers })
     }
 
-    fn is_tracked(&self) -> bool {
+    /// Whether it has gradients.
+    pub(super) fn is_tracked(&self) -> bool {
         matches!(self, PerParticle::Tensor(tensor) if tensor.device().is_autodiff())
     }
 
     /// On a device, in its graph.
-    fn on_device(&self, tracer: &Tracer, device: &Device) -> Result<Column> {
+    pub(super) fn on_device(&self, tracer: &Tracer, device: &Device) -> Result<Column> {
         let dtype = tracer.field.precision().dtype();
         Ok(match self {
             PerParticle::Tensor(tensor) if tensor.device() == *device => {

@@ -12,6 +12,7 @@ mod contact;
 mod each_step;
 mod ends;
 mod extend;
+mod factors;
 mod fused;
 mod gates;
 mod gradients;

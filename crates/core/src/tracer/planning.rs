@@ -1,6 +1,6 @@
 //! The memory plan of a tracer's run.
 
-use super::{Tracer, inertia, inflow, start, stepper, walk};
+use super::{Tracer, factors, inertia, inflow, start, stepper, walk};
 use crate::{
     Adjoint, Engine, FieldSize, Frames, Memory, MemoryRequest, Plan, Result, RunSize, Sampled,
     Seeds, field::evaluate, schedule::Chunk,
@@ -48,6 +48,7 @@ impl Tracer<'_> {
         seeds.is_tracked()
             || walk::is_tracked(self)
             || inertia::is_tracked(self)
+            || factors::is_tracked(self)
             || inflow::is_tracked(self)
     }
 

@@ -4,7 +4,7 @@ use super::{
     Prepared, Tracer,
     arrays::Sampler,
     boundary::check_overlap,
-    contact, inertia, inflow, located,
+    contact, factors, inertia, inflow, located,
     slots::Slots,
     start::{self, Releases},
 };
@@ -38,6 +38,7 @@ impl<'a> Tracer<'a> {
         contact::check(self)?;
         check_overlap(self)?;
         inertia::check_counts(self, self.num_slots(seeds))?;
+        factors::check_count(self, self.num_slots(seeds))?;
         let sampler = Sampler::new(self, &schedule)?;
         let mut cells = self.locate(seeds)?;
         let is_tracked = in_segments || self.is_tracked(seeds)?;

@@ -45,7 +45,7 @@ pub(super) struct Response {
 
 impl Column {
     /// The numbers of some rows of the particles in `slots`, or one for all, as a column.
-    fn of(&self, slots: &Range<usize>, rows: &RowSelection) -> Tensor<2> {
+    pub fn of(&self, slots: &Range<usize>, rows: &RowSelection) -> Tensor<2> {
         match self {
             Column::Tensor(numbers) if numbers.dims() == [1] => {
                 numbers.as_ref().clone().reshape([1, 1])

@@ -47,6 +47,22 @@ impl StepTimes {
         }
     }
 
+    /// Second velocities after a part of each step.
+    fn second_velocity(
+        &self,
+        field: &dyn Field,
+        position: Tensor<2>,
+        part: f64,
+    ) -> Result<Tensor<2>> {
+        let times = match self {
+            StepTimes::Common { time, h } => vec![time + part * h],
+            StepTimes::Each(trials) => {
+                trials.iter().map(|trial| trial.time + part * trial.h).collect()
+            }
+        };
+        evaluate::scaled_velocity(field, position, &times)
+    }
+
     /// Velocities after a part of each step.
     pub fn velocity(&self, field: &dyn Field, position: Tensor<2>, part: f64) -> Result<Tensor<2>> {
         match self {
@@ -103,7 +119,12 @@ pub(super) fn rk_step(
             stage = stage + times.displacement(k.clone(), a.value());
         }
         let stage = sampled_at(stepper, start, stage)?;
-        let v = times.velocity(stepper.field, stage, tableau.c[s].value())?;
+        let part = tableau.c[s].value();
+        let mut v = times.velocity(stepper.field, stage.clone(), part)?;
+        if let Some(factors) = &start.factors {
+            let second = times.second_velocity(stepper.field, stage, part)?;
+            v = v + second * factors.clone();
+        }
         k.push(match &drift {
             Some(drift) => v + drift.clone(),
             None => v,

@@ -11,6 +11,8 @@ pub(super) struct StepStart {
     pub position: Tensor<2>,
     /// The locations in their records.
     pub locations: Vec<i32>,
+    /// Their factors of a second velocity, a row for each or one for all.
+    pub factors: Option<Tensor<2>>,
 }
 
 /// The mesh in which the tensor engine clips stages, if there is one.

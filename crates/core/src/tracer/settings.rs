@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     Adjoint, BoundaryCondition, Domain, Engine, Execution, Face, Field, Gate, Inertia, Inlet,
-    Motion, Obstacle, OutletAt, Patch, PerAxis, RandomWalk, SampledArray, SaveAt, SaveRequest,
-    SavedTally, Scheme, Seeds, SeedsOutside, Solver, Source, Span, StopCondition, Surroundings,
-    Tally, Tolerance,
+    Motion, Obstacle, OutletAt, Patch, PerAxis, PerParticle, RandomWalk, SampledArray, SaveAt,
+    SaveRequest, SavedTally, Scheme, Seeds, SeedsOutside, Solver, Source, Span, StopCondition,
+    Surroundings, Tally, Tolerance,
 };
 use burn::tensor::Tensor;
 use burntrace_kernels::{INERTIAL, POSITION};
@@ -85,6 +85,8 @@ impl<'a> Tracer<'a> {
         drift(velocity: impl Into<PerAxis>): it => it.motion.drift = velocity.into();
         /// Gives particles [inertia](Motion::inertia).
         inertia(inertia: Inertia): it => it.motion.inertia = Some(inertia);
+        /// Sets the [factors](Motion::factors) by which particles scale the second velocity of the field.
+        factors(factors: impl Into<PerParticle>): it => it.motion.factors = Some(factors.into());
         /// Adds a [random walk](Motion::walk).
         random_walk(walk: RandomWalk): it => it.motion.walk = Some(walk);
 

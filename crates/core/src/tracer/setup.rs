@@ -4,6 +4,7 @@ use super::{
     Tracer, adapt,
     arrays::{Sampler, check_known},
     boundary::boundary,
+    factors,
     gates::Gates,
     hook, inertia, inflow, located, obstacles, sampled_at, settling,
     slots::{self, Slots},
@@ -12,7 +13,8 @@ use super::{
     tallies, turbulence, walk,
 };
 use crate::{
-    BoundaryCondition, Engine, Error, OutletAt, PerAxis, Result, Scheme, Seeds, SeedsOutside,
+    BoundaryCondition, Engine, Error, Field, OutletAt, PerAxis, Result, Scheme, Seeds,
+    SeedsOutside,
     combinations::{self, Feature},
     device,
     schedule::{Chunk, Schedule},
@@ -112,6 +114,7 @@ impl Tracer<'_> {
             drift,
             walk,
             inertia: inertia::inertial(self)?,
+            factors: factors::factors(self)?,
             turbulence: turbulence::turbulent(self)?,
             hook: hook::hook(self),
             releases,
@@ -137,13 +140,15 @@ impl Tracer<'_> {
         let requested = self.requested_engine(is_tracked)?;
         let is_fused = self.field.sampled().is_some()
             && !self.has_card_gradients(is_tracked)
-            && !self.has_inertia_in_tensors(is_tracked);
+            && !self.has_inertia_in_tensors(is_tracked)
+            && !(is_tracked && self.motion.factors.is_some());
         let engine = requested.unwrap_or(if is_fused { Engine::Fused } else { Engine::Tensor });
         let has = |feature| match feature {
             Feature::FusedEngine => requested == Some(Engine::Fused),
             Feature::TensorSteps => engine == Engine::Tensor,
             Feature::Gradients => is_tracked,
             Feature::CardGradients => self.has_card_gradients(is_tracked),
+            Feature::TrackedFactors => is_tracked && self.motion.factors.is_some(),
             Feature::InertiaInTensors => self.has_inertia_in_tensors(is_tracked),
             _ => self.has(feature),
         };
@@ -180,6 +185,10 @@ impl Tracer<'_> {
         let has_outlet = |at| surroundings.outlets.iter().any(|outlet| outlet.at == at);
         match feature {
             Feature::Inertia => self.motion.inertia.is_some(),
+            Feature::Factors => self.motion.factors.is_some(),
+            Feature::NoFactors => self.motion.factors.is_none(),
+            Feature::SecondVelocity => has_second(field),
+            Feature::OneVelocity => !has_second(field),
             Feature::Backward => self.schedule().is_ok_and(|schedule| schedule.span.dt < 0.0),
             Feature::Drift => self.motion.drift != PerAxis::default(),
             Feature::NotRk4 => {
@@ -212,6 +221,11 @@ impl Tracer<'_> {
             _ => false,
         }
     }
+}
+
+/// Whether a field has a second velocity, which particles scale.
+fn has_second(field: &dyn Field) -> bool {
+    field.sampled().is_some_and(|sampled| sampled.lanes.scaled_group().is_some())
 }
 
 /// Converts an error of a device.

@@ -3,6 +3,7 @@
 use super::{
     arrays::is_host,
     each_step::Hook,
+    factors::Factors,
     gates::Gates,
     response::Inertial,
     selection::{RowSelection, finite},
@@ -63,6 +64,8 @@ pub(super) struct Stepper<'a> {
     pub drifts: bool,
     pub walk: Option<Walk>,
     pub inertia: Option<Inertial>,
+    /// The factors of a second velocity of the field.
+    pub factors: Option<Factors>,
     pub turbulence: Option<Turbulent>,
     /// The user's operation after each step.
     pub hook: Option<Hook<'a>>,
@@ -89,11 +92,15 @@ impl Stepper<'_> {
         }
     }
 
-    /// Velocity at the particles' positions by tensor operations. Gradients are those of active particles with a finite
-    /// velocity.
-    pub fn velocity(&self, particles: &Particles, time: f64) -> Result<Tensor<2>> {
-        let position = &particles.coordinates();
-        let velocity = evaluate::velocity(self.field, position.clone(), time)?;
+    /// Velocity at the positions of particles, the first of which has the slot `first`, by tensor operations. Gradients are those
+    /// of active particles with a finite velocity.
+    pub fn velocity(
+        &self,
+        (first, particles): (usize, &Particles),
+        time: f64,
+    ) -> Result<Tensor<2>> {
+        let all = RowSelection::of_rows((0..particles.count()).collect(), particles.count());
+        let velocity = self.velocity_of((first, particles), &all, time)?;
         if !velocity.device().is_autodiff() {
             return Ok(velocity);
         }
@@ -102,8 +109,22 @@ impl Stepper<'_> {
         if rows.is_all() || rows.is_empty() {
             return Ok(if rows.is_all() { velocity } else { velocity.detach() });
         }
-        let tracked = evaluate::velocity(self.field, rows.take(position), time)?;
+        let tracked = self.velocity_of((first, particles), &rows, time)?;
         Ok(rows.put(velocity.detach(), tracked))
+    }
+
+    /// Velocity at some of the particles.
+    fn velocity_of(
+        &self,
+        (first, particles): (usize, &Particles),
+        rows: &RowSelection,
+        time: f64,
+    ) -> Result<Tensor<2>> {
+        let position = rows.take(&particles.coordinates());
+        let velocity = evaluate::velocity(self.field, position.clone(), time)?;
+        let Some(factors) = &self.factors else { return Ok(velocity) };
+        let second = evaluate::scaled_velocity(self.field, position, &[time])?;
+        Ok(velocity + second * factors.of_rows((first, particles), rows)?)
     }
 
     /// Whether the field has holes, where particles end.

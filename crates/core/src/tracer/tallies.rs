@@ -149,7 +149,7 @@ impl Stepper<'_> {
             Some(_) => field_values(self, particles, *first, time)?,
             // A field without arrays has a speed.
             None => {
-                let velocity = self.velocity(particles, time)?;
+                let velocity = self.velocity((0, particles), time)?;
                 let none = velocity.clone().narrow(1, 0, 1).zeros_like();
                 Tensor::cat(vec![velocity, none], 1)
             }

@@ -221,7 +221,10 @@ impl<'a> Recorded<'a> {
         if let (Some(origin), Some(by_origin)) = (tape.origin, gradient) {
             root = root + (origin * by_origin).sum();
         }
-        if let Some(by_motion) = sum.remove(&stepper.geometry.motion) {
+        // Without a graph of its own it has no gradients to remove.
+        if motion.is_tracked()
+            && let Some(by_motion) = sum.remove(&stepper.geometry.motion)
+        {
             root = root + (motion * by_motion).sum();
         }
         Ok(root)

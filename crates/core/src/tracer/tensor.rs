@@ -164,10 +164,13 @@ impl<'a> TensorRun<'a> {
 
     /// The free ends of some rows, each in a step of its own.
     fn attempt(&self, rows: &RowSelection, trials: &[Trial]) -> Result<Attempt> {
-        let stepper = self.stepper;
+        let (stepper, first) = (self.stepper, self.slotted.first as usize);
         let start = StepStart {
             position: rows.take(&self.particles.coordinates()),
             locations: rows.rows().iter().map(|row| self.records[*row].location).collect(),
+            factors: (stepper.factors.as_ref())
+                .map(|factors| factors.of_rows((first, &self.particles), rows))
+                .transpose()?,
         };
         let result = self.step_of(rows, &start, &StepTimes::of(trials))?;
         let times: Vec<f64> = trials.iter().map(|trial| trial.time).collect();

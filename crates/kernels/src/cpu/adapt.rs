@@ -1,11 +1,13 @@
-//! Steps of particles one after another: adaptive ones, and those of particles with inertia.
+//! Steps of particles one after another: adaptive ones, those of particles with inertia, and those of particles with factors of
+//! a second velocity.
 
 use super::{
     Real,
     inertial::{Flight, Flown, Own},
     lanes::{self, Four, Lanes, Task, three},
+    method::AnyScheme,
     probe::{Probe, Width},
-    step::{Attempt, Positions, Probed, rk_attempt},
+    step::{Attempt, Positions, Probed, Stages, StepResult, rk_attempt},
     tile::{Member, PartOfStep, Tile},
     trail::AcceptedStep,
 };
@@ -115,7 +117,9 @@ impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
                 false => left,
             };
             let until = if h == left { F::one() } else { start_fraction + h / full_dt };
-            let taken = match self.tile.context.segment.inertia {
+            let context = self.tile.context;
+            let taken = match context.segment.inertia {
+                None if !context.is_adaptive() => self.advance((i, j), start_fraction, h),
                 None => self.attempt((i, j), [start_fraction, until], (h, full_dt), next_dt),
                 Some(_) => self.fly((i, j), [start_fraction, until], (h, full_dt), next_dt),
             };
@@ -149,7 +153,7 @@ impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
         self.probe.recall(self.tile.arrays.record[i].location);
         let from = Positions::load::<F, L>(&[self.tile.arrays.position[i]]);
         let Attempt { result, error, ends: [from, to] } =
-            rk_attempt::<F, L>(&from, (h, &pairs), context, self.probe);
+            rk_attempt::<F, L>(&from, (h, &pairs), context, self.probed(i));
         let ends = [from, to, error].map(|vector| Vec3(three(vector.array())));
         if let Some(refused) = self.refused(i, ends, (h, full_dt, until), next_dt) {
             return refused;
@@ -158,6 +162,44 @@ impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
         let (to, slow) = (result.to.of(0), result.slow[0]);
         let member = Member { i, to, slow, probe: &mut *self.probe, velocity: None };
         let step = PartOfStep { j, start: start_fraction, until };
+        self.tile.finish_step(member, step, Width::of::<F, L>());
+        TrialOutcome::Accepted
+    }
+
+    /// The field as a particle sees it.
+    #[inline(always)]
+    fn probed(&mut self, i: usize) -> Probed<'_, F> {
+        let slot = self.tile.arrays.slots.get(i);
+        Probed { probe: &mut *self.probe, scaled: self.tile.context.scaled(slot) }
+    }
+
+    /// Takes the rest of a step, of a length `h`, from a fraction of it on.
+    #[inline(always)]
+    fn advance(&mut self, (i, j): (usize, usize), start: F, h: F) -> TrialOutcome {
+        let context = self.tile.context;
+        let part;
+        let pairs = match start == F::zero() {
+            true => context.frame_pairs(j),
+            false => {
+                part = context.part(j, start * F::of(context.segment.steps[j].h), h);
+                &part
+            }
+        };
+        self.probe.recall(self.tile.arrays.record[i].location);
+        let from = self.tile.arrays.position[i];
+        let at = Positions::load::<F, L>(&[from]);
+        let probed = self.probed(i);
+        let mut stages = Stages::<F, L, _, AnyScheme, 1>::new(&at, (h, pairs), context, probed);
+        let StepResult { mut to, slow } = stages.step();
+        if context.launch.features.walk.is_on {
+            let step = (j, h, &pairs[0]);
+            let displacement = self.tile.diffuse((i, from[0]), step, self.probe);
+            to = to.moved_on::<F, L>(&[displacement]);
+        }
+        self.keep((i, j), (start, h));
+        let probe = &mut *self.probe;
+        let member = Member { i, to: to.of(0), slow: slow[0], probe, velocity: None };
+        let step = PartOfStep { j, start, until: F::one() };
         self.tile.finish_step(member, step, Width::of::<F, L>());
         TrialOutcome::Accepted
     }
@@ -191,7 +233,7 @@ impl<F: Real, L: Lanes<F>> Adapt<'_, '_, F, L> {
             from: &from,
             pairs,
             when: (j, offset, h),
-            fluid: Probed(&mut *self.probe),
+            fluid: Probed::new(&mut *self.probe),
             own: &mut self.own,
         };
         let Flown { to, change, error } = flight.fly();

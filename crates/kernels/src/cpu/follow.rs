@@ -12,7 +12,7 @@ use super::{
     probe::{Hinted, Width},
     sampler::Differentiable,
     segment::{FramePairs, Waters},
-    step::{Positions, Sampled, Stages, StepResult},
+    step::{Positions, Sampled, SampledTwice, Scaled, Stages, StepResult},
     tallies::{AddPlain, TallyRoom},
     tile::{Member, PartOfStep, Tile},
     trail::Trail,
@@ -65,7 +65,9 @@ pub(super) fn take_steps<F: Real, S: Differentiable<F>>(mut tile: Tile<F>, sampl
 fn take<F: Real, S: Differentiable<F>>(tile: &mut Tile<F>, sampler: &S) {
     if const { S::IS_FAST } && lanes::are_widest() && tile.context.flies() {
         F::run_widest(Follow::<F, S, method::Inertial>::new(tile, sampler));
-    } else if tile.context.takes_parts() {
+    } else if const { S::IS_FAST } && lanes::are_widest() && tile.context.scales() {
+        F::run_widest(Follow::<F, S, method::Scaled>::new(tile, sampler));
+    } else if tile.context.takes_parts() || tile.context.scales() {
         adapt(tile, &mut Hinted::new(sampler, &mut S::Hint::default()));
     } else {
         follow(tile, sampler);
@@ -219,6 +221,7 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         let mut at = self.load::<L, G>(members);
         let mut own = Own::<F, L::Four, G>::new();
         own.read::<M, L>(self.tile.arrays.inertia, members);
+        let scaled = self.scaled::<G>(members);
         let mut waters = Waters::unknown::<F>();
         let mut apart = Waters::unknown::<F>();
         for j in steps.clone() {
@@ -235,7 +238,10 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
             let (step, context) = ((h, pairs), self.tile.context);
             let mut change = at.at;
             let mut result;
-            if const { M::IS_INERTIAL } {
+            if const { M::IS_SCALED } {
+                let velocity = SampledTwice { sampled, scaled: &scaled };
+                result = Stages::<F, L, _, M, G>::new(&at, step, context, velocity).step();
+            } else if const { M::IS_INERTIAL } {
                 let when = (j, start * full_dt, h);
                 let flown = self.fly::<L, G>((&at, pairs, when), sampled, &mut own);
                 (result, change) = (StepResult { to: flown.to, slow: [false; G] }, flown.change);
@@ -325,6 +331,20 @@ impl<F: Real, S: Differentiable<F>, M: Method> Follow<'_, '_, F, S, M> {
         let (members, hints, is) = (*members, *hints, &mut is_all);
         L::apart(AddPlain { tile, sampler, members, paths, hints, step, is_all: is });
         is_all
+    }
+
+    /// The parts of a second velocity; none of it if there is none.
+    #[inline(always)]
+    fn scaled<const G: usize>(&self, members: &[usize; G]) -> [Scaled<F>; G] {
+        let mut all = [Scaled { first: 0, factor: F::zero() }; G];
+        if const { M::IS_SCALED } {
+            // By index: an iterator call might not be inlined.
+            for g in 0..G {
+                let slot = self.tile.arrays.slots.get(members[g]);
+                all[g] = self.tile.context.scaled(slot).unwrap_or(all[g]);
+            }
+        }
+        all
     }
 
     /// A step of particles with inertia.

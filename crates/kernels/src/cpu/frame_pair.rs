@@ -4,7 +4,7 @@ use super::{
     Real,
     lanes::{Four, Lanes, Vector},
 };
-pub(super) use crate::physics::frames::host::{FramePair, frame_pair, from_value};
+pub(super) use crate::physics::frames::host::{FramePair, frame_pair, from_value, from_velocity};
 
 /// A value interpolated in time between two frames. A frame of weight zero is not read.
 #[inline(always)]

@@ -15,6 +15,8 @@ pub(super) trait Method {
     type Alone: Method;
     /// Whether particles have inertia.
     const IS_INERTIAL: bool = false;
+    /// Whether particles have factors of a second velocity.
+    const IS_SCALED: bool = false;
     /// The same value for all stages.
     fn all<T: Copy>(value: T) -> Self::Stages<T>;
 
@@ -81,5 +83,20 @@ impl Method for Inertial {
     #[inline(always)]
     fn all<T: Copy>(_: T) -> Self::Stages<T> {
         []
+    }
+}
+
+/// Any scheme, for particles with factors of a second velocity.
+pub(super) struct Scaled;
+
+impl Method for Scaled {
+    const TABLEAU: Option<&'static Tableau> = None;
+    const IS_SCALED: bool = true;
+    type Stages<T: Copy> = [T; MAX_STAGES];
+    type Alone = Scaled;
+
+    #[inline(always)]
+    fn all<T: Copy>(value: T) -> Self::Stages<T> {
+        [value; MAX_STAGES]
     }
 }

@@ -7,6 +7,7 @@ use super::{
     lanes::{Four, Lanes, Portable, four, padded, three},
     launch::Launch,
     reinjection::{EndLog, Ended},
+    step::Scaled,
     tallies::TallyPlan,
     walls::Walls,
 };
@@ -18,6 +19,8 @@ use crate::{
         facets::host as facets,
         land::host::{self as land, Lattice, Water},
         prelude::host::Vec3,
+        scaled::host::factor,
+        tables::SCALED_AT,
     },
     scheme::{MAX_STAGES, Tableau},
 };
@@ -253,6 +256,20 @@ impl<'a, F: Real> SegmentContext<'a, F> {
     /// Whether a particle takes its steps alone, in parts of its own.
     pub fn takes_parts(&self) -> bool {
         self.is_adaptive() || self.segment.inertia.is_some()
+    }
+
+    /// Whether particles take whole steps with factors of a second velocity.
+    pub fn scales(&self) -> bool {
+        self.segment.scaled.is_some() && !self.is_adaptive()
+    }
+
+    /// The part of a second velocity of the particle in a slot.
+    #[inline(always)]
+    pub fn scaled(&self, slot: u32) -> Option<Scaled<F>> {
+        self.launch.features.scaled.then(|| Scaled {
+            first: self.launch.int(SCALED_AT) as usize,
+            factor: factor(&self.launch, slot),
+        })
     }
 }
 

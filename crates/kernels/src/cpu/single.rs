@@ -189,7 +189,8 @@ impl<F: Real> Single<'_, '_, F> {
         self.probe.recall(0);
         let (from, context) = (self.tile.position[i], self.context);
         let at = Positions::load::<F, Portable>(&[from]);
-        let probed = Probed(&mut *self.probe);
+        let scaled = context.scaled(self.tile.slots.get(i));
+        let probed = Probed { probe: &mut *self.probe, scaled };
         let mut stages =
             Stages::<F, Portable, _, AnyScheme, 1>::new(&at, (h, &pairs), context, probed);
         let result = stages.step();

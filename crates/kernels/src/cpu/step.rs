@@ -1,14 +1,15 @@
 //! One Runge-Kutta step of a few particles at once.
 
+mod velocity;
+
+pub(super) use velocity::{Probed, Sampled, SampledTwice, Scaled, StageSlopes, StageVelocity};
+
 use super::{
     Real,
     arrays::Position,
     chart::{Chart, Either},
-    frame_pair::FramePair,
     lanes::{Four, Lanes, Vector, four, three},
     method::{AnyScheme, Method},
-    probe::{Probe, Width},
-    sampler::{Differentiable, Sampler},
     segment::{FramePairs, SegmentContext},
 };
 use crate::{physics::tables::RADIUS, scheme::MAX_STAGES};
@@ -83,95 +84,6 @@ pub(super) struct StepResult<V, const G: usize> {
     pub to: Positions<V, G>,
     /// Particles slower than the threshold speed.
     pub slow: [bool; G],
-}
-
-/// Where the velocities at the stages of a step of `G` particles come from.
-pub(super) trait StageVelocity<F: Real, L: Lanes<F>, const G: usize> {
-    /// Whether those of all particles are evaluated at once.
-    const TOGETHER: bool = false;
-
-    /// The space that positions are in.
-    type Chart: Chart<F>;
-
-    /// The velocity of particle `g`, which is at a position at a stage.
-    fn of(&mut self, stage: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four;
-
-    /// The velocities of all particles.
-    #[inline(always)]
-    fn of_all(&mut self, stage: usize, at: &[L::Four; G], pair: &FramePair<F>) -> [L::Four; G] {
-        let mut velocities = *at;
-        // By index: an iterator call might not be inlined.
-        for g in 0..G {
-            velocities[g] = self.of(stage, g, at[g], pair);
-        }
-        velocities
-    }
-}
-
-/// The field, sampled with the hints of particles.
-pub(super) struct Sampled<'a, F: Real, S: Sampler<F>, const G: usize> {
-    pub sampler: &'a S,
-    pub hints: &'a mut [S::Hint; G],
-}
-
-impl<F, L, S, const G: usize> StageVelocity<F, L, G> for Sampled<'_, F, S, G>
-where
-    F: Real,
-    L: Lanes<F>,
-    S: Sampler<F>,
-{
-    const TOGETHER: bool = S::TOGETHER;
-
-    type Chart = S::Chart;
-
-    #[inline(always)]
-    fn of(&mut self, _: usize, g: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
-        self.sampler.sample::<L>(at, pair, &mut self.hints[g])
-    }
-
-    #[inline(always)]
-    fn of_all(&mut self, _: usize, at: &[L::Four; G], pair: &FramePair<F>) -> [L::Four; G] {
-        self.sampler.sample_together::<L, G>(at, pair, self.hints)
-    }
-}
-
-/// The field of a single particle in rare code.
-pub(super) struct Probed<'a, F>(pub &'a mut dyn Probe<F>);
-
-impl<F: Real, L: Lanes<F>> StageVelocity<F, L, 1> for Probed<'_, F> {
-    type Chart = Either;
-
-    #[inline(always)]
-    fn of(&mut self, _: usize, _: usize, at: L::Four, pair: &FramePair<F>) -> L::Four {
-        L::Four::new(self.0.sample(at.array(), pair, Width::of::<F, L>()))
-    }
-}
-
-/// Velocities with their derivatives by the position.
-pub(super) trait StageSlopes<F: Real, L: Lanes<F>, const G: usize>:
-    StageVelocity<F, L, G>
-{
-    /// The velocity of particle `g`, and its derivatives along x, y and z.
-    fn slopes(&mut self, g: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]);
-}
-
-impl<F, L, S, const G: usize> StageSlopes<F, L, G> for Sampled<'_, F, S, G>
-where
-    F: Real,
-    L: Lanes<F>,
-    S: Differentiable<F>,
-{
-    #[inline(always)]
-    fn slopes(&mut self, g: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]) {
-        self.sampler.slopes::<L>(at, pair, &mut self.hints[g])
-    }
-}
-
-impl<F: Real, L: Lanes<F>> StageSlopes<F, L, 1> for Probed<'_, F> {
-    fn slopes(&mut self, _: usize, at: L::Four, pair: &FramePair<F>) -> (L::Four, [L::Four; 3]) {
-        let (value, slopes) = self.0.slopes(at.array(), pair);
-        (L::Four::new(value), slopes.map(L::Four::new))
-    }
 }
 
 /// The stages of a step of `G` particles.
@@ -358,16 +270,15 @@ pub(super) fn rk_attempt<F: Real, L: Lanes<F>>(
     from: &Positions<L::Four, 1>,
     (h, pairs): (F, &FramePairs<F>),
     context: &SegmentContext<F>,
-    probe: &mut dyn Probe<F>,
+    probed: Probed<F>,
 ) -> Attempt<L::Four> {
-    let probed = Probed(probe);
     let mut stages = Stages::<F, L, _, AnyScheme, 1>::new(from, (h, pairs), context, probed);
     let result = stages.step();
     // The last stage only estimates the error. Its sample must not advance the hint of a mesh walk:
     // the next step continues from the end of this one.
-    stages.velocity.0.keep();
+    stages.velocity.probe.keep();
     stages.any_stage(context.tableau.stages - 1);
-    stages.velocity.0.restore();
+    stages.velocity.probe.restore();
     let error = [stages.error(0) * L::Four::splat(h)];
     let [error] = Either::along_axes::<L, 1>(&stages.around, error);
     let ends = match context.launch.features.sphere {

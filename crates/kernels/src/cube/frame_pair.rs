@@ -1,7 +1,7 @@
 //! Values interpolated in time.
 
 use super::{Vec4, cubecl, launch::Launch};
-pub(super) use crate::physics::frames::device::{FramePair, frame_pair, from_value};
+pub(super) use crate::physics::frames::device::{FramePair, frame_pair, from_value, from_velocity};
 use burn_cubecl::cubecl::prelude::*;
 
 /// Velocity `index` of a frame, interpolated between two frames.

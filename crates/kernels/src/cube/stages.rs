@@ -2,7 +2,7 @@
 
 use super::{
     Vec4, cubecl, dot,
-    frame_pair::{FramePair, frame_pair},
+    frame_pair::{FramePair, frame_pair, from_velocity},
     launch::Launch,
     sampler::{Hint, image, sample},
     walk::diffuse,
@@ -12,8 +12,9 @@ use crate::{
     Ratio,
     physics::{
         diffusion::device::Address,
+        scaled::device::factor,
         sphere::device::{Place, change, local, place},
-        tables::{DRIFT, FIRST_STEP, LOWEST, STAGNANT},
+        tables::{DRIFT, FIRST_STEP, LOWEST, SCALED_AT, STAGNANT},
     },
 };
 use burn_cubecl::cubecl::prelude::*;
@@ -67,6 +68,7 @@ pub(super) fn rk_step<F: Float>(
     });
     let here = place_of::<F>(launch, from);
     let drift = drift::<F>(launch);
+    let scale = scale::<F>(launch, slot);
     let mut k = Sequence::<Vec4<F>>::new();
     #[unroll]
     for s in 0..stages {
@@ -83,7 +85,7 @@ pub(super) fn rk_step<F: Float>(
         if comptime!(launch.features.sphere) {
             stage = from + change_by::<F>(&here, stage);
         }
-        k.push(stage_velocity::<F>(launch, stage, drift, &at, hint));
+        k.push(stage_velocity::<F>(launch, stage, drift, scale, &at, hint));
     }
     let mut mean_velocity = Vec4::<F>::new(F::new(0.0_f32));
     #[unroll]
@@ -132,15 +134,26 @@ fn stage_velocity<F: Float>(
     launch: &Launch<F>,
     stage: Vec4<F>,
     drift: Vec4<F>,
+    scale: F,
     at: &FramePair<F>,
     hint: &mut Hint<F>,
 ) -> Vec4<F> {
     let p = image::<F>(launch, stage);
     let mut v = sample::<F>(launch, p, at, hint) + drift;
+    if comptime!(launch.features.scaled) {
+        let second = from_velocity::<F>(at, launch.int(SCALED_AT) as usize);
+        v += Vec4::<F>::new(scale) * sample::<F>(launch, p, &second, hint);
+    }
     if comptime!(launch.features.walk.varies && !launch.features.sphere) {
         v.insert(3usize, F::new(0.0_f32));
     }
     v
+}
+
+/// The factor by which a particle scales the second velocity of the field; 0 without one.
+#[cube]
+fn scale<F: Float>(launch: &Launch<F>, slot: u32) -> F {
+    if comptime!(launch.features.scaled) { factor::<F>(launch, slot) } else { F::new(0.0_f32) }
 }
 
 /// What displacements of stages are added to: on a sphere, they make a change of position in the end.

@@ -37,6 +37,8 @@ pub(crate) struct Features {
     /// Whether particles have velocities, which a path turns, and whether reflections change speeds.
     pub carries: bool,
     pub bounces: bool,
+    /// Whether each particle has a factor of a second velocity.
+    pub scaled: bool,
     pub walk: WalkFeatures,
 }
 
@@ -67,6 +69,7 @@ impl Features {
             adaptive: segment.adaptive.is_some(),
             carries: segment.inertia.is_some(),
             bounces: segment.inertia.is_some_and(|inertia| inertia.restitution != [1.0; 2]),
+            scaled: segment.scaled.is_some(),
             walk: segment.walk.as_ref().map(WalkFeatures::of).unwrap_or_default(),
             ..Features::among(&segment.obstacles)
         }

@@ -32,6 +32,18 @@ pub(crate) mod frames {
         }
     }
 
+    /// As [`from_value`], of a group that is a velocity, too.
+    #[inline(always)]
+    pub(crate) fn from_velocity<F: Float>(pair: &FramePair<F>, value: usize) -> FramePair<F> {
+        FramePair::<F> {
+            first: pair.first + value,
+            second: pair.second + value,
+            first_weight: pair.first_weight,
+            second_weight: pair.second_weight,
+            is_velocity: true,
+        }
+    }
+
     /// The frames and weights `offset` after the start of step `j`.
     pub(crate) fn frame_pair<F: Float>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
         if comptime!(launch.features.formula) {

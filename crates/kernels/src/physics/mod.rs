@@ -24,6 +24,7 @@ pub(crate) mod particle;
 pub(crate) mod path;
 pub(crate) mod prelude;
 pub(crate) mod region;
+pub(crate) mod scaled;
 pub(crate) mod settle;
 pub(crate) mod slots;
 pub(crate) mod sphere;

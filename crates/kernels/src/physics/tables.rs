@@ -4,7 +4,7 @@
 use super::layout::Layout;
 use crate::{
     Adaptive, Boundary, Face, FieldShape, FormulaShape, FormulaStart, GateShape, MeshPatch,
-    Obstacle, ReinjectionRules, Segment, Shape, Status,
+    Obstacle, ReinjectionRules, ScaledVelocity, Segment, Shape, Status,
     geometry::{TABLE_INTS, TablePlace},
     obstacle::{BLOCK, SHAPE_NUMBERS},
     random::halves,
@@ -117,8 +117,12 @@ pub(crate) const FIRST_SLOT: usize = LOG_ROWS + 10;
 pub(crate) const GATES: usize = LOG_ROWS + 12;
 pub(crate) const GATE_CORNERS: usize = 2;
 pub(crate) const GATE_PATCH: usize = 2;
+/// Offset of the scaled velocity in a frame, number of its factors, and their offset in the float buffer.
+pub(crate) const SCALED_AT: usize = LOG_ROWS + 13;
+pub(crate) const FACTOR_COUNT: usize = LOG_ROWS + 14;
+pub(crate) const FACTORS_AT: usize = LOG_ROWS + 15;
 /// The frame interval in which each step starts; then sources, inlets, and steps of releases.
-pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 13;
+pub(crate) const STEP_INTERVALS: usize = LOG_ROWS + 16;
 /// Offset of the values with the diffusivity in a frame.
 pub(crate) const DIFFUSIVITY_AT: usize = LOG_ROWS + 11;
 
@@ -152,6 +156,9 @@ impl Tables {
         tables.put_patches(&segment.boundary.patches, after.unwrap_or_default());
         if let Some(reinjection) = &segment.reinjection {
             tables.put_reinjection(reinjection);
+        }
+        if let Some(scaled) = &segment.scaled {
+            tables.put_factors(scaled);
         }
         tables
     }
@@ -203,6 +210,15 @@ impl Tables {
             ints[WALK_SEED..FIRST_SLOT].copy_from_slice(&halves);
         }
         ints.extend(segment.steps.iter().map(|step| step.interval as i32));
+    }
+
+    /// The factors of the scaled velocity.
+    fn put_factors(&mut self, scaled: &ScaledVelocity) {
+        let Tables { floats, ints } = self;
+        ints[SCALED_AT] = scaled.group as i32 * ints[GROUP_SIZE];
+        ints[FACTOR_COUNT] = scaled.factors.len() as i32;
+        ints[FACTORS_AT] = floats.len() as i32;
+        floats.extend_from_slice(&scaled.factors);
     }
 
     /// The times of a formula, in two numbers each: the steps have the first one.

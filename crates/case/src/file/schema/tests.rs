@@ -17,7 +17,7 @@ const BASE: &str =
     "field = { flow = \"abc\" }\nseeds = { kind = \"uniform\", count = 1 }\ntrace = { dt = 0.1 }";
 
 /// Valid settings, also without effect on another.
-const VALID: [&str; 78] = [
+const VALID: [&str; 79] = [
     "trace.dt=\"-15 min\"",
     "boundary.x=reflect",
     "boundary.x=[\"exit\", \"outlet\"]",
@@ -47,6 +47,7 @@ const VALID: [&str; 78] = [
     "field.ignore_file_times=true",
     "field=[{ flow = \"abc\" }]",
     "field=[{ files = \"a.nc\" }, { files = \"b.nc\", factor = 0.03, rotate = -15, outside = \"zero\" }]",
+    "field=[{ files = \"a.nc\" }, { files = \"b.nc\", factor = \"windage\" }]",
     "inlet={ kind = \"face\", face = \"x-low\" }",
     "inlet={ kind = \"polygon\", corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0]], pattern = \"flux\" }",
     "inlet={ kind = \"patch\", patch = \"a\", pattern = \"gaussian\", deviation = 0.1 }",

@@ -1,6 +1,6 @@
 //! The positions of the seeds of a block.
 
-use super::super::{LoadedField, inertia, patches, time_span};
+use super::super::{LoadedField, motion, patches, time_span};
 use crate::file::{Case, Misuse, PatchDensity, SeedPlacement, SeedShape};
 use crate::folder::{Folder, RunFiles};
 use crate::format::twelve_digits;
@@ -224,7 +224,7 @@ fn from_file(
     path: &PathBuf,
     origin: Option<&TimeOrigin>,
 ) -> Result<burntrace_core::Result<Seeds>> {
-    let names = inertia::columns(case);
+    let names = motion::columns(case);
     let points = io::read_seeds(path, origin, &names).map_err(Misuse::of)?;
     let seeds = Seeds::list(points.position);
     let seeds = match points.time {

@@ -39,6 +39,7 @@ impl<S: MeshSource> Averaged<S> {
     /// refuses them.
     fn averaged(&self, mut frame: FrameData) -> FrameData {
         frame.velocity = self.at_points(frame.velocity, 3);
+        frame.scaled_velocity = frame.scaled_velocity.map(|velocity| self.at_points(velocity, 3));
         let components = self.source.arrays().iter().map(|array| array.components);
         let arrays = frame.arrays.into_iter().zip(components);
         frame.arrays =

@@ -113,12 +113,15 @@ pub(super) fn mean(a: &FrameData, b: &FrameData, weight: f64) -> FrameData {
     let own = |a: &Floats, b: &Floats| of(a, b, a.precision());
     let arrays = a.arrays.iter().zip(&b.arrays).map(|(a, b)| own(a, b)).collect();
     let diffusivity = a.diffusivity.as_ref().zip(b.diffusivity.as_ref()).map(|(a, b)| own(a, b));
+    let scaled = a.scaled_velocity.as_ref().zip(b.scaled_velocity.as_ref());
+    let scaled = scaled.map(|(a, b)| own(a, b));
     let hidden = match (a.hidden(), b.hidden()) {
         (Some(a), Some(b)) => Some(a.iter().zip(b).map(|(a, b)| *a || *b).collect()),
         (one, other) => one.or(other).map(<[bool]>::to_vec),
     };
     let velocity = of(&a.velocity, &b.velocity, Precision::F64);
-    FrameData::new(velocity).with_hidden(hidden).with_diffusivity(diffusivity).with_arrays(arrays)
+    let mean = FrameData::new(velocity).with_hidden(hidden).with_diffusivity(diffusivity);
+    mean.with_scaled_velocity(scaled).with_arrays(arrays)
 }
 
 #[cfg(test)]
