@@ -186,9 +186,9 @@ impl Rest {
         for (column, weights) in stencil {
             let column = *column as usize;
             let of = |values: &[f64]| values.get(column).copied().unwrap_or(0.0);
-            for d in 0..3 {
-                sea.zeta[d] += weights[d] * of(elevation);
-                sea.depth[d] += weights[d] * self.depth[column];
+            for (d, weight) in weights.iter().enumerate() {
+                sea.zeta[d] += weight * of(elevation);
+                sea.depth[d] += weight * self.depth[column];
             }
             sea.rise += weights[0] * of(rise);
         }

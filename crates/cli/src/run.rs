@@ -27,10 +27,7 @@ pub fn execute(args: &RunArgs) -> Result<()> {
         start(args, rank)
     };
     // A run that was stopped or has failed has a profile, too.
-    match profile::write() {
-        Ok(problem) => problem.into_iter().for_each(notes::warning),
-        Err(error) => return result.and(Err(error)),
-    }
+    profile::write()?.into_iter().for_each(notes::warning);
     result
 }
 

@@ -176,15 +176,6 @@ impl OpenFields {
         Ok(OpenFields { traced, origin, added, sampled })
     }
 
-    /// The first and the last time of the field; 0 of a formula.
-    fn times(&self, case: &Case) -> [f64; 2] {
-        if let FieldSource::Flow { sample: Some(sample), .. } = &case.field.source {
-            return [sample.start, sample.stop];
-        }
-        let times = self.origin.series().map_or(&[][..], |series| &series.times);
-        [times.first(), times.last()].map(|time| time.copied().unwrap_or(0.0))
-    }
-
     fn sizes(&self, case: &Case) -> memory::FieldSizes {
         let precision = case.run.precision;
         let is_in_degrees = geometry::geometry(case, self.origin.series()).is_some();
@@ -194,7 +185,7 @@ impl OpenFields {
         memory::FieldSizes {
             traced: traced.map(|input| input.size(is_in_degrees, precision)).unwrap_or_default(),
             components: arrays.map(|array| array.components).sum(),
-            times: self.times(case),
+            times: memory::times(case, self.origin.series()),
             // Without velocities.
             sampled: others.map(|input| input.size(false, precision)).collect(),
         }

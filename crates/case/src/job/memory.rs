@@ -1,7 +1,7 @@
 //! The memory plan of a run.
 
 use super::{along, geometry};
-use crate::file::{self, AtOnce, Case, Condition, MemoryLimit, Misuse, SeedShape};
+use crate::file::{self, AtOnce, Case, Condition, FieldSource, MemoryLimit, Misuse, SeedShape};
 use anyhow::Result;
 use burn::tensor::Device;
 use burntrace_core::{
@@ -140,6 +140,15 @@ const STREAMED: Frames = Frames::Streamed(4);
 /// and of runs are not counted.
 pub fn plan(case: &Case, sizes: &FieldSizes, device: &OpenDevice) -> Result<Plan> {
     Ok(choose(case, sizes, device)?.0)
+}
+
+/// The first and the last time of the field of a case; 0 of a formula.
+pub(super) fn times(case: &Case, series: Option<&io::SeriesInfo>) -> [f64; 2] {
+    if let FieldSource::Flow { sample: Some(sample), .. } = &case.field.source {
+        return [sample.start, sample.stop];
+    }
+    let times = series.map_or(&[][..], |series| &series.times);
+    [times.first(), times.last()].map(|time| time.copied().unwrap_or(0.0))
 }
 
 /// The size of the tracks of a case, by what it saves; `None` if the number of saves is not known before the run. Slots of sources

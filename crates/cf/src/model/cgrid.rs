@@ -2,7 +2,7 @@
 
 use super::agrid::{level_coordinate, same_times, single_height};
 use super::conventions::Velocity;
-use super::dims::{Box3, Dims};
+use super::dims::{Box3, Dims, is_in_cells};
 use super::grid::Grid;
 use super::land::{First, masked};
 use super::lattice::{Built, is_downward};
@@ -193,16 +193,6 @@ impl OfCells<'_> {
         let weights = self.through.around(self.built, at_levels);
         Ok(dims.gather(quantity, [levels, rows, columns], weights))
     }
-}
-
-/// Whether a variable is in the middle of the cells with these velocities on their faces, by the numbers and names of its
-/// rows and columns.
-pub(super) fn is_in_cells(dims: &Dims, [u, v]: [&Dims; 2]) -> bool {
-    let ([_, rows, _], [_, _, columns]) = (u.size(), v.size());
-    let names = dims.horizontal();
-    let is_on_faces =
-        u.horizontal() != v.horizontal() && (names == u.horizontal() || names == v.horizontal());
-    dims.size()[1..] == [rows, columns] && !is_on_faces
 }
 
 /// The corners of the cells.

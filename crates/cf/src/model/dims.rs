@@ -128,6 +128,16 @@ impl Span {
     }
 }
 
+/// Whether a variable is in the middle of the cells with these velocities on their faces, by the numbers and names of its
+/// rows and columns.
+pub(super) fn is_in_cells(dims: &Dims, [u, v]: [&Dims; 2]) -> bool {
+    let ([_, rows, _], [_, _, columns]) = (u.size(), v.size());
+    let names = dims.horizontal();
+    let is_on_faces =
+        u.horizontal() != v.horizontal() && (names == u.horizontal() || names == v.horizontal());
+    dims.size()[1..] == [rows, columns] && !is_on_faces
+}
+
 /// Whether a dimension is that of the members of an ensemble by its name or its coordinate, or along x or y.
 fn is_ensemble(store: &dyn Store, variable: &Variable, d: usize) -> bool {
     let name = variable.dimensions[d].name.to_ascii_lowercase();

@@ -108,7 +108,7 @@ pub(crate) fn is_in_cells(
 ) -> bool {
     let [u, v] = on_faces.map(|of| dims::Dims::of(store, of));
     match (dims::Dims::of(store, variable), u, v) {
-        (Ok(dims), Ok(u), Ok(v)) => cgrid::is_in_cells(&dims, [&u, &v]),
+        (Ok(dims), Ok(u), Ok(v)) => dims::is_in_cells(&dims, [&u, &v]),
         _ => false,
     }
 }

@@ -206,7 +206,7 @@ fn files() -> Vec<String> {
         ),
         files(
             "files = { u = \"nc4.nc\", v = \"nc4.nc\", w = \"nc4.nc\" }, interpolation = \"mesh\", staggering = \"c\", \
-             convention = \"mitgcm\", corners = { files = \"nc4.nc\", x = \"x\", y = \"y\", z = \"z\" }",
+             follow_levels = false, convention = \"mitgcm\", corners = { files = \"nc4.nc\", x = \"x\", y = \"y\", z = \"z\" }",
             "seeds = { kind = \"list\", points = [[1.0, 1.0, 0.5]], outside = \"not-located\" }\n\
              trace = { t0 = 0.0, t1 = 1.0, steps = 4 }",
         ),

@@ -299,6 +299,16 @@ fn truncated_file_is_refused_by_name() {
     std::fs::write(folder.path().join("case.toml"), case).unwrap();
     let output = burntrace(folder.path(), &["run", "case.toml", "--device", "flex"]);
     assert_refused(&output, 2, &["cut.vti"]);
+    // The last file of a series, and the shortest one.
+    for cut in [1, 2] {
+        for frame in 0..3 {
+            let bytes = if frame == cut { &whole[..whole.len() / 2] } else { &whole };
+            std::fs::write(folder.path().join(format!("frame_{frame}.vti")), bytes).unwrap();
+        }
+        let info = text(&burntrace(folder.path(), &["info", "frame_*.vti"]).stdout);
+        let problem = info.lines().find(|line| line.contains("cut off"));
+        assert!(problem.is_some_and(|line| line.contains(&format!("frame_{cut}.vti"))), "{info}");
+    }
 }
 
 #[test]

@@ -138,17 +138,18 @@ impl Tracer<'_> {
     pub(super) fn choose_engine(&self, is_tracked: bool) -> Result<Engine> {
         let is_tracked = is_tracked || self.field.device().is_autodiff();
         let requested = self.requested_engine(is_tracked)?;
+        let has_tracked_factors = is_tracked && self.motion.factors.is_some();
         let is_fused = self.field.sampled().is_some()
             && !self.has_card_gradients(is_tracked)
             && !self.has_inertia_in_tensors(is_tracked)
-            && !(is_tracked && self.motion.factors.is_some());
+            && !has_tracked_factors;
         let engine = requested.unwrap_or(if is_fused { Engine::Fused } else { Engine::Tensor });
         let has = |feature| match feature {
             Feature::FusedEngine => requested == Some(Engine::Fused),
             Feature::TensorSteps => engine == Engine::Tensor,
             Feature::Gradients => is_tracked,
             Feature::CardGradients => self.has_card_gradients(is_tracked),
-            Feature::TrackedFactors => is_tracked && self.motion.factors.is_some(),
+            Feature::TrackedFactors => has_tracked_factors,
             Feature::InertiaInTensors => self.has_inertia_in_tensors(is_tracked),
             _ => self.has(feature),
         };

@@ -73,7 +73,8 @@ pub fn inspect(files: impl Into<Files>, options: &SeriesOptions) -> Result<Serie
 
 /// Reads the last frame and that of the shortest file, which a simulation that was stopped may have left incomplete.
 fn check_later(info: &mut SeriesInfo, timeline: &Timeline) {
-    let length = |frame: &usize| std::fs::metadata(&timeline.paths[*frame]).map_or(0, |of| of.len());
+    let length =
+        |frame: &usize| std::fs::metadata(&timeline.paths[*frame]).map_or(0, |of| of.len());
     let last = timeline.frames.len() - 1;
     let shortest = (0..=last).min_by_key(length).unwrap_or(last);
     let mut frames = vec![shortest, last];
