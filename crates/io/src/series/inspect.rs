@@ -84,7 +84,8 @@ fn check_later(info: &mut SeriesInfo, timeline: &Timeline) {
             Some(velocity) => velocity.read_selected(&file, all(&file, velocity), false).map(drop),
             None => positions(&file).map(drop),
         });
-        info.problems.extend(read.err().map(|problem| problem.to_string()));
+        let problem = read.err().map(|problem| problem.to_string());
+        info.problems.extend(problem.filter(|problem| !info.problems.contains(problem)));
     }
 }
 
