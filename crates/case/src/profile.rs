@@ -188,23 +188,29 @@ fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e9
 }
 
-/// Runs a function of the program, such as a [run of a case](Case::run) or a training loop, and writes a trace of the phases of all runs in it to a file
-/// that [Perfetto](https://ui.perfetto.dev) and Chrome open; phases of the program itself are spans of `burntrace::phase!`. Once in a
-/// process.
+/// Runs a function of the program, such as a [run of a case](crate::file::Case::run) or a training loop, and writes a trace of the
+/// phases of all runs in it to a file that [Perfetto](https://ui.perfetto.dev) and Chrome open. Phases of the program itself are spans
+/// of `burntrace::phase!`. Once in a process.
 ///
 /// # Errors
 ///
 /// If the file cannot be written, or there is a profile or a subscriber of `tracing` already.
 ///
 /// ```
-/// use burntrace::case::Case;
+/// use burntrace_case::{file::Case, profile::profile};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
 /// # let (out, trace) = (folder.path().join("gyre"), folder.path().join("trace.json"));
-/// let case = Case::from_toml("field.flow = 'double-gyre'\nseeds = { kind = 'uniform', count = 100 }\ntrace = { dt = 0.1, t1 = 1.0 }")?;
-/// let run = burntrace::profile(&trace, || {
-///     let _phase = burntrace::phase!("my runs");
+/// let case = Case::from_toml(
+///     r#"
+///     field = { flow = "double-gyre" }
+///     seeds = { kind = "uniform", count = 100 }
+///     trace = { dt = 0.1, t1 = 1.0 }
+///     "#,
+/// )?;
+/// let run = profile(&trace, || {
+///     let _phase = burntrace_core::phase!("my runs");
 ///     case.run(&out)
 /// })??;
 /// assert!(run.json["profile"]["phases"].is_array());
@@ -212,8 +218,6 @@ fn seconds(nanoseconds: u64) -> f64 {
 /// # Ok(())
 /// # }
 /// ```
-///
-/// [Case::run]: crate::file::Case::run
 pub fn profile<T>(path: impl AsRef<Path>, run: impl FnOnce() -> T) -> Result<T, Error> {
     start(path.as_ref())?;
     let phases = PhaseLayer.with_filter(filter_fn(is_phase));

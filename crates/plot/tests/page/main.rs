@@ -284,6 +284,31 @@ fn address_keeps_the_view() {
 }
 
 #[test]
+fn the_page_of_a_run_in_progress_is_loaded_again_with_its_view() {
+    let Some(browser) = Browser::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let with = |saves: usize, reload: Option<f64>| {
+        written(folder.path(), &Page { reload, ..runs::helices(30, saves) })
+    };
+    browser.open(&with(21, Some(0.5)));
+    assert!(browser.text("#clock").ends_with("save 21 of 21"), "{}", browser.text("#clock"));
+    browser.click("label:has(input[value=xy])");
+    with(31, Some(0.5));
+    let clock = || browser.script("return (document.querySelector('#clock') || {}).value || ''");
+    let shows = |text: &str| clock().as_str().is_some_and(|clock| clock.ends_with(text));
+    // At the latest save, until another time is chosen.
+    until(|| shows("save 31 of 31"));
+    assert_eq!(browser.script("return document.querySelector('input[value=xy]').checked"), true);
+    browser.slide("#time", 0.5);
+    with(41, None);
+    until(|| shows("save 21 of 41"));
+    // It is not loaded again.
+    browser.script("window.kept = true");
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(browser.script("return window.kept"), true);
+}
+
+#[test]
 fn numbers_of_particles_are_exact() {
     let mut page = runs::helices(30, 41);
     page.trajectories.particles = (0..30).map(|i| 70_001 + 17 * i).collect();
