@@ -261,6 +261,12 @@ pub(crate) fn dimensionless(coordinate: &Variable) -> Option<&str> {
     (is_of_model && standard.contains("_coordinate")).then_some(standard)
 }
 
+/// The name of the variable that is a term of the formula of a coordinate, by its attribute `formula_terms`.
+pub(crate) fn formula_term<'a>(coordinate: &'a Variable, term: &str) -> Option<&'a str> {
+    let mut words = coordinate.text("formula_terms")?.split_ascii_whitespace();
+    words.find(|word| word.trim_end_matches(':') == term).and_then(|_| words.next())
+}
+
 /// Whether a coordinate is a depth by its standard name, or by its other names if it has none.
 pub(crate) fn is_depth(coordinate: &Variable) -> bool {
     // NEMO has `gdepw_1d` and the like.

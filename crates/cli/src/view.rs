@@ -35,7 +35,7 @@ pub fn execute(args: &ViewArgs) -> Result<()> {
             )
         })?;
     }
-    if is_followed { follow(args, &out) } else { Ok(()) }
+    if is_followed { follow(args, &out, results.tracks.num_saves()) } else { Ok(()) }
 }
 
 /// Opens a run; one that is followed as soon as it has a save.
@@ -61,15 +61,15 @@ fn write(args: &ViewArgs, results: &Results, out: &Path, is_followed: bool) -> R
     )
 }
 
-/// Writes the page of a run again and again until the run has ended.
-fn follow(args: &ViewArgs, out: &Path) -> Result<()> {
+/// Writes the page of a run again after each further save until the run has ended.
+fn follow(args: &ViewArgs, out: &Path, mut saves: usize) -> Result<()> {
     let pause = Duration::from_secs_f64(args.follow.map_or(0.0, Seconds::get));
     let mut is_in_progress = true;
-    let mut saves = 0;
     while is_in_progress {
         std::thread::sleep(pause);
+        // Before the saves are counted, so that the last page has all of them.
+        is_in_progress = Folder::at(&args.run).is_in_progress();
         let results = Results::open(&args.run)?;
-        is_in_progress = results.folder.is_in_progress();
         // The last page is loaded once more, and no further.
         if !is_in_progress || results.tracks.num_saves() != saves {
             saves = results.tracks.num_saves();

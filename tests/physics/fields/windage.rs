@@ -53,7 +53,7 @@ fn positions() -> Vec<Point> {
     Dice(9).points([0.25; 3], [0.75; 3], 14)
 }
 
-/// The factors of so many particles.
+/// One of the factors after another, for a number of particles.
 fn factors(count: usize) -> Vec<f64> {
     FACTORS.iter().copied().cycle().take(count).collect()
 }

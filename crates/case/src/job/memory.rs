@@ -193,11 +193,12 @@ fn memory(case: &Case, device: &Device) -> Result<Memory> {
 
 /// What limits the memory of a plan on the host, such as `run.memory` or `ulimit -v`.
 pub fn limited_by(case: &Case, plan: &Plan) -> &'static str {
-    let is_own = case.run.memory.is_some() && {
-        let free = Memory::of(&Device::flex()).host;
-        plan.memory().is_shared && plan.memory().host < free
-    };
-    if is_own { "run.memory" } else { FreeMemory::now().limited_by() }
+    let free = Memory::of(&Device::flex());
+    let own = bytes(case, free).ok().flatten().filter(|_| plan.memory().is_shared);
+    match own.zip(free.host) {
+        Some((own, free)) if own < free => "run.memory",
+        _ => FreeMemory::now().limited_by(),
+    }
 }
 
 /// The limit of a case in bytes.

@@ -5,7 +5,7 @@
 use super::Files;
 use super::dims::Dims;
 use crate::axis::{self, UnitCheck};
-use crate::layout::dimensionless;
+use crate::layout::{dimensionless, formula_term};
 use crate::packing::Packing;
 use crate::store::{Span, Store, Variable};
 use crate::units::Quantity;
@@ -166,10 +166,7 @@ impl<'a> Terms<'a> {
 
     /// The variable of a term, by `formula_terms` or by usual names.
     fn term(&self, term: &str, usual: &[&str]) -> Result<(&'a dyn Store, &'a Variable)> {
-        let terms = self.coordinate.text("formula_terms").unwrap_or_default();
-        let mut words = terms.split_ascii_whitespace();
-        let named =
-            words.find(|word| word.trim_end_matches(':') == term).and_then(|_| words.next());
+        let named = formula_term(self.coordinate, term);
         let names: Vec<&str> = named.into_iter().chain(usual.iter().copied()).collect();
         let missing = || {
             self.fail(format!(

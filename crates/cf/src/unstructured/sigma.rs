@@ -3,6 +3,7 @@
 use super::levels::{Heights, Source, Surface, between};
 use super::variable::OnMesh;
 use crate::axis::UnitCheck;
+use crate::layout::formula_term;
 use crate::mesh::decode;
 use crate::packing::Packing;
 use crate::store::{Span, Store, Variable};
@@ -38,7 +39,7 @@ impl Source<'_> {
         let stored = self.store.read_all(variable)?;
         let sigma = packing.decode(stored, None).map_err(fail)?.values.into_f64();
         check(variable, &sigma).map_err(fail)?;
-        let depths = self.depths(variable.text("formula_terms"))?;
+        let depths = self.depths(Some(variable))?;
         let mut stretching = Stretching::read(self.store, variable, sigma.len(), &depths)?;
         note(variable, &depths, units);
         let surface = match stretching.curve {
@@ -79,9 +80,7 @@ impl Source<'_> {
 
     /// The height of the surface at the nodes, by `formula_terms` or its usual name.
     fn elevation(&self, sigma: &Variable, units: &mut UnitCheck) -> Result<Option<OnMesh>> {
-        let terms = sigma.text("formula_terms").unwrap_or_default();
-        let mut words = terms.split_ascii_whitespace();
-        let term = words.find(|word| *word == "eta:").and_then(|_| words.next());
+        let term = formula_term(sigma, "eta");
         let names = term.into_iter().chain(["zeta"]);
         let found = names.filter_map(|name| self.store.find(name)).next();
         let Some(variable) = found else { return Ok(None) };
@@ -112,14 +111,13 @@ impl Source<'_> {
         }
     }
 
-    /// The depth of the bottom at the nodes, positive downward: named by `formula_terms`, `h` or `depth`, or known by its
+    /// The depth of the bottom at the nodes, positive downward: named by the `formula_terms` of sigma, `h` or `depth`, or known by its
     /// standard name.
-    pub fn depths(&self, terms: Option<&str>) -> Result<Vec<f64>> {
+    pub fn depths(&self, sigma: Option<&Variable>) -> Result<Vec<f64>> {
         let nodes = self.topology.node_dimension.as_ref();
         let is_at_nodes =
             |of: &&Variable| matches!(of.dimensions.as_slice(), [only] if Some(only) == nodes);
-        let mut words = terms.unwrap_or_default().split_ascii_whitespace();
-        let term = words.find(|word| *word == "depth:").and_then(|_| words.next());
+        let term = sigma.and_then(|sigma| formula_term(sigma, "depth"));
         let named = term.into_iter().chain(DEPTH).filter_map(|name| self.store.find(name));
         let standard = |of: &&Variable| {
             let standard = of.text("standard_name").unwrap_or_default();

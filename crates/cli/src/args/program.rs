@@ -55,7 +55,7 @@ pub struct ViewArgs {
     /// Write the page without opening it
     #[arg(long)]
     pub no_open: bool,
-    /// Write the page again while the run goes on, every so many seconds at most, and let the browser load it
+    /// Update the page during the run, at most once in a number of seconds, and reload it in the browser
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5")]
     pub follow: Option<Seconds>,
     /// Maximum number of tracks; default: as many as fit the size limit

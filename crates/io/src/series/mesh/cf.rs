@@ -87,11 +87,15 @@ impl MeshSeries {
     /// The description with the velocities of the first frame.
     pub(in crate::series) fn described(self) -> SeriesInfo {
         let frame = self.read_frame(0);
+        // A simulation that was stopped may have left the last one incomplete.
+        let last = self.timeline.frames.len() - 1;
+        let last = (last > 0).then(|| self.read_frame(last)).and_then(Result::err);
         let mut info = self.info;
         match frame {
             Ok(frame) => info.add_frame(&frame),
             Err(problem) => info.problems.push(problem.to_string()),
         }
+        info.problems.extend(last.map(|problem| problem.to_string()));
         info
     }
 }
