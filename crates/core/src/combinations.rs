@@ -87,6 +87,12 @@ table! {
         Sphere = "a field on a sphere";
         Obstacles = "obstacles";
         LevelDrift = "a drift towards the east or the north";
+        TrackedTimes = "times that track gradients";
+        TimedSaves = "saves at times";
+        Formula = "a field that is a formula";
+        SeveralFields = "several fields of one shape";
+        MoreThanPositions = "velocities and arrays in saves";
+        Gates = "gates";
     }
     rules {
         Inertia, NotRk4: "their steps are of order 4", "omit the scheme, or use `dormand-prince` with a tolerance";
@@ -136,6 +142,22 @@ table! {
         Sphere, Obstacles: "bodies are shapes in a flat space", "omit them, or project the field before";
         Sphere, LevelDrift: "its direction in space changes along a path",
             "give a drift upwards only, or add a further field with `Sum` (`[[field]]`)";
+        TrackedTimes, TensorSteps: "they take times as numbers", "use the fused engine, or detach the times";
+        TrackedTimes, Formula: "it is not derived by time", "sample it on a grid (`Analytic::sample`), or detach the times";
+        TrackedTimes, Tolerance: "the lengths of adaptive steps are constants", "give a fixed step, or detach the times";
+        TrackedTimes, Walk: "the length of its displacements is a constant", "remove the walk, or detach the times";
+        TrackedTimes, ReusedSlots: "the times at which slots are re-used are constants", "run without outlets and sources, or detach the times";
+        TrackedTimes, Hook: "it takes times as numbers", "run without it, or detach the times";
+        TrackedTimes, TimedSaves: "they do not move with the steps", "save at the end or every number of steps, or detach the times";
+        SeveralFields, TensorSteps: "they sample one field", "use the fused engine, or a run for each field";
+        SeveralFields, ReusedSlots: "slots belong to one field", "use a run for each field";
+        SeveralFields, Hook: "it samples one field", "use a run for each field";
+        SeveralFields, MoreThanPositions: "they are those of one field", "save positions alone, or use a run for each field";
+        SeveralFields, Gates: "crossings are logged for one field", "use a run for each field";
+        SeveralFields, Tallies: "they are those of one field", "use a run for each field";
+        SeveralFields, Factors: "they are those of the slots of one field", "use a run for each field";
+        SeveralFields, Batches: "they would divide fields", "omit the batch";
+        SeveralFields, Pieces: "they would divide fields", "run it as a whole";
         Sphere, TensorSteps: "they are straight in longitude and latitude", "use the fused engine";
     }
 }

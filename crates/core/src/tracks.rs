@@ -16,6 +16,8 @@ pub struct Tracks {
     crossings: Vec<Crossing>,
     ends: Ends,
     end_times: Option<Tensor<1>>,
+    /// The release times, if they track gradients.
+    releases: Option<Tensor<1>>,
     periods: [f64; 3],
     arrays: Vec<FieldArray>,
     summary: Option<Summary>,
@@ -24,6 +26,11 @@ pub struct Tracks {
 impl Tracks {
     pub(crate) fn with_summary(mut self, summary: Summary) -> Self {
         self.summary = Some(summary);
+        self
+    }
+
+    pub(crate) fn with_releases(mut self, releases: Option<Tensor<1>>) -> Self {
+        self.releases = releases;
         self
     }
 
@@ -108,7 +115,12 @@ impl Tracks {
     pub fn residence_times(&self) -> Option<Tensor<1>> {
         let Ends { end_time, release_time, .. } = &self.ends;
         let is_backward = end_time.iter().zip(release_time).any(|(end, release)| end < release);
-        let times = self.end_times()? - self.column(release_time)?;
+        let mut released = self.column(release_time)?;
+        if let Some(releases) = &self.releases {
+            let releases = releases.clone().cast(released.dtype());
+            released = released + (releases.clone() - releases.detach());
+        }
+        let times = self.end_times()? - released;
         Some(if is_backward { times.neg() } else { times })
     }
 

@@ -11,13 +11,13 @@ pub struct GeometryTensors {
     pub rows: Tensor<2>,
     /// Integers of those surfaces and of that land `[numbers]`, `i32`; at least one.
     pub numbers: Tensor<1, Int>,
-    /// The drift and the diffusivity along x, y and z `[MOTION]`. A launch reads them from its
-    /// [`Segment`](crate::Segment); these have the gradients, if they are tracked.
+    /// The drift and the diffusivity along x, y and z, and the start and the end of the run `[MOTION]`. A launch reads them from
+    /// its [`Segment`](crate::Segment); these have the gradients, if they are tracked.
     pub motion: Tensor<1>,
 }
 
 /// Elements of [`GeometryTensors::motion`].
-pub const MOTION: usize = 6;
+pub const MOTION: usize = 8;
 
 impl GeometryTensors {
     /// Uploads the positions of inlets and the tables of obstacles and gates to a device. The motion has no

@@ -56,6 +56,13 @@ pub struct Segment {
     pub reinjection: Option<ReinjectionRules>,
     /// Gives the field's values again for a backward pass, which then does not keep them.
     pub reload: Option<Arc<dyn Reload>>,
+    /// Number of fields of one shape, whose values follow one another. Each has as many of the particles, in order.
+    pub fields: usize,
+    /// Whether the particles that are active before the first step are released then, with gradients by the time of that.
+    pub starts: bool,
+    /// If gradients by the start and the end of the run are wanted, how much of the run is over at the start of each step and at the
+    /// end of the last one, from 0 to 1.
+    pub span_parts: Option<Arc<[f64]>>,
     /// With gradients, the maximum number of particles in a launch of the device. The particles are in one
     /// operation, so that the sums of their gradients do not depend on it.
     pub batch: Option<usize>,
@@ -105,6 +112,9 @@ impl Segment {
             scaled: None,
             reinjection: None,
             reload: None,
+            fields: 1,
+            starts: false,
+            span_parts: None,
             batch: None,
         }
     }

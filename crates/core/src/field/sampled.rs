@@ -41,6 +41,13 @@ impl Sampled {
         self.tensors.velocity.is_tracked()
     }
 
+    /// Number of fields of one shape, whose values follow one another.
+    pub(crate) fn fields(&self) -> usize {
+        let [rows, _] = self.tensors.velocity.dims();
+        let of_one = self.time.clock().frames * self.tensors.rows_per_frame();
+        if self.stream.is_some() { 1 } else { ((rows - 1) / of_one.max(1)).max(1) }
+    }
+
     /// Bytes of the field on its device, including streamed frames that are read ahead on the host.
     pub fn bytes(&self) -> u64 {
         self.size().bytes(self.frames())
@@ -121,7 +128,7 @@ impl Sampled {
     pub(crate) fn size(&self) -> FieldSize {
         FieldSize {
             frames: self.time.clock().frames,
-            frame_bytes: self.frame_bytes(),
+            frame_bytes: self.frame_bytes() * self.fields() as u64,
             other_bytes: self.other_bytes(),
             read_bytes: (READ_BYTES * self.tensors.rows_per_frame()) as u64
                 + self.stream.as_ref().map_or(0, |stream| stream.cache_bytes()),

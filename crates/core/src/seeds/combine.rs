@@ -2,7 +2,7 @@
 
 use super::{Seeds, check_count, check_finite, reserve};
 use crate::{Error, Result, error::short, sphere::CIRCLE};
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 
 /// Fraction of an interval that is attributed to rounding.
 const SLACK: f64 = 1e-9;
@@ -71,6 +71,7 @@ impl Seeds {
 
     /// Seeds that are rows of these, each at a release time.
     fn rows(&self, rows: &[(usize, f64)]) -> Result<Self> {
+        self.check_release("be repeated")?;
         let tensor = self.tensor.as_ref().map(|given| {
             let index: Vec<i32> = rows.iter().map(|(i, _)| *i as i32).collect();
             let index = TensorData::new(index, [rows.len()]);
@@ -86,8 +87,48 @@ impl Seeds {
             position,
             tensor,
             release: Some(rows.iter().map(|(_, time)| *time).collect()),
+            release_tensor: None,
             columns: self.columns.iter().map(of_rows).collect(),
         })
+    }
+
+    /// Some of the seeds, by their indices: a batch of training data, for example.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seeds`] for an index beyond the last seed, and without indices.
+    pub fn select(&self, indices: &[usize]) -> Result<Self> {
+        check_count(indices.len())?;
+        if let Some(beyond) = indices.iter().find(|i| **i >= self.len()) {
+            return Err(Error::Seeds(format!(
+                "the index {beyond} is not one of {} seeds; give numbers below that",
+                self.len()
+            )));
+        }
+        let index: Vec<i32> = indices.iter().map(|i| *i as i32).collect();
+        let index = |device: &Device| {
+            Tensor::<1, Int>::from_data(TensorData::new(index.clone(), [index.len()]), device)
+        };
+        let of = |all: &Vec<f64>| indices.iter().map(|i| all[*i]).collect();
+        let tensor = |given: &Tensor<2>| given.clone().select(0, index(&given.device()));
+        let times = |given: &Tensor<1>| given.clone().select(0, index(&given.device()));
+        Ok(Seeds {
+            position: indices.iter().map(|i| self.position[*i]).collect(),
+            tensor: self.tensor.as_ref().map(tensor),
+            release: self.release.as_ref().map(of),
+            release_tensor: self.release_tensor.as_ref().map(times),
+            columns: self.columns.iter().map(|(name, all)| (name.clone(), of(all))).collect(),
+        })
+    }
+
+    /// Refuses release times in a graph, which would be cut.
+    fn check_release(&self, what: &str) -> Result<()> {
+        match self.tracked_release() {
+            None => Ok(()),
+            Some(_) => Err(Error::Seeds(format!(
+                "their release times track gradients, and cannot {what}; give the times of all seeds as one tensor"
+            ))),
+        }
     }
 
     /// Moves longitudes in degrees by whole turns into a range, where they fit into it.
@@ -139,6 +180,9 @@ impl Seeds {
                 [self.len(), other.len()][without]
             )));
         }
+        self.check_release("be joined")?;
+        other.check_release("be joined")?;
+        self.release_tensor = None;
         self.tensor = joined_tensor(&self, &other);
         reserve(&mut self.position, other.len())?;
         self.position.extend(other.position);
@@ -176,7 +220,6 @@ mod tests {
     use super::super::tests::message;
     use super::*;
     use crate::field::evaluate;
-    use burn::tensor::Device;
 
     fn pair() -> Seeds {
         Seeds::list(vec![[0.5, 1.0, 2.0], [1.5, 1.0, 2.0]]).unwrap()

@@ -11,7 +11,7 @@ mod sobol;
 pub use boxes::GridPlacement;
 pub(crate) use sobol::Sobol;
 
-use crate::{Error, Precision, Result, field::evaluate};
+use crate::{Error, Precision, Result, field::evaluate, tracer::timed};
 use burn::tensor::{Device, Tensor, TensorData};
 
 /// Initial positions and release times of particles.
@@ -40,6 +40,8 @@ pub struct Seeds {
     /// The tensor of the positions, if they were given as one.
     tensor: Option<Tensor<2>>,
     release: Option<Vec<f64>>,
+    /// The tensor of the release times, if they were given as one.
+    release_tensor: Option<Tensor<1>>,
     /// Names and numbers of further columns.
     columns: Vec<(String, Vec<f64>)>,
 }
@@ -61,7 +63,13 @@ impl Seeds {
 
     /// No seeds, for runs in which all particles come from [sources](crate::Source).
     pub fn none() -> Self {
-        Seeds { position: Vec::new(), tensor: None, release: None, columns: Vec::new() }
+        Seeds {
+            position: Vec::new(),
+            tensor: None,
+            release: None,
+            release_tensor: None,
+            columns: Vec::new(),
+        }
     }
 
     /// Positions `[n, 3]` on a device, of any float type. Tracks can be differentiated with respect
@@ -96,7 +104,8 @@ impl Seeds {
         let data = TensorData::new(numbers, [self.len(), 3]);
         let leaf = Tensor::<2>::from_data(data, (device, precision.dtype())).require_grad();
         let position = Seeds::from_tensor(leaf.clone())?;
-        Ok((Seeds { release: self.release, columns: self.columns, ..position }, leaf))
+        let Seeds { release, release_tensor, columns, .. } = self;
+        Ok((Seeds { release, release_tensor, columns, ..position }, leaf))
     }
 
     /// Sets a release time for each seed.
@@ -119,8 +128,19 @@ impl Seeds {
                 times[i]
             )));
         }
-        self.release = Some(times);
+        (self.release, self.release_tensor) = (Some(times), None);
         Ok(self)
+    }
+
+    /// Sets a release time for each seed from a tensor `[n]`. If it tracks gradients, positions depend on it; those of seeds that
+    /// would be released before the start of the run do not.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_release`](Seeds::with_release), and [`Error::Execution`] if the device fails.
+    pub fn with_release_tensor(self, times: Tensor<1>) -> Result<Self> {
+        let numbers = timed::numbers(&times)?;
+        Ok(Seeds { release_tensor: Some(times), ..self.with_release(numbers)? })
     }
 
     /// Sets one release time for all seeds. By default, seeds start with the run.
@@ -189,6 +209,11 @@ impl Seeds {
     /// The release times, in order; `None` if all seeds start with the run.
     pub fn release(&self) -> Option<&[f64]> {
         self.release.as_deref()
+    }
+
+    /// The release times, if they track gradients.
+    pub(crate) fn tracked_release(&self) -> Option<&Tensor<1>> {
+        self.release_tensor.as_ref().filter(|times| times.device().is_autodiff())
     }
 
     /// The positions `[n, 3]` on a device. A given tensor stays in its autodiff graph.

@@ -34,6 +34,10 @@ pub(super) fn advance(
         let first = first_slot as usize;
         segment.scaled = Some(factors.of_launch(first..first + particles.count())?);
     }
+    segment.starts = stepper.tracks_releases && chunk.first_step == 0;
+    segment.span_parts = stepper
+        .span
+        .map(|[t0, t1]| chunk.times.iter().map(|time| (time - t0) / (t1 - t0)).collect());
     (segment.reload, segment.batch) = (field.reload(&spans), stepper.batch);
     segment.reinjection = following.map(|following| following.reinjection.clone());
     let rows = slots::log_rows(particles.count());
@@ -112,6 +116,7 @@ pub(super) fn velocity(
 
 pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) -> Segment {
     Segment {
+        fields: stepper.field.sampled().map_or(1, Sampled::fields),
         formula: steps.first().and_then(|step| stepper.field.formula_start(step.since)),
         scheme: match stepper.inertia {
             // Its stages have the frames of those of particles with inertia.

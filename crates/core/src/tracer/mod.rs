@@ -56,6 +56,7 @@ mod stepper;
 mod tallies;
 mod tape;
 mod tensor;
+pub(crate) mod timed;
 mod trial;
 mod turbulence;
 mod walk;

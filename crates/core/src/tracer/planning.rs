@@ -26,7 +26,7 @@ impl Tracer<'_> {
     /// [`Error::Plan`](crate::Error::Plan) if the requested strategy or batch contradicts itself or
     /// the field.
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
-        let engine = self.choose_engine(self.has_tracked_input(seeds))?;
+        let engine = self.choose_engine(Some(seeds))?;
         let adjoint = match self.is_tracked(seeds)? {
             true => Some(self.resolved(engine, false)?),
             false => None,
@@ -43,12 +43,13 @@ impl Tracer<'_> {
         Ok(evaluate::is_tracked(self.field, position, time)? || self.has_tracked_input(seeds))
     }
 
-    /// Whether the seeds, the drift, the diffusivity or the points of inlets are tracked.
+    /// Whether the seeds, the drift, the diffusivity, times or the points of inlets are tracked.
     pub(super) fn has_tracked_input(&self, seeds: &Seeds) -> bool {
         seeds.is_tracked()
             || walk::is_tracked(self)
             || inertia::is_tracked(self)
             || factors::is_tracked(self)
+            || self.has_tracked_times(seeds)
             || inflow::is_tracked(self)
     }
 

@@ -9,7 +9,7 @@ use super::{
     start::{self, Releases},
 };
 use crate::{
-    Control, Progress, Result, Seeds, SeedsOutside, Summary, TrackSink, Tracks,
+    Control, Error, Progress, Result, Sampled, Seeds, SeedsOutside, Summary, TrackSink, Tracks,
     combinations::{Feature, refusal},
 };
 
@@ -33,10 +33,11 @@ impl<'a> Tracer<'a> {
         in_segments: bool,
     ) -> Result<Prepared<'s>> {
         let schedule = self.schedule()?;
-        let engine = self.choose_engine(self.has_tracked_input(seeds))?;
+        let engine = self.choose_engine(Some(seeds))?;
         self.check_segments(in_segments)?;
         contact::check(self)?;
         check_overlap(self)?;
+        self.check_fields(seeds)?;
         inertia::check_counts(self, self.num_slots(seeds))?;
         factors::check_count(self, self.num_slots(seeds))?;
         let sampler = Sampler::new(self, &schedule)?;
@@ -48,12 +49,17 @@ impl<'a> Tracer<'a> {
             return Err(refusal(Feature::Tallies, Feature::Gradients));
         }
         let batch = self.plan_of(seeds, engine, (adjoint, false))?.batch();
+        if batch < self.num_slots(seeds) && self.has(Feature::SeveralFields) {
+            return Err(refusal(Feature::SeveralFields, Feature::Batches));
+        }
         let (releases, later) = Releases::new(seeds, &schedule);
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
         let mut stepper = self.stepper(engine, later, inlets)?;
         if is_tracked {
             let tracked = slots.as_ref().map_or(&[] as &[_], |slots| &slots.tracked);
             stepper.geometry.rows = inflow::with_graphs(stepper.geometry.rows, tracked, self);
+            stepper.span = self.times.as_ref().map(|_| [schedule.span.t0, schedule.span.t1]);
+            stepper.tracks_releases = seeds.tracked_release().is_some();
             stepper.batch = (batch < self.num_slots(seeds)).then_some(batch);
         }
         start::leave_holes(&mut cells, (seeds, &releases), &stepper, schedule.span.t0)?;
@@ -77,6 +83,18 @@ impl<'a> Tracer<'a> {
             adjoint,
             state: None,
         })
+    }
+
+    /// Refuses seeds that are not as many in each of several fields.
+    fn check_fields(&self, seeds: &Seeds) -> Result<()> {
+        let fields = self.field.sampled().map_or(1, Sampled::fields);
+        match seeds.len().is_multiple_of(fields) {
+            true => Ok(()),
+            false => Err(Error::Seeds(format!(
+                "there are {} of them in {fields} fields; give as many for each field, those of the first field first",
+                seeds.len()
+            ))),
+        }
     }
 
     /// Traces seeds and keeps the tracks on the device. Short for

@@ -95,6 +95,9 @@ impl<'a> Prepared<'a> {
         if self.adjoint.is_some() {
             return Err(refusal(Feature::Pieces, Feature::Gradients));
         }
+        if self.tracer.has(Feature::SeveralFields) {
+            return Err(refusal(Feature::SeveralFields, Feature::Pieces));
+        }
         let count = self.seeds.len();
         let seeds = slots.start.min(count)..slots.end.min(count);
         Ok(Prepared {
@@ -192,8 +195,9 @@ impl<'a> Prepared<'a> {
     /// As [`run_into`](Prepared::run_into), except for errors of a sink.
     pub fn run(self) -> Result<Tracks> {
         let mut tracks = Tracks::default();
+        let releases = self.seeds.tracked_release().cloned();
         let summary = self.run_into(&mut tracks)?;
-        Ok(tracks.with_summary(summary))
+        Ok(tracks.with_releases(releases).with_summary(summary))
     }
 
     /// Runs into a sink.
@@ -261,6 +265,7 @@ impl<'a> Prepared<'a> {
         let is_split = batch < count;
         let sorts = slots.is_none()
             && !is_tracked
+            && tracer.field.sampled().is_none_or(|sampled| sampled.fields() == 1)
             && !tracer.save.flow_map_gradient
             && stepper.sorts(schedule.span.steps);
         let sorts_steps = sorts && stepper.takes_steps_alone();

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     Control, DurablePosition, Error, InputSummary, Observer, Progress, Result, Sampled, TrackSink,
+    combinations::{Feature, refusal},
     device,
     schedule::{Chunk, Chunks, Schedule},
     sink::sunk,
@@ -196,6 +197,9 @@ impl Run<'_> {
         ends: &mut Vec<End>,
         sink: &mut dyn TrackSink,
     ) -> Result<()> {
+        if batch.len() < self.store.count() && self.tracer.has(Feature::SeveralFields) {
+            return Err(refusal(Feature::SeveralFields, Feature::Batches));
+        }
         let start = Instant::now();
         #[cfg(test)]
         super::batches::failing::pass(super::batches::failing::FailurePoint::Upload, batch.len())?;

@@ -48,6 +48,8 @@ pub struct Tracer<'a> {
     pub(super) save: SaveRequest<'a>,
     pub(super) execution: Execution,
     pub(super) each_step: Option<Operation<'a>>,
+    /// The start and the end of the run, in their graph.
+    pub(super) times: Option<Tensor<1>>,
 }
 
 /// Methods that set one thing each, and return the tracer.
@@ -75,6 +77,7 @@ impl<'a> Tracer<'a> {
             save: SaveRequest::default(),
             execution: Execution::default(),
             each_step: None,
+            times: None,
         }
     }
 
@@ -217,6 +220,35 @@ impl<'a> Tracer<'a> {
     pub fn each_step(mut self, operation: impl Fn(Step) -> Tensor<2> + Send + Sync + 'a) -> Self {
         self.each_step = Some(Arc::new(operation));
         self
+    }
+
+    /// The same settings for another field: that of the next iteration of a training, or of the next member of an ensemble.
+    ///
+    /// ```
+    /// use burntrace_core::{FieldOptions, GridField, Seeds, Tracer};
+    /// use burn::tensor::{Device, Tensor};
+    ///
+    /// # fn main() -> Result<(), burntrace_core::Error> {
+    /// let axes = [vec![0.0, 4.0], vec![0.0, 1.0], vec![0.0]];
+    /// let (device, options) = (Device::flex(), FieldOptions::default());
+    /// let rest = GridField::from_fn(axes, vec![0.0], &device, &options, |_, _| [0.0; 3])?;
+    /// let tracer = Tracer::new(&rest).span(0.0..=1.0).steps(10);
+    /// let seeds = Seeds::list(vec![[0.0, 0.5, 0.0]])?;
+    /// for speed in [1.0, 2.0] {
+    ///     let field = rest.with_values(Tensor::from_floats([[[speed, 0.0, 0.0]; 4]], &device))?;
+    ///     let tracks = tracer.with_field(&field).trace(&seeds)?;
+    /// #   let x: f64 = tracks.positions().narrow(2, 0, 1).into_data().iter().next().unwrap();
+    /// #   assert!((x - f64::from(speed)).abs() < 1e-6);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_field<'b>(&self, field: &'b dyn Field) -> Tracer<'b>
+    where
+        'a: 'b,
+    {
+        let all: Tracer<'b> = self.clone();
+        Tracer { field, ..all }
     }
 
     /// The domain box of the run, in which the centres of particles are.

@@ -13,13 +13,14 @@ use super::{
     tallies, turbulence, walk,
 };
 use crate::{
-    BoundaryCondition, Engine, Error, Field, OutletAt, PerAxis, Result, Scheme, Seeds,
+    BoundaryCondition, Engine, Error, Field, OutletAt, PerAxis, Result, SaveAt, Scheme, Seeds,
     SeedsOutside,
     combinations::{self, Feature},
     device,
     schedule::{Chunk, Schedule},
 };
 use burn::tensor::TensorData;
+use burntrace_kernels::FieldShape;
 use std::time::Instant;
 
 impl Tracer<'_> {
@@ -62,7 +63,7 @@ impl Tracer<'_> {
     /// As [`prepare`](Tracer::prepare), except for errors of the seeds.
     pub fn warm_up(&self, particles: usize) -> Result<f64> {
         let start = Instant::now();
-        let stepper = self.stepper(self.choose_engine(false)?, Vec::new(), &[])?;
+        let stepper = self.stepper(self.choose_engine(None)?, Vec::new(), &[])?;
         let schedule = self.schedule()?;
         let span = schedule.span;
         let chunk = Chunk { first_step: 0, times: vec![span.t0, span.t0], save: None };
@@ -118,6 +119,8 @@ impl Tracer<'_> {
             turbulence: turbulence::turbulent(self)?,
             hook: hook::hook(self),
             releases,
+            span: None,
+            tracks_releases: false,
             batch: None,
         };
         stepper.check_tallies(self.reuses_slots())?;
@@ -134,9 +137,11 @@ impl Tracer<'_> {
         Schedule::new(span, self.save.at.clone())
     }
 
-    /// The engine of a run, if its features can be combined; `is_tracked` if its input tracks gradients.
-    pub(super) fn choose_engine(&self, is_tracked: bool) -> Result<Engine> {
-        let is_tracked = is_tracked || self.field.device().is_autodiff();
+    /// The engine of a run of seeds, if its features can be combined; without seeds, of one that they do not make track gradients.
+    pub(super) fn choose_engine(&self, seeds: Option<&Seeds>) -> Result<Engine> {
+        let tracks_times = seeds.is_some_and(|seeds| self.has_tracked_times(seeds));
+        let is_tracked = seeds.is_some_and(|seeds| self.has_tracked_input(seeds))
+            || self.field.device().is_autodiff();
         let requested = self.requested_engine(is_tracked)?;
         let has_tracked_factors = is_tracked && self.motion.factors.is_some();
         let is_fused = self.field.sampled().is_some()
@@ -148,6 +153,7 @@ impl Tracer<'_> {
             Feature::FusedEngine => requested == Some(Engine::Fused),
             Feature::TensorSteps => engine == Engine::Tensor,
             Feature::Gradients => is_tracked,
+            Feature::TrackedTimes => tracks_times,
             Feature::CardGradients => self.has_card_gradients(is_tracked),
             Feature::TrackedFactors => has_tracked_factors,
             Feature::InertiaInTensors => self.has_inertia_in_tensors(is_tracked),
@@ -218,6 +224,15 @@ impl Tracer<'_> {
             Feature::TrackedInlets => inflow::is_tracked(self),
             Feature::Sphere => field.sampled().is_some_and(|sampled| sampled.radius().is_some()),
             Feature::Obstacles => !surroundings.obstacles.is_empty(),
+            Feature::Formula => {
+                let shape = field.sampled().map(|sampled| sampled.tensors.shape);
+                matches!(shape, Some(FieldShape::Formula(_)))
+            }
+            Feature::SeveralFields => field.sampled().is_some_and(|of| of.fields() > 1),
+            Feature::MoreThanPositions => self.samples_field(),
+            Feature::TimedSaves => !matches!(self.save.at, SaveAt::End | SaveAt::EverySteps(_)),
+            Feature::Gates => !self.save.gates.is_empty(),
+            Feature::Batches => self.execution.batch.is_some(),
             Feature::LevelDrift => !matches!(self.motion.drift, PerAxis::Numbers([0.0, 0.0, _])),
             _ => false,
         }

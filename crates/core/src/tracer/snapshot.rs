@@ -35,7 +35,11 @@ impl Run<'_> {
         };
         let nothing = ParticleStore::OnDevice { particles: None, count: self.store.count() };
         let rows = std::mem::replace(&mut self.store, nothing).into_rows(true)?;
-        self.store = ParticleStore::on_device(start::on_device(rows, seeds, self.tracer));
+        self.store = ParticleStore::on_device(start::on_device(
+            rows,
+            seeds,
+            (self.tracer, &self.releases, self.schedule),
+        ));
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use super::{
     rows::Rows,
     slots::Slots,
     stepper::{Release, Stepper},
-    tallies, walk,
+    tallies, timed, walk,
 };
 use crate::{
     Domain, Engine, Result, Seeds, Status, device, field,
@@ -119,14 +119,20 @@ fn tangents(tracer: &Tracer, count: usize) -> Option<Floats> {
     tracer.save.flow_map_gradient.then(identities)
 }
 
-/// Particles on the tracer's device. Seeds given as a tensor stay in their graph.
-pub(super) fn on_device(rows: Rows, seeds: &Seeds, tracer: &Tracer) -> Particles {
+/// Particles on the tracer's device. Seeds given as a tensor stay in their graph, as do release times.
+pub(super) fn on_device(
+    rows: Rows,
+    seeds: &Seeds,
+    (tracer, releases, schedule): (&Tracer, &Releases, &Schedule),
+) -> Particles {
     let field = tracer.field;
-    let particles = rows.into_particles(&device::plain(&field.device()));
+    let mut particles = rows.into_particles(&device::plain(&field.device()));
     if !tracer.has_tracked_input(seeds) && !field.device().is_autodiff() {
         return particles;
     }
     let (device, precision) = (walk::device(tracer, true), field.precision());
+    let around = (tracer, releases, schedule);
+    particles.fraction = timed::fractions(particles.fraction, seeds, around);
     let known = particles.position.clone().into_data();
     let known = Tensor::<2>::from_data(known, (&device, precision.dtype()));
     if !seeds.is_tracked() {

@@ -71,6 +71,10 @@ pub(super) struct Stepper<'a> {
     pub hook: Option<Hook<'a>>,
     /// Releases of seeds after the start, in order.
     pub releases: Vec<Release>,
+    /// The start and the end of the run, if their gradients are wanted.
+    pub span: Option<[f64; 2]>,
+    /// Whether releases have gradients by their times.
+    pub tracks_releases: bool,
     /// With gradients, the maximum number of particles in a launch: all of them are one operation in the graph.
     pub batch: Option<usize>,
 }

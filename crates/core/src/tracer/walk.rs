@@ -1,6 +1,6 @@
 //! The random walk of a tracer: validation, and the diffusivity of fields of one's own.
 
-use super::{Tracer, rows::floats, sampled_at, stepper::Stepper};
+use super::{Tracer, rows::floats, sampled_at, stepper::Stepper, timed};
 use crate::{
     Domain, Error, PerAxis, Result,
     error::short,
@@ -67,15 +67,17 @@ pub(super) fn is_tracked(tracer: &Tracer) -> bool {
     tracer.motion.drift.is_tracked() || diffusivity.is_some_and(PerAxis::is_tracked)
 }
 
-/// A drift and a diffusivity as tensors; see
+/// A drift, a diffusivity, and the start and the end of the run as tensors; see
 /// [`GeometryTensors::motion`](burntrace_kernels::GeometryTensors::motion).
 pub(super) fn motion(tracer: &Tracer, drift: [f64; 3], walk: Option<&Walk>) -> Tensor<1> {
     let still = PerAxis::Numbers([0.0; 3]);
     let diffusivity = tracer.motion.walk.as_ref().map_or(&still, |walk| &walk.diffusivity);
     let numbers = walk.map_or([0.0; 3], |walk| walk.diffusivity);
-    let device = device(tracer, is_tracked(tracer));
+    let device = device(tracer, is_tracked(tracer) || tracer.times.is_some());
     let parts = [(&tracer.motion.drift, drift), (diffusivity, numbers)];
-    Tensor::cat(parts.map(|(part, numbers)| part.moving(numbers, tracer, &device)).to_vec(), 0)
+    let mut parts = parts.map(|(part, numbers)| part.moving(numbers, tracer, &device)).to_vec();
+    parts.push(timed::span(tracer, &device));
+    Tensor::cat(parts, 0)
 }
 
 /// The device of a tracer's field, or the one that tracks gradients on it.

@@ -112,7 +112,8 @@ impl<B: TraceBackend> Taken<B> {
         let count = state.fraction.shape().num_elements();
         // Ends and crossings are logged for all particles together.
         let has_log = segment.reinjection.is_some() || !segment.gates.is_empty();
-        let batch = segment.batch.take().filter(|_| !has_log);
+        let is_whole = has_log || segment.fields > 1;
+        let batch = segment.batch.take().filter(|_| !is_whole);
         let Some(batch) = batch.filter(|batch| *batch < count) else {
             return B::advance(state, field, geometry, segment);
         };

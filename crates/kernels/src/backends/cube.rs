@@ -1,13 +1,19 @@
 //! CubeCL devices: WGPU, Vulkan, CUDA, Metal, ROCm.
 
-use super::through_host;
+use super::{
+    fields::{self, Part},
+    through_host,
+};
 use crate::{
     Segment, TraceBackend, cube,
     ops::{
         Advanced, Ends, Geometry, PulledBack, PulledBackEnds, Sampled, State, TraceAdjoint, Wanted,
     },
 };
-use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::{
+    ops::FloatTensorOps,
+    tensor::{FloatTensor, IntTensor},
+};
 use burn_cubecl::CubeBackend;
 
 impl TraceBackend for CubeBackend {
@@ -17,6 +23,13 @@ impl TraceBackend for CubeBackend {
         geometry: Geometry<Self>,
         segment: Segment,
     ) -> Advanced<Self> {
+        if segment.fields > 1 {
+            let parts = fields::each(&state, &field, &segment).into_iter();
+            let of = |Part { state, field, segment, .. }| {
+                Self::advance(state, field, geometry.clone(), segment)
+            };
+            return fields::advanced(parts.map(of).collect());
+        }
         cube::advance(state, field, geometry, &segment)
     }
 
@@ -59,6 +72,13 @@ impl TraceBackend for CubeBackend {
         first_group: usize,
         segment: Segment,
     ) -> FloatTensor<Self> {
+        if segment.fields > 1 {
+            let parts = fields::each(&state, &field, &segment).into_iter();
+            let of = |Part { state, field, segment, .. }| {
+                Self::sample(state, field, first_group, segment)
+            };
+            return Self::float_cat(parts.map(of).collect(), 0);
+        }
         cube::sample(state, field, first_group, &segment)
     }
 

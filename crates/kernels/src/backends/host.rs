@@ -4,6 +4,7 @@
 mod rows;
 mod settling;
 
+use super::fields::{self, Part};
 use crate::{
     MOTION, POSITION, Segment, TANGENTS, TraceBackend,
     cpu::{
@@ -17,11 +18,13 @@ use crate::{
 };
 use burn::backend::{
     Backend, DType, Flex, TensorMetadata,
+    ops::FloatTensorOps,
     tensor::{FloatTensor, IntTensor},
 };
 use burn::tensor::Element;
 use burn_ndarray::NdArray;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use rayon::prelude::*;
 use rows::{Split, logged};
 use settling::{carry, pull_back_carrying, pull_back_settling, settle};
 
@@ -46,6 +49,13 @@ macro_rules! on_host {
                 geometry: Geometry<Self>,
                 segment: Segment,
             ) -> Advanced<Self> {
+                if segment.fields > 1 {
+                    let parts = fields::each(&state, &field, &segment).into_par_iter();
+                    let of = |Part { state, field, segment, .. }| {
+                        Self::advance(state, field, geometry.clone(), segment)
+                    };
+                    return fields::advanced(parts.map(of).collect());
+                }
                 in_precision!(state.position, advance, state, field, geometry, &segment)
             }
 
@@ -56,6 +66,14 @@ macro_rules! on_host {
                 tangents: FloatTensor<Self>,
                 segment: Segment,
             ) -> FloatTensor<Self> {
+                if segment.fields > 1 {
+                    let parts = fields::each(&state, &field, &segment).into_par_iter();
+                    let of = |Part { rows, state, field, segment }| {
+                        let tangents = fields::rows::<Self>(&tangents, rows);
+                        Self::push_forward(state, field, geometry.clone(), tangents, segment)
+                    };
+                    return Self::float_cat(parts.map(of).collect(), 0);
+                }
                 let launch = (state, field, geometry);
                 in_precision!(tangents, push_forward, launch, tangents, &segment)
             }
@@ -89,6 +107,13 @@ macro_rules! on_host {
                 first_group: usize,
                 segment: Segment,
             ) -> FloatTensor<Self> {
+                if segment.fields > 1 {
+                    let parts = fields::each(&state, &field, &segment).into_par_iter();
+                    let of = |Part { state, field, segment, .. }| {
+                        Self::sample(state, field, first_group, segment)
+                    };
+                    return Self::float_cat(parts.map(of).collect(), 0);
+                }
                 in_precision!(state.position, sample, state, field, first_group, &segment)
             }
 
@@ -106,6 +131,14 @@ macro_rules! on_host {
                 wanted: Wanted,
                 segment: Segment,
             ) -> PulledBack<Self> {
+                if segment.fields > 1 {
+                    let parts = fields::each(&state, &field, &segment).into_par_iter();
+                    let of = |Part { rows, state, field, segment }| {
+                        let gradient = fields::rows::<Self>(&gradient, rows);
+                        Self::pull_back(state, field, geometry.clone(), gradient, wanted, segment)
+                    };
+                    return fields::pulled_back(parts.map(of).collect(), wanted);
+                }
                 let launch = (state, field, geometry);
                 in_precision!(gradient, pull_back, launch, (gradient, wanted), &segment)
             }
@@ -308,8 +341,8 @@ fn with_taken<F, B, T>(
 /// The gradients by the motion, summed over particles in their order.
 fn by_motion<F: Real>(gradients: &[Gradient<F>]) -> Vec<F> {
     let mut sums = [0.0; MOTION];
-    for Gradient { drift, diffusivity, .. } in gradients {
-        for (sum, by) in sums.iter_mut().zip(drift.iter().chain(diffusivity)) {
+    for Gradient { drift, diffusivity, span, .. } in gradients {
+        for (sum, by) in sums.iter_mut().zip(drift.iter().chain(diffusivity).chain(span)) {
             *sum += by.exact();
         }
     }

@@ -3,6 +3,7 @@
 mod autodiff;
 #[cfg(feature = "cube")]
 mod cube;
+mod fields;
 mod flex;
 mod host;
 mod ndarray;

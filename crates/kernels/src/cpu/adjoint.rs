@@ -3,10 +3,11 @@
 //! ([`push_forward`]): the derivatives of the positions at its end, from those of the positions at its start.
 //!
 //! They are exact derivatives of the steps that were taken (discretise, then optimise); the lengths of
-//! adaptive steps count as constants. A tile of particles takes the steps of the launch once more, one
-//! by one, and keeps its states. Then the steps are replayed with the derivatives of the field: forward, or
-//! the last one first.
+//! adaptive steps count as constants. A few particles take the steps of the launch once more, with the derivatives of the field at
+//! their stages ([`flight`]); a step in which something happens is taken as in the run. Then the steps are reversed, the last one
+//! first. Irregular steps are taken once more, one by one, and replayed with derivatives ([`replay`]).
 
+mod flight;
 mod forward;
 mod replay;
 mod reverse;
@@ -14,8 +15,10 @@ mod shared;
 mod stages;
 mod states;
 mod step_field;
+mod times;
 mod turns;
 mod values;
+mod walked;
 
 pub(crate) use forward::Tangents;
 pub(crate) use reverse::Gradient;
@@ -32,16 +35,15 @@ use super::{
     segment::SegmentContext,
 };
 use crate::{Record, Segment};
-use forward::{Forward, ForwardTile};
+use forward::ForwardTile;
 use rayon::prelude::*;
-use replay::Replay;
-use reverse::{Reverse, ReverseTile, StartGradient};
+use reverse::{ReverseTile, StartGradient, Sums};
 use shared::Shared;
 use states::Coefficients;
 use values::{ValueGradients, add_parts, frames_read, parts_of};
 
-/// Number of particles whose states are kept at a time: few enough for a cache.
-const TILE: usize = 32;
+/// Number of particles in a tile.
+const TILE: usize = 64;
 
 /// A launch that was taken, with the particles at its start.
 #[derive(Clone, Copy)]
@@ -175,22 +177,22 @@ impl<F: Real> Direction<F> for Backward<'_, F> {
         let parts = self.values.is_some().then(|| parts_of(&read, tiles.len()));
         let per_part = parts.map_or(1, |parts| tiles.len().div_ceil(parts)).max(1);
         let part = |tiles: &mut [RowTile<F, Gradient<F>>]| {
-            let mut values = parts.map(|_| ValueGradients::zeros(&read));
-            let mut starts = Vec::new();
+            let values = parts.map(|_| ValueGradients::zeros(&read));
+            let mut sums = Sums { values, starts: Vec::new() };
             for (arrays, gradients) in tiles {
-                let (slots, states) = (arrays.slots, shared.states(arrays));
-                let replay = Replay { shared, states: &states, slots };
-                let (values, starts) = (values.as_mut(), &mut starts);
-                let reverse = &mut Reverse { replay, gradients, values, starts };
-                lanes::dispatch(ReverseTile { reverse, sampler });
+                let (arrays, sums) = (arrays.reborrow(), &mut sums);
+                lanes::dispatch(ReverseTile { shared, arrays, gradients, sums, sampler });
             }
-            (values, starts)
+            sums
         };
         let parts: Vec<_> = tiles.par_chunks_mut(per_part).map(part).collect();
-        let (values, starts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        self.starts.extend(starts.into_iter().flatten());
+        let mut values = Vec::with_capacity(parts.len());
+        for part in parts {
+            self.starts.extend(part.starts);
+            values.extend(part.values);
+        }
         if let Some(all) = self.values {
-            add_parts(all, &values.into_iter().flatten().collect::<Vec<_>>());
+            add_parts(all, &values);
         }
     }
 }
@@ -207,11 +209,8 @@ impl<F: Real> Direction<F> for Onward {
         shared: &Shared<F>,
         tiles: Vec<RowTile<F, Tangents<F>>>,
     ) {
-        tiles.into_par_iter().for_each(|(mut arrays, tangents)| {
-            let (slots, states) = (arrays.slots, shared.states(&mut arrays));
-            let replay = Replay { shared, states: &states, slots };
-            let forward = &mut Forward { replay, tangents };
-            lanes::dispatch(ForwardTile { forward, sampler });
+        tiles.into_par_iter().for_each(|(arrays, tangents)| {
+            lanes::dispatch(ForwardTile { shared, arrays, tangents, sampler });
         });
     }
 }

@@ -3,6 +3,7 @@
 use super::{Real, inertial::Inertia};
 use crate::Record;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Number of particles in a tile, the unit of work of a thread.
 pub(super) const TILE: usize = 256;
@@ -57,6 +58,22 @@ impl<F: Real> Arrays<'_, F> {
             inertia: self.inertia,
             tallies: self.tallies,
             slots: self.slots,
+        }
+    }
+
+    /// Some of the particles, without inertia and tallies.
+    pub(super) fn part(&mut self, rows: Range<usize>) -> Arrays<'_, F> {
+        let slots = match self.slots {
+            Slots::From(first) => Slots::From(first + rows.start),
+            Slots::Listed(first, slots) => Slots::Listed(first, &slots[rows.clone()]),
+        };
+        Arrays {
+            position: &mut self.position[rows.clone()],
+            record: &mut self.record[rows.clone()],
+            fraction: &mut self.fraction[rows],
+            inertia: &mut [],
+            tallies: &mut [],
+            slots,
         }
     }
 

@@ -102,6 +102,8 @@ pub(super) struct WalkSlopes<F> {
     pub by_diffusivity: [[F; 3]; 3],
     /// Of each component by the start.
     pub by_start: [[F; 3]; 3],
+    /// Of each component by the field's diffusivity at the start, and by its derivatives there.
+    pub by_spread: [[F; 4]; 3],
 }
 
 /// The derivatives of the displacement of a walk along each axis, for the same random numbers.
@@ -147,7 +149,7 @@ fn per_diffusivity<F: Real>(launch: &Launch<F>, d: usize, change: F) -> F {
 pub(super) fn walk_slopes<F: Real>(
     launches: (&Launch<F>, &Launch<Dual<F>>),
     from: [F; 3],
-    address: Address,
+    address: &Address,
     (h, pair): (F, &FramePair<F>),
     walls: &Walls<F>,
     probe: &mut dyn Probe<F>,
@@ -155,12 +157,14 @@ pub(super) fn walk_slopes<F: Real>(
     let launch = launches.0;
     if !launch.features.walk.varies {
         let spread = Spread { here: F::one(), gradient: Vec3([F::zero(); 3]) };
-        let by_factor = displacement_slopes(launches, &address, &spread, h).by_factor;
+        let by_diffusivity = diagonal(displacement_slopes(launches, address, &spread, h).by_factor);
+        let (by_start, by_spread) = ([[F::zero(); 3]; 3], [[F::zero(); 4]; 3]);
+        let slopes = WalkSlopes { by_diffusivity, by_start, by_spread };
         if launch.features.sphere {
-            let by = displacement(launch, &address, &spread, h).0;
-            return walk_on_sphere(launches.1, (from, by), (by_factor, [[F::zero(); 3]; 3]));
+            let by = displacement(launch, address, &spread, h).0;
+            return walk_on_sphere(launches.1, (from, by), &slopes);
         }
-        return WalkSlopes { by_diffusivity: diagonal(by_factor), by_start: [[F::zero(); 3]; 3] };
+        return slopes;
     }
     probe.keep();
     let pair = &from_value(pair, launch.int(DIFFUSIVITY_AT) as usize);
@@ -184,41 +188,81 @@ pub(super) fn walk_slopes<F: Real>(
     }
     let spread =
         Spread { here: here.max(F::zero()), gradient: Vec3(gradient.map(|[slope, ..]| slope)) };
-    let slopes = displacement_slopes(launches, &address, &spread, h);
+    let slopes = displacement_slopes(launches, address, &spread, h);
     let by_diffusivity = [0, 1, 2].map(|d| {
         let of_drift = gradient[d][0] * slopes.by_gradient[d];
         slopes.by_factor[d] + per_diffusivity(launch, d, of_drift)
     });
-    let by_start = [0, 1, 2].map(|d| {
-        let is_positive = here > F::zero();
-        let by_here = if is_positive { slopes.by_here[d] } else { F::zero() };
-        [0, 1, 2].map(|e| by_here * here_by[e] + slopes.by_gradient[d] * gradient[d][1 + e])
+    let is_positive = here > F::zero();
+    let by_spread = [0, 1, 2].map(|d| {
+        let mut by = [F::zero(); 4];
+        by[0] = if is_positive { slopes.by_here[d] } else { F::zero() };
+        by[1 + d] = slopes.by_gradient[d];
+        by
     });
+    let by_start = [0, 1, 2].map(|d| {
+        let [by_here, by_gradient] = [by_spread[d][0], by_spread[d][1 + d]];
+        [0, 1, 2].map(|e| by_here * here_by[e] + by_gradient * gradient[d][1 + e])
+    });
+    let slopes = WalkSlopes { by_diffusivity: diagonal(by_diffusivity), by_start, by_spread };
     if launch.features.sphere {
-        let by = displacement(launch, &address, &spread, h).0;
-        return walk_on_sphere(launches.1, (from, by), (by_diffusivity, by_start));
+        let by = displacement(launch, address, &spread, h).0;
+        return walk_on_sphere(launches.1, (from, by), &slopes);
     }
-    WalkSlopes { by_diffusivity: diagonal(by_diffusivity), by_start }
+    slopes
+}
+
+/// Calls a function with each position at which [`spread`] samples the diffusivity, and the gradient by that sample, from those by the
+/// diffusivity and by its derivatives.
+pub(super) fn each_sample<F: Real>(
+    launch: &Launch<F>,
+    at: [F; 3],
+    [by_here, by_gradient @ ..]: [F; 4],
+    mut visit: impl FnMut([F; 3], F),
+) {
+    visit(at, by_here);
+    let mut per = [F::one(); 3];
+    if launch.features.sphere {
+        per[..2].copy_from_slice(&per_metre(&place(launch, Vec3(at))));
+    }
+    for d in 0..3 {
+        let (factor, reach) = (launch.float(DIFFUSIVITY + d), launch.float(REACHES + d));
+        if factor > F::zero() {
+            let by = per[d] * by_gradient[d] * factor / (reach + reach);
+            for (way, by) in [(reach, by), (-reach, -by)] {
+                let mut beside = at;
+                beside[d] = at[d] + way;
+                visit(beside, by);
+            }
+        }
+    }
 }
 
 /// The derivatives of a walk on a sphere by `by` towards the east, the north and upwards, from those of its components.
 fn walk_on_sphere<F: Real>(
     exact: &Launch<Dual<F>>,
     (from, by): ([F; 3], [F; 3]),
-    (by_diffusivity, by_start): ([F; 3], [[F; 3]; 3]),
+    slopes: &WalkSlopes<F>,
 ) -> WalkSlopes<F> {
     let from = [0, 1, 2].map(|d| Dual::variable(from[d], d));
     let [east, north, up] = [0, 1, 2].map(|d| Dual::variable(by[d], 3 + d));
     let level = Vec3([east, north, Dual::constant(F::zero())]);
     let change = change(&place(exact, Vec3(from)), level, up).0;
-    WalkSlopes {
-        by_diffusivity: change.map(|x| [0, 1, 2].map(|d| x.slopes[3 + d] * by_diffusivity[d])),
-        by_start: change.map(|x| {
-            let through =
-                |e: usize| (0..3).fold(F::zero(), |sum, d| sum + x.slopes[3 + d] * by_start[d][e]);
-            [0, 1, 2].map(|e| x.slopes[e] + through(e))
-        }),
+    let mut by_start = change.map(|x| through(x, &slopes.by_start));
+    for (row, x) in by_start.iter_mut().zip(change) {
+        (0..3).for_each(|e| row[e] += x.slopes[e]);
     }
+    WalkSlopes {
+        by_diffusivity: change.map(|x| through(x, &slopes.by_diffusivity)),
+        by_start,
+        by_spread: change.map(|x| through(x, &slopes.by_spread)),
+    }
+}
+
+/// The derivatives of a number by what the components of a walk depend on.
+fn through<F: Real, const N: usize>(x: Dual<F>, rows: &[[F; N]; 3]) -> [F; N] {
+    let sum = |e: usize| (0..3).fold(F::zero(), |sum, d| sum + x.slopes[3 + d] * rows[d][e]);
+    std::array::from_fn(sum)
 }
 
 /// A matrix with these elements on its diagonal.

@@ -73,10 +73,15 @@ pub(crate) mod frames {
         }
     }
 
-    fn unsteady<F: Float>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
+    /// An interval between frames, and the time since its start.
+    pub(crate) struct Interval<F: Float> {
+        pub k: usize,
+        pub since: F,
+    }
+
+    /// The interval in which the time `offset` after the start of step `j` is, or the nearest one.
+    pub(crate) fn interval<F: Float>(launch: &Launch<F>, j: usize, offset: F) -> Interval<F> {
         let count = launch.int(INTERVAL_COUNT) as usize;
-        let frames = launch.int(FRAMES) as usize;
-        let size = launch.int(FRAME_SIZE) as usize;
         let wraps = comptime!(launch.features.outside == Outside::Periodic);
         let zero = F::new(0.0_f32);
         let mut k = launch.int(STEP_INTERVALS + j) as usize;
@@ -89,6 +94,15 @@ pub(crate) mod frames {
             k = (k + count - 1) % count;
             since += launch.float(FRAME_INTERVALS + k);
         }
+        Interval::<F> { k, since }
+    }
+
+    fn unsteady<F: Float>(launch: &Launch<F>, j: usize, offset: F) -> FramePair<F> {
+        let frames = launch.int(FRAMES) as usize;
+        let size = launch.int(FRAME_SIZE) as usize;
+        let interval = interval::<F>(launch, j, offset);
+        let (k, since) = (interval.k, interval.since);
+        let zero = F::new(0.0_f32);
         let fraction = since / launch.float(FRAME_INTERVALS + k);
         let second = weight::<F>(launch, fraction);
         let inside = inside::<F>(launch, fraction);

@@ -1,7 +1,9 @@
 //! The steps of a tile forward, with the derivatives of the positions.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, whole_step},
+    flight::{Course, Flight},
+    replay::{GROUP, Replay, TakenStep, Timed},
+    shared::Shared,
     stages::{Stages, transpose},
     states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
@@ -9,6 +11,7 @@ use super::{
 use crate::{
     cpu::{
         Real,
+        arrays::Arrays,
         lanes::{Four, Lanes, Portable, Task, Vector, four, three},
         paths::product,
         probe::{Hinted, Probe},
@@ -20,7 +23,7 @@ use crate::{
 /// The derivatives of a particle's position by three numbers: a row for each component.
 pub(crate) type Tangents<F> = [[F; 3]; 3];
 
-/// The steps of a tile, with the derivatives of its positions: those before, which become those after.
+/// Steps, with the derivatives of the positions: those before, which become those after.
 pub(super) struct Forward<'a, F: Real> {
     pub replay: Replay<'a, F>,
     /// During the steps a row holds the derivatives by one number.
@@ -29,90 +32,134 @@ pub(super) struct Forward<'a, F: Real> {
 
 /// The steps of a tile, in the field of a sampler.
 pub(super) struct ForwardTile<'r, 'a, F: Real, S> {
-    pub forward: &'r mut Forward<'a, F>,
+    pub shared: &'r Shared<'a, F>,
+    pub arrays: Arrays<'r, F>,
+    pub tangents: &'r mut [Tangents<F>],
     pub sampler: &'r S,
 }
 
 impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
     #[inline(always)]
-    fn run<L: Lanes<F>>(self) {
-        let ForwardTile { forward, sampler } = self;
-        forward.tangents.iter_mut().for_each(turn);
-        let (mut stages, mut alone) = (Stages::new(), Stages::new());
-        for first in forward.replay.groups() {
-            for round in 0..forward.replay.rounds() {
-                let taken = forward.replay.taken(first, round, |_| true);
-                if let Some(whole) = whole_step::<F, L>(&taken) {
-                    let members = std::array::from_fn(|g| first + g);
-                    let mut field = GroupField::new(sampler);
-                    forward.step::<L, _, GROUP>(&mut stages, &members, whole, &mut field);
-                    continue;
-                }
-                // By index: an iterator call might not be inlined.
-                #[allow(clippy::needless_range_loop)]
+    fn run<L: Lanes<F>>(mut self) {
+        self.tangents.iter_mut().for_each(turn);
+        if self.shared.is_irregular() {
+            self.irregular::<L>();
+        } else {
+            for first in (0..self.tangents.len()).step_by(GROUP) {
+                self.group::<L>(first);
+            }
+        }
+        self.tangents.iter_mut().for_each(turn);
+    }
+}
+
+impl<F: Real, S: Differentiable<F>> ForwardTile<'_, '_, F, S> {
+    /// Takes a few particles through all steps.
+    #[inline(always)]
+    fn group<L: Lanes<F>>(&mut self, first: usize) {
+        let ForwardTile { shared, arrays, tangents, sampler } = self;
+        let rows = first..tangents.len().min(first + GROUP);
+        let tangents = &mut tangents[rows.clone()];
+        let mut flight = Flight::new(*shared, arrays.part(rows));
+        let mut field = GroupField::<F, S, GROUP>::new(*sampler);
+        let (mut course, mut stages) = (Course::unknown::<F>(), Stages::new());
+        for j in 0..shared.context.segment.steps.len() {
+            let is_plain = flight.step::<L, _>(j, &mut course, (&mut field, &mut stages));
+            let replay = flight.replay();
+            let mut forward = Forward { replay, tangents: &mut *tangents };
+            if const { !L::IS_PORTABLE } && is_plain {
+                let first = TakenStep::whole(0, j, j * GROUP);
                 for g in 0..GROUP {
-                    let Some(step) = taken[g] else { continue };
-                    if const { !L::IS_PORTABLE } {
-                        let mut field = GroupField::new(sampler);
-                        forward.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
-                        continue;
-                    }
-                    let mut hint = S::Hint::default();
-                    step_alone(forward, &mut Hinted::new(sampler, &mut hint), step);
+                    let (step, around) = (first.of(g, g), (&mut field, g));
+                    let ends = forward.free::<L, _, GROUP>(&step, replay.whole(j), &stages, around);
+                    forward.tangents[g] = ends.map(|column| three(column.array()));
+                }
+                continue;
+            }
+            for i in 0..forward.tangents.len() {
+                if let Some(step) = replay.taken(i, j) {
+                    alone::<F, S, L>(&mut forward, sampler, step);
                 }
             }
         }
-        forward.tangents.iter_mut().for_each(turn);
+    }
+
+    /// Takes irregular steps, particle after particle.
+    #[inline(always)]
+    fn irregular<L: Lanes<F>>(&mut self) {
+        let ForwardTile { shared, arrays, tangents, sampler } = self;
+        let (slots, states) = (arrays.slots, shared.irregular(arrays));
+        let replay = Replay { shared: *shared, states: &states, slots };
+        let mut forward = Forward { replay, tangents };
+        for row in 0..states.parts.len() {
+            alone::<F, S, L>(&mut forward, sampler, replay.irregular(row));
+        }
+    }
+}
+
+/// The step of a single particle.
+#[inline(always)]
+fn alone<F: Real, S: Differentiable<F>, L: Lanes<F>>(
+    forward: &mut Forward<F>,
+    sampler: &S,
+    step: TakenStep<F>,
+) {
+    if const { !L::IS_PORTABLE } {
+        forward.step::<L, _>(step, &mut GroupField::<F, S, 1>::new(sampler));
+    } else {
+        let mut hint = S::Hint::default();
+        alone_portable(forward, &mut Hinted::new(sampler, &mut hint), step);
     }
 }
 
 /// The step of a single particle without the widest vectors: compiled once for a precision.
 #[inline(never)]
-fn step_alone<F: Real>(forward: &mut Forward<F>, probe: &mut dyn Probe<F>, step: TakenStep<F>) {
-    let field = &mut SingleField(probe);
-    forward.step::<Portable, _, 1>(&mut Stages::new(), &[step.i], step, field);
+fn alone_portable<F: Real>(forward: &mut Forward<F>, probe: &mut dyn Probe<F>, step: TakenStep<F>) {
+    forward.step::<Portable, _>(step, &mut SingleField(probe));
 }
 
 impl<F: Real> Forward<'_, F> {
-    /// A step of particles, the states of which follow one another from its row on.
+    /// A step of a single particle.
     #[inline(always)]
-    fn step<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
-        &mut self,
-        stages: &mut Stages<L::Four, G>,
-        members: &[usize; G],
-        step: TakenStep<F>,
-        field: &mut E,
-    ) {
-        let (replay, mut part) = (self.replay, None);
+    fn step<L: Lanes<F>, E: StepField<F, L, 1>>(&mut self, step: TakenStep<F>, field: &mut E) {
+        let (replay, mut part, mut stages) = (self.replay, None, Stages::new());
         let timed = replay.timed(&step, &mut part);
-        let (h, pairs) = timed;
-        let free = replay.sample::<L, E, G>(step.row, timed, field, stages);
-        #[allow(clippy::needless_range_loop)]
-        for g in 0..G {
-            let step = step.of(members[g], g);
-            let Some(to) = replay.end::<L, E, G>(&step, &free, timed, (&mut *field, g)) else {
-                continue;
-            };
-            let columns = self.tangents[step.i].map(|column| four::<F, L>(&column));
-            let mut ends = self.ends::<L, G>(columns, (stages, g), h);
-            let [from, _] = free.from.of(g);
-            let (walk, around) = ((from, h, &pairs[0]), (&mut *field, g));
-            if let Some(slopes) = replay.walk_slopes::<L, E, G>(&step, walk, around) {
-                let [x, y, z, _] = transpose(slopes.by_start.map(|row| four::<F, L>(&row)));
-                for d in 0..3 {
-                    ends[d] = linear::<F, L>([x, y, z], columns[d]) + ends[d];
-                }
+        let start = replay.start::<L, E, 1>(step.row, field);
+        let free = replay.sample::<L, E, 1>(&start, timed, field, &mut stages);
+        let Some(to) = replay.end::<L, E, 1>(&step, &free, timed, (&mut *field, 0)) else { return };
+        let mut ends = self.free::<L, E, 1>(&step, timed, &stages, (&mut *field, 0));
+        let path = (start.of(0)[0], to.at[0]);
+        let end = replay.path_end::<L, E, 1>(step.row, path, (field, 0));
+        if let Some([by_start, by_end]) = end.and_then(|end| end.jacobians) {
+            let columns = self.tangents[step.i];
+            for d in 0..3 {
+                let start = product(&by_start, columns[d]);
+                let end = product(&by_end, three(ends[d].array()));
+                ends[d] = four::<F, L>(&start) + four::<F, L>(&end);
             }
-            let end = replay.path_end::<L, E, G>(step.row, (from, to), (&mut *field, g));
-            if let Some([by_start, by_end]) = end.and_then(|end| end.jacobians) {
-                for d in 0..3 {
-                    let [start, end] = [columns[d], ends[d]].map(|change| three(change.array()));
-                    let [start, end] = [product(&by_start, start), product(&by_end, end)];
-                    ends[d] = four::<F, L>(&start) + four::<F, L>(&end);
-                }
-            }
-            self.tangents[step.i] = ends.map(|column| three(column.array()));
         }
+        self.tangents[step.i] = ends.map(|column| three(column.array()));
+    }
+
+    /// The changes of the free end of a step, after its random walk.
+    #[inline(always)]
+    fn free<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
+        &self,
+        step: &TakenStep<F>,
+        (h, pairs): Timed<F>,
+        stages: &Stages<L::Four, G>,
+        (field, g): (&mut E, usize),
+    ) -> [L::Four; 3] {
+        let columns = self.tangents[step.i].map(|column| four::<F, L>(&column));
+        let mut ends = self.ends::<L, G>(columns, (stages, g), h);
+        if let Some(by_start) = self.replay.walk_slopes::<L, E, G>(step, (h, &pairs[0]), (field, g))
+        {
+            let [x, y, z, _] = transpose(by_start.map(|row| four::<F, L>(&row)));
+            for d in 0..3 {
+                ends[d] = linear::<F, L>([x, y, z], columns[d]) + ends[d];
+            }
+        }
+        ends
     }
 
     /// The changes of the free end of a step, from those of its start.

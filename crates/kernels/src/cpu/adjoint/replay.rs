@@ -19,7 +19,7 @@ use crate::{
         segment::{FramePairs, Waters},
         step::{self, Positions, StageVelocity, StepResult},
         trail::start_in,
-        walk::{WalkSlopes, diffuse, walk_slopes},
+        walk::{diffuse, walk_slopes},
     },
     physics::{diffusion::host::Address, prelude::host::Vec3, sphere::host::place},
 };
@@ -43,10 +43,16 @@ pub(super) struct TakenStep<F> {
     /// The row of its state before.
     pub row: usize,
     /// The fraction of the step at which it starts, and the length, if it is not all of it.
-    part: Option<(F, F)>,
+    pub part: Option<(F, F)>,
 }
 
 impl<F: Copy> TakenStep<F> {
+    /// All of step `j` of particle `i`.
+    #[inline(always)]
+    pub fn whole(i: usize, j: usize, row: usize) -> Self {
+        TakenStep { i, j, row, part: None }
+    }
+
     /// The same step of particle `i`, the state of which is `g` rows further on.
     #[inline(always)]
     pub fn of(&self, i: usize, g: usize) -> Self {
@@ -54,77 +60,40 @@ impl<F: Copy> TakenStep<F> {
     }
 }
 
-/// The first of four steps, if all particles take all of it. Never without the widest vectors, for which steps of four
-/// particles are not compiled.
-#[inline(always)]
-pub(super) fn whole_step<F: Real, L: Lanes<F>>(
-    taken: &[Option<TakenStep<F>>; GROUP],
-) -> Option<TakenStep<F>> {
-    if const { L::IS_PORTABLE } {
-        return None;
-    }
-    for step in taken {
-        if !matches!(step, Some(TakenStep { part: None, .. })) {
-            return None;
-        }
-    }
-    taken[0]
-}
-
 /// Length and frames of a step.
 pub(super) type Timed<'b, F> = (F, &'b FramePairs<F>);
 
-impl<F: Real> Replay<'_, F> {
-    /// The first particle of each group. Irregular steps are taken one by one, particle after particle.
-    pub fn groups(&self) -> impl Iterator<Item = usize> + use<F> {
-        let count = if self.states.parts.is_some() { 1 } else { self.states.count };
-        (0..count).step_by(GROUP)
-    }
-
-    /// Number of steps of a group.
-    pub fn rounds(&self) -> usize {
-        self.states.parts.as_ref().map_or_else(|| self.states.steps(), Vec::len)
-    }
-
-    /// A step of a group, for the particles for which `wanted` is true.
+impl<'a, F: Real> Replay<'a, F> {
+    /// A step of irregular ones: those of a particle follow those of another.
     #[inline(always)]
-    pub fn taken(
-        &self,
-        first: usize,
-        round: usize,
-        wanted: impl Fn(usize) -> bool,
-    ) -> [Option<TakenStep<F>>; GROUP] {
-        let mut taken = [None; GROUP];
-        if let Some(parts) = &self.states.parts {
-            let Part { i, j, start, h } = parts[round];
-            let is_whole = start == F::zero() && !self.shared.context.launch.features.adaptive;
-            let step = TakenStep { i, j, row: round, part: (!is_whole).then_some((start, h)) };
-            taken[0] = wanted(i).then_some(step);
-            return taken;
-        }
-        let count = self.states.count;
-        let full_dt = F::of(self.shared.context.segment.steps[round].h);
-        // By index: an iterator call might not be inlined.
-        #[allow(clippy::needless_range_loop)]
-        for g in 0..GROUP.min(count - first) {
-            let i = first + g;
-            if !wanted(i) {
-                continue;
-            }
-            if let Some(start) = self.start(round, i) {
-                let part = (start != F::zero()).then_some((start, (F::one() - start) * full_dt));
-                taken[g] = Some(TakenStep { i, j: round, row: round * count + i, part });
-            }
-        }
-        taken
+    pub fn irregular(&self, row: usize) -> TakenStep<F> {
+        let Part { i, j, start, h } = self.states.parts[row];
+        let is_whole = start == F::zero() && !self.shared.context.launch.features.adaptive;
+        TakenStep { i, j, row, part: (!is_whole).then_some((start, h)) }
+    }
+
+    /// What a particle takes of step `j`, if anything.
+    #[inline(always)]
+    pub fn taken(&self, i: usize, j: usize) -> Option<TakenStep<F>> {
+        let row = j * self.states.count + i;
+        let full_dt = F::of(self.shared.context.segment.steps[j].h);
+        let start = self.start_of(row, j)?;
+        let part = (start != F::zero()).then_some((start, (F::one() - start) * full_dt));
+        Some(TakenStep { i, j, row, part })
     }
 
     /// The fraction of step `j` at which a particle starts to move, if it does.
     #[inline(always)]
-    fn start(&self, j: usize, i: usize) -> Option<F> {
-        let row = j * self.states.count + i;
+    fn start_of(&self, row: usize, j: usize) -> Option<F> {
         let number = self.shared.context.segment.first_step + j as i32;
         start_in(&self.states.record[row], self.states.fraction[row], number)
+    }
+
+    /// Length and frames of a step that is taken as a whole.
+    #[inline(always)]
+    pub fn whole(self, j: usize) -> Timed<'a, F> {
+        let context = self.shared.context;
+        (F::of(context.segment.steps[j].h), context.frame_pairs(j))
     }
 
     /// Length and frames of a step. `part` has room for the frames of a part.
@@ -134,24 +103,19 @@ impl<F: Real> Replay<'_, F> {
         step: &TakenStep<F>,
         part: &'b mut Option<FramePairs<F>>,
     ) -> Timed<'b, F> {
+        let Some((start, h)) = step.part else { return self.whole(step.j) };
         let context = self.shared.context;
         let full_dt = F::of(context.segment.steps[step.j].h);
-        match step.part {
-            None => (full_dt, context.frame_pairs(step.j)),
-            Some((start, h)) => (h, part.insert(context.part(step.j, start * full_dt, h))),
-        }
+        (h, part.insert(context.part(step.j, start * full_dt, h)))
     }
 
-    /// Takes a step of particles, the states of which follow one another from `row` on, without boundaries and random
-    /// walks.
+    /// The positions of particles, the states of which follow one another from `row` on.
     #[inline(always)]
-    pub fn sample<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
+    pub fn start<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &self,
         row: usize,
-        timed: Timed<F>,
         field: &mut E,
-        stages: &mut Stages<L::Four, G>,
-    ) -> FreeStep<L::Four, G> {
+    ) -> Positions<L::Four, G> {
         let mut positions = [[[F::zero(); 3]; 2]; G];
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
@@ -159,17 +123,28 @@ impl<F: Real> Replay<'_, F> {
             positions[g] = self.states.position[row + g];
             field.recall(g, self.states.record[row + g].location);
         }
-        let from = Positions::load::<F, L>(&positions);
+        Positions::load::<F, L>(&positions)
+    }
+
+    /// Takes a step of particles without boundaries and random walks.
+    #[inline(always)]
+    pub fn sample<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
+        &self,
+        from: &Positions<L::Four, G>,
+        timed: Timed<F>,
+        field: &mut E,
+        stages: &mut Stages<L::Four, G>,
+    ) -> FreeStep<L::Four, G> {
         stages.clips.clear();
         stages.turns.clear();
         let sloped = Sloped { shared: self.shared, from: from.at, field, stages };
         let context = self.shared.context;
         let result =
-            step::Stages::<F, L, _, AnyScheme, G>::new(&from, timed, context, sloped).step();
+            step::Stages::<F, L, _, AnyScheme, G>::new(from, timed, context, sloped).step();
         if const { !E::Chart::IS_FLAT } && context.launch.features.sphere {
-            self.turn::<L, G>((&from, &result.to), timed.0, stages);
+            self.turn::<L, G>((from, &result.to), timed.0, stages);
         }
-        FreeStep { from, result }
+        FreeStep { from: *from, result }
     }
 
     /// Adds how the displacements at each stage, and those of the step, change positions on a sphere.
@@ -207,7 +182,7 @@ impl<F: Real> Replay<'_, F> {
 
     /// What the random numbers of a step are functions of.
     #[inline(always)]
-    fn address(&self, i: usize, row: usize, j: usize) -> Address {
+    pub fn address(&self, i: usize, row: usize, j: usize) -> Address {
         Address {
             slot: self.slots.get(i),
             generation: self.states.record[row].generation as u32,
@@ -224,43 +199,43 @@ impl<F: Real> Replay<'_, F> {
         free: &FreeStep<L::Four, G>,
         (h, pairs): Timed<F>,
         (field, g): (&mut E, usize),
-    ) -> Option<L::Four> {
+    ) -> Option<Positions<L::Four, 1>> {
         let context = self.shared.context;
         if free.result.slow[g] {
             return None;
         }
-        let mut to = free.result.to.at[g];
+        let Positions { at, rest } = free.result.to;
+        let mut to = Positions { at: [at[g]], rest: [rest[g]] };
         if context.launch.features.walk.is_on {
             let [from, _] = free.from.of(g);
             let address = self.address(step.i, step.row, step.j);
             let (launch, walls, step) = (&context.launch, &context.walls, (h, &pairs[0]));
             let walk =
                 field.with_probe(g, |probe| diffuse(launch, from, address, step, walls, probe));
-            let end = Positions::<L::Four, 1> { at: [to], rest: [free.result.to.rest[g]] };
-            [to] = end.moved_on::<F, L>(&[walk]).at;
+            to = to.moved_on::<F, L>(&[walk]);
         }
-        three(to.array()).iter().all(|x| x.is_finite()).then_some(to)
+        three(to.at[0].array()).iter().all(|x| x.is_finite()).then_some(to)
     }
 
-    /// The derivatives of the random displacement in a step, if there is one.
+    /// The derivatives of the random displacement in a step by its start, if there is one.
     #[inline(always)]
     pub fn walk_slopes<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &self,
         step: &TakenStep<F>,
-        (from, h, pair): ([F; 3], F, &FramePair<F>),
+        (h, pair): (F, &FramePair<F>),
         (field, g): (&mut E, usize),
-    ) -> Option<WalkSlopes<F>> {
-        let shared = self.shared;
-        if !shared.context.launch.features.walk.is_on {
+    ) -> Option<[[F; 3]; 3]> {
+        let Shared { context, exact, .. } = self.shared;
+        if !context.launch.features.walk.is_on {
             return None;
         }
-        let (walls, launches) = (&shared.context.walls, (&shared.context.launch, &shared.exact));
+        let (from, launches) = (self.states.position[step.row][0], (&context.launch, exact));
+        field.recall(g, self.states.record[step.row].location);
         let address = self.address(step.i, step.row, step.j);
-        Some(
-            field.with_probe(g, |probe| {
-                walk_slopes(launches, from, address, (h, pair), walls, probe)
-            }),
-        )
+        let slopes = field.with_probe(g, |probe| {
+            walk_slopes(launches, from, &address, (h, pair), &context.walls, probe)
+        });
+        Some(slopes.by_start)
     }
 
     /// The end of the path of a step, with its derivatives by its start and by its free end; `None` if it

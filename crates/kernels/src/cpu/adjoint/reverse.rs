@@ -1,15 +1,20 @@
 //! The steps of a tile in reverse.
 
 use super::{
-    replay::{GROUP, Replay, TakenStep, Timed, whole_step},
-    stages::{Group, transpose},
-    states::Coefficients,
+    flight::{Course, Flight},
+    replay::{GROUP, Replay, TakenStep, Timed},
+    shared::Shared,
+    stages::{Scratch, Stages, transpose},
+    states::{Coefficients, States},
     step_field::{GroupField, SingleField, StepField},
+    times::TimedStep,
     values::{Pending, ValueGradients},
+    walked::Walked,
 };
 use crate::{
     cpu::{
         Real,
+        arrays::Arrays,
         chart::Chart,
         lanes::{Four, Lanes, Portable, Task, Vector, four, three},
         paths::{by_ends, transposed},
@@ -17,6 +22,7 @@ use crate::{
         sampler::Differentiable,
     },
     scheme::MAX_STAGES,
+    status::ACTIVE,
 };
 
 /// The gradients of a particle.
@@ -24,19 +30,22 @@ use crate::{
 pub(crate) struct Gradient<F> {
     /// By its position: at the end of the launch, and then at the start.
     pub position: [F; 3],
-    /// By the fraction of the step in which it ended: after the launch, and then before it.
+    /// By the fraction of the step in which it ended: after the launch. Then before it, by the fraction of the step in which it
+    /// is released, if it is.
     pub fraction: F,
     /// By the drift.
     pub drift: [F; 3],
     /// By the diffusivity along each axis.
     pub diffusivity: [F; 3],
+    /// By the start and the end of the run, if their gradients are wanted.
+    pub span: [F; 2],
 }
 
 impl<F: Real> Gradient<F> {
     /// The gradients before any step is reversed.
     pub fn by_end(position: [F; 3], fraction: F) -> Self {
         let zero = [F::zero(); 3];
-        Gradient { position, fraction, drift: zero, diffusivity: zero }
+        Gradient { position, fraction, drift: zero, diffusivity: zero, span: [F::zero(); 2] }
     }
 
     fn is_zero(&self) -> bool {
@@ -54,58 +63,104 @@ pub(super) struct StartGradient<F> {
     pub gradient: [F; 3],
 }
 
-/// The steps of a tile in reverse.
+/// The gradients of a part of the tiles that are not those of particles.
+pub(super) struct Sums<F> {
+    /// By the field's values, if they are wanted.
+    pub values: Option<ValueGradients<F>>,
+    /// By the release positions of instances that started in the launch.
+    pub starts: Vec<StartGradient<F>>,
+}
+
+/// Steps in reverse, of a tile or of a few of its particles.
 pub(super) struct Reverse<'a, F: Real> {
     pub replay: Replay<'a, F>,
     pub gradients: &'a mut [Gradient<F>],
-    pub values: Option<&'a mut ValueGradients<F>>,
-    pub starts: &'a mut Vec<StartGradient<F>>,
+    pub sums: &'a mut Sums<F>,
 }
 
 /// The steps of a tile in reverse, in the field of a sampler.
 pub(super) struct ReverseTile<'r, 'a, F: Real, S> {
-    pub reverse: &'r mut Reverse<'a, F>,
+    pub shared: &'r Shared<'a, F>,
+    pub arrays: Arrays<'r, F>,
+    pub gradients: &'r mut [Gradient<F>],
+    pub sums: &'r mut Sums<F>,
     pub sampler: &'r S,
 }
 
 impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
-    /// Takes a few particles through all steps before the next ones: their part of the field stays cached.
     #[inline(always)]
-    fn run<L: Lanes<F>>(self) {
-        let ReverseTile { reverse, sampler } = self;
+    fn run<L: Lanes<F>>(mut self) {
+        if self.shared.is_irregular() {
+            return self.irregular::<L>();
+        }
+        let steps = self.shared.context.segment.steps.len();
+        let mut stages = Vec::new();
+        stages.resize_with(if L::IS_PORTABLE { 1 } else { steps }, Stages::new);
+        for first in (0..self.gradients.len()).step_by(GROUP) {
+            self.group::<L>(first, &mut stages);
+        }
+    }
+}
+
+impl<F: Real, S: Differentiable<F>> ReverseTile<'_, '_, F, S> {
+    /// Takes a few particles through all steps, and reverses these before the next ones: their part of the field stays cached.
+    #[inline(always)]
+    fn group<L: Lanes<F>>(&mut self, first: usize, stages: &mut [Stages<L::Four, GROUP>]) {
+        let ReverseTile { shared, arrays, gradients, sums, sampler } = self;
+        let rows = first..gradients.len().min(first + GROUP);
+        let gradients = &mut gradients[rows.clone()];
+        let mut flight = Flight::new(*shared, arrays.part(rows));
+        let mut field = GroupField::new(*sampler);
+        let (mut course, mut are_plain) = (Course::unknown::<F>(), Vec::new());
+        for j in 0..shared.context.segment.steps.len() {
+            let at = if const { L::IS_PORTABLE } { 0 } else { j };
+            let around = (&mut field, &mut stages[at]);
+            are_plain.push(flight.step::<L, _>(j, &mut course, around));
+        }
+        let mut scratch = Scratch::<L::Four, GROUP>::new::<F>();
         let mut pending = std::array::from_fn(|_| Pending::none());
-        let mut group = Group::<F, L::Four, GROUP>::new(&mut pending);
+        let mut reverse = Reverse { replay: flight.replay(), gradients, sums };
+        for j in (0..are_plain.len()).rev() {
+            if const { !L::IS_PORTABLE } && are_plain[j] {
+                let around = (&mut scratch, &mut pending);
+                reverse.plain::<L, _>(j, &stages[j], around, &mut field);
+                continue;
+            }
+            #[allow(clippy::needless_range_loop)]
+            for g in 0..reverse.gradients.len() {
+                let wanted = !reverse.gradients[g].is_zero();
+                if let Some(step) = reverse.replay.taken(g, j).filter(|_| wanted) {
+                    alone::<F, S, L>(&mut reverse, &mut pending[g], sampler, step);
+                }
+            }
+        }
+        if let Some(values) = &mut reverse.sums.values {
+            for pending in &mut pending {
+                pending.finish::<L>(values);
+            }
+        }
+    }
+
+    /// Reverses irregular steps, particle after particle.
+    #[inline(always)]
+    fn irregular<L: Lanes<F>>(self) {
+        let ReverseTile { shared, mut arrays, gradients, sums, sampler } = self;
+        let (slots, states) = (arrays.slots, shared.irregular(&mut arrays));
+        let States { parts, last, .. } = &states;
+        let replay = Replay { shared, states: &states, slots };
+        let mut reverse = Reverse { replay, gradients, sums };
+        let mut pending = Pending::none();
         // The instance to which the gradient of each particle belongs, where slots are re-used.
-        let mut instances = reverse.replay.states.last.clone();
-        for first in reverse.replay.groups() {
-            for round in (0..reverse.replay.rounds()).rev() {
-                reverse.enter(&mut instances, round);
-                let moves = |i: usize| !reverse.gradients[i].is_zero();
-                let taken = reverse.replay.taken(first, round, moves);
-                if let Some(whole) = whole_step::<F, L>(&taken) {
-                    let members = std::array::from_fn(|g| first + g);
-                    let mut field = GroupField::new(sampler);
-                    reverse.step::<L, _, GROUP>(&mut group, &members, whole, &mut field);
-                    continue;
-                }
-                // By index: an iterator call might not be inlined.
-                #[allow(clippy::needless_range_loop)]
-                for g in 0..GROUP {
-                    let Some(step) = taken[g] else { continue };
-                    if const { !L::IS_PORTABLE } {
-                        let mut alone = Group::new(std::array::from_mut(&mut group.pending[g]));
-                        let mut field = GroupField::new(sampler);
-                        reverse.step::<L, _, 1>(&mut alone, &[step.i], step, &mut field);
-                        continue;
-                    }
-                    let mut hint = S::Hint::default();
-                    let probe = &mut Hinted::new(sampler, &mut hint);
-                    step_alone(reverse, &mut group.pending[g], probe, step);
-                }
+        let mut instances = last.clone();
+        for row in (0..parts.len()).rev() {
+            reverse.enter(&mut instances, row);
+            let step = replay.irregular(row);
+            if !reverse.gradients[step.i].is_zero() {
+                alone::<F, S, L>(&mut reverse, &mut pending, sampler, step);
             }
-            if let Some(values) = &mut reverse.values {
-                group.pending.iter_mut().for_each(|pending| pending.pass_to(values));
-            }
+        }
+        if let Some(values) = &mut reverse.sums.values {
+            pending.finish::<L>(values);
         }
         for (i, generation) in instances.into_iter().enumerate() {
             reverse.pass_to_start(i, generation);
@@ -113,32 +168,53 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
     }
 }
 
+/// The step of a single particle in reverse.
+#[inline(always)]
+fn alone<F: Real, S: Differentiable<F>, L: Lanes<F>>(
+    reverse: &mut Reverse<F>,
+    pending: &mut Pending<F>,
+    sampler: &S,
+    step: TakenStep<F>,
+) {
+    if const { !L::IS_PORTABLE } {
+        let mut field = GroupField::<F, S, 1>::new(sampler);
+        reverse.step::<L, _>(pending, step, &mut field);
+    } else {
+        let mut hint = S::Hint::default();
+        alone_portable(reverse, pending, &mut Hinted::new(sampler, &mut hint), step);
+    }
+}
+
 /// The step of a single particle in reverse without the widest vectors: compiled once for a precision.
 #[inline(never)]
-fn step_alone<F: Real>(
+fn alone_portable<F: Real>(
     reverse: &mut Reverse<F>,
     pending: &mut Pending<F>,
     probe: &mut dyn Probe<F>,
     step: TakenStep<F>,
 ) {
-    let mut group = Group::new(std::array::from_mut(pending));
-    reverse.step::<Portable, _, 1>(&mut group, &[step.i], step, &mut SingleField(probe));
+    reverse.step::<Portable, _>(pending, step, &mut SingleField(probe));
 }
 
-/// The gradients by the ends of a path, in place of the gradient by the end of the step.
+/// The gradients by the ends of the path of a step, in place of the gradient by its end.
 #[derive(Clone, Copy)]
 struct Landing<V> {
     from: V,
     to: V,
 }
 
+/// What the reversal of steps works with.
+type Around<'s, F, V, const G: usize> = (&'s mut Scratch<V, G>, &'s mut [Pending<F>; G]);
+
 impl<F: Real> Reverse<'_, F> {
-    /// Passes a gradient to the start of its instance if a round belongs to an earlier one in its slot.
+    /// Passes a gradient to the start of its instance if a row belongs to an earlier one in its slot.
     #[inline(always)]
-    fn enter(&mut self, instances: &mut [i32], round: usize) {
+    fn enter(&mut self, instances: &mut [i32], row: usize) {
+        if instances.is_empty() {
+            return;
+        }
         let states = self.replay.states;
-        let (false, Some(parts)) = (instances.is_empty(), &states.parts) else { return };
-        let (i, generation) = (parts[round].i, states.record[round].generation);
+        let (i, generation) = (states.parts[row].i, states.record[row].generation);
         if instances[i] != generation {
             self.pass_to_start(i, instances[i]);
             instances[i] = generation;
@@ -154,93 +230,189 @@ impl<F: Real> Reverse<'_, F> {
         gradient.fraction = F::zero();
         let slot = self.replay.slots.get(i);
         let start = |row| StartGradient { slot, generation, row, gradient: by_start };
-        self.starts.extend(restart.row.map(start));
+        self.sums.starts.extend(restart.row.map(start));
     }
 
-    /// Reverses a step of particles, the states of which follow one another from its row on.
+    /// Reverses a step that all particles of a flight took plainly.
     #[inline(always)]
-    fn step<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
+    fn plain<L: Lanes<F>, E: StepField<F, L, GROUP>>(
         &mut self,
-        group: &mut Group<F, L::Four, G>,
-        members: &[usize; G],
+        j: usize,
+        stages: &Stages<L::Four, GROUP>,
+        (scratch, pending): Around<F, L::Four, GROUP>,
+        field: &mut E,
+    ) {
+        let (replay, timed) = (self.replay, self.replay.whole(j));
+        let first = TakenStep::whole(0, j, j * GROUP);
+        let mut landings = [None; GROUP];
+        for g in 0..GROUP {
+            if !self.gradients[g].is_zero() {
+                let (from, to) =
+                    (L::Four::splat(F::zero()), four::<F, L>(&self.gradients[g].position));
+                let landing = Landing { from, to };
+                let around = ((&mut *field, g), &mut pending[g]);
+                landings[g] =
+                    Some(self.walked::<L, E, GROUP>(&first.of(g, g), timed, landing, around));
+            }
+        }
+        self.pull::<L, E, GROUP>(&landings, (stages, scratch), pending, timed, field);
+        // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for g in 0..GROUP {
+            if landings[g].is_some() {
+                self.keep::<L, GROUP>(g, (scratch, g));
+                let (is_release, is_timed) = replay.shared.is_timed(j, ACTIVE);
+                if is_timed {
+                    let step = (&first.of(g, g), timed);
+                    let by_release =
+                        self.by_times::<L, E, GROUP>(step, (stages, scratch), (&mut *field, g));
+                    if is_release {
+                        self.gradients[g].fraction = by_release;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reverses a step of a single particle.
+    #[inline(always)]
+    fn step<L: Lanes<F>, E: StepField<F, L, 1>>(
+        &mut self,
+        pending: &mut Pending<F>,
         step: TakenStep<F>,
         field: &mut E,
     ) {
         let (replay, mut part) = (self.replay, None);
+        let (mut stages, mut scratch) = (Stages::new(), Scratch::new::<F>());
         let timed = replay.timed(&step, &mut part);
-        let free = replay.sample::<L, E, G>(step.row, timed, field, &mut group.stages);
-        let mut landings = [None; G];
-        for g in 0..G {
-            let step = step.of(members[g], g);
-            if let Some(to) = replay.end::<L, E, G>(&step, &free, timed, (&mut *field, g)) {
-                let [from, _] = free.from.of(g);
-                let around = (&mut *field, g);
-                landings[g] = Some(self.landing::<L, E, G>(&step, (from, to), timed, around));
-            }
-        }
-        let (gradients, by_drift) = self.pull::<L, E, G>(&landings, group, timed, field);
-        for g in 0..G {
-            let gradient = &mut self.gradients[members[g]];
-            // Only the last step of a particle has its end.
-            gradient.fraction = F::zero();
-            if landings[g].is_some() {
-                gradient.position = three(gradients[g].array());
-                let sum = four::<F, L>(&gradient.drift) + by_drift[g];
-                gradient.drift = three(sum.array());
+        let from = replay.start::<L, E, 1>(step.row, field);
+        let free = replay.sample::<L, E, 1>(&from, timed, field, &mut stages);
+        let by_fraction = std::mem::replace(&mut self.gradients[step.i].fraction, F::zero());
+        // A particle that lost its position or ended as stagnant did not move.
+        let Some(to) = replay.end::<L, E, 1>(&step, &free, timed, (&mut *field, 0)) else { return };
+        let (landing, late) =
+            self.landing::<L, E>(&step, (from.of(0)[0], to.at[0]), by_fraction, timed.0, field);
+        let around = ((&mut *field, 0), &mut *pending);
+        let landing = self.walked::<L, E, 1>(&step, timed, landing, around);
+        let (both, pending) = ((&stages, &mut scratch), std::array::from_mut(pending));
+        self.pull::<L, E, 1>(&[Some(landing)], both, pending, timed, field);
+        self.keep::<L, 1>(step.i, (&scratch, 0));
+        let status = replay.states.record[step.row].status;
+        let (is_release, is_timed) = replay.shared.is_timed(step.j, status);
+        if is_timed {
+            let both = (&stages, &scratch);
+            let by_release = self.by_times::<L, E, 1>((&step, timed), both, (field, 0));
+            if is_release {
+                self.gradients[step.i].fraction = by_release + late;
             }
         }
     }
 
-    /// The gradients by the ends of the path of a step. Adds those by the diffusivity, and by the start of
-    /// a walk in a diffusivity that varies.
+    /// The gradients by the ends of the path of a step, and that by the fraction of the step at which the path starts if the
+    /// particle ended on it.
     #[inline(always)]
-    fn landing<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
+    fn landing<L: Lanes<F>, E: StepField<F, L, 1>>(
         &mut self,
         step: &TakenStep<F>,
-        (from, to): ([F; 3], L::Four),
-        (h, pairs): Timed<F>,
-        (field, g): (&mut E, usize),
-    ) -> Landing<L::Four> {
-        let Gradient { position: gradient, fraction, .. } = self.gradients[step.i];
-        let mut landing = Landing { from: L::Four::splat(F::zero()), to: four::<F, L>(&gradient) };
-        if let Some(end) = self.replay.path_end::<L, E, G>(step.row, (from, to), (&mut *field, g)) {
-            let full_dt = self.replay.shared.context.segment.steps[step.j].h;
-            let part = fraction.exact() * h.exact() / full_dt;
-            let [from, to] = by_ends(&end, gradient, part);
-            landing = Landing { from: four::<F, L>(&from), to: four::<F, L>(&to) };
-        }
-        let part = (from, h, &pairs[0]);
-        let Some(slopes) = self.replay.walk_slopes::<L, E, G>(step, part, (field, g)) else {
-            return landing;
+        path: ([F; 3], L::Four),
+        by_fraction: F,
+        h: F,
+        field: &mut E,
+    ) -> (Landing<L::Four>, F) {
+        let gradient = self.gradients[step.i].position;
+        let Some(end) = self.replay.path_end::<L, E, 1>(step.row, path, (field, 0)) else {
+            let (from, to) = (L::Four::splat(F::zero()), four::<F, L>(&gradient));
+            return (Landing { from, to }, F::zero());
         };
-        let to = three(landing.to.array());
-        let by = &mut self.gradients[step.i].diffusivity;
-        let mut by_start = [F::zero(); 3];
-        for (by, slopes) in [(by, slopes.by_diffusivity), (&mut by_start, slopes.by_start)] {
-            for (to, slopes) in to.iter().zip(slopes) {
-                for (sum, slope) in by.iter_mut().zip(slopes) {
-                    *sum += *to * slope;
-                }
-            }
+        let full_dt = self.replay.shared.context.segment.steps[step.j].h;
+        let part = by_fraction.exact() * h.exact() / full_dt;
+        let [from, to] = by_ends(&end, gradient, part);
+        let late = end.end.map_or(0.0, |(_, reached)| by_fraction.exact() * (1.0 - reached));
+        (Landing { from: four::<F, L>(&from), to: four::<F, L>(&to) }, F::of(late))
+    }
+
+    /// The gradients by the ends of a path before its random walk, which are those after it but for a diffusivity that
+    /// varies. Adds those by the diffusivity.
+    #[inline(always)]
+    fn walked<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
+        &mut self,
+        step: &TakenStep<F>,
+        (h, pairs): Timed<F>,
+        landing: Landing<L::Four>,
+        ((field, g), pending): ((&mut E, usize), &mut Pending<F>),
+    ) -> Landing<L::Four> {
+        let Replay { shared, states, .. } = self.replay;
+        if !shared.context.launch.features.walk.is_on {
+            return landing;
         }
+        let ([from, _], location) = (states.position[step.row], states.record[step.row].location);
+        field.recall(g, location);
+        let address = self.replay.address(step.i, step.row, step.j);
+        let walk = Walked { shared, from, address, step: (h, &pairs[0]) };
+        let to = three(landing.to.array());
+        let Reverse { gradients, sums, .. } = self;
+        let by = &mut gradients[step.i].diffusivity;
+        let values = sums.values.as_mut().map(|values| (pending, values));
+        let by_start = field.with_probe(g, |probe| walk.pull(to, by, values, probe));
         Landing { from: landing.from + four::<F, L>(&by_start), ..landing }
     }
 
-    /// The gradients by the starts of a step, and by its drift; adds those by the field's values. Those of
-    /// particles without a landing have no meaning.
+    /// Keeps the gradients of a particle before a step.
+    #[inline(always)]
+    fn keep<L: Lanes<F>, const G: usize>(
+        &mut self,
+        i: usize,
+        (scratch, g): (&Scratch<L::Four, G>, usize),
+    ) {
+        let gradient = &mut self.gradients[i];
+        // Only the last step of a particle has its end.
+        gradient.fraction = F::zero();
+        gradient.position = three(scratch.by_start[g].array());
+        let sum = four::<F, L>(&gradient.drift) + scratch.by_drift[g];
+        gradient.drift = three(sum.array());
+    }
+
+    /// The gradient by the fraction of a step at which a particle starts. Adds those by the start and the end of the run, if
+    /// they are wanted.
+    #[inline(always)]
+    fn by_times<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
+        &mut self,
+        (step, timed): (&TakenStep<F>, Timed<F>),
+        (stages, scratch): (&Stages<L::Four, G>, &Scratch<L::Four, G>),
+        (field, g): (&mut E, usize),
+    ) -> F {
+        let Replay { shared, states, .. } = self.replay;
+        let record = &states.record[step.row];
+        field.recall(g, record.location);
+        let mut sampled = [([F::zero(); 4], [F::zero(); 4]); MAX_STAGES];
+        // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for s in 0..shared.coefficients.stages {
+            sampled[s] = (stages.at[s][g].array(), scratch.by_velocity[s][g].array());
+        }
+        let (is_release, _) = shared.is_timed(step.j, record.status);
+        let taken = TimedStep { shared, j: step.j, part: step.part, timed, sampled, is_release };
+        let span = &mut self.gradients[step.i].span;
+        field.with_probe(g, |probe| taken.pull(span, probe))
+    }
+
+    /// The gradients by the starts of a step, by its drift and by the velocities of its stages; adds those by the field's values.
+    /// Those of particles without a landing have no meaning.
     #[inline(always)]
     fn pull<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &mut self,
         landings: &[Option<Landing<L::Four>>; G],
-        Group { stages, shares, pending }: &mut Group<F, L::Four, G>,
+        (stages, scratch): (&Stages<L::Four, G>, &mut Scratch<L::Four, G>),
+        pending: &mut [Pending<F>; G],
         (h, pairs): Timed<F>,
         field: &mut E,
-    ) -> ([L::Four; G], [L::Four; G]) {
+    ) {
         let shared = self.replay.shared;
         let Coefficients { stages: count, a, b } = &shared.coefficients;
         let zero = L::Four::splat(F::zero());
+        let Scratch { by_velocity: all, by_start: gradients, by_drift } = scratch;
         let mut by_stage = [[zero; G]; MAX_STAGES];
-        let (mut gradients, mut by_drift) = ([zero; G], [zero; G]);
+        (*gradients, *by_drift) = ([zero; G], [zero; G]);
         for s in (0..*count).rev() {
             for g in 0..G {
                 let Some(Landing { from, to }) = landings[g] else { continue };
@@ -255,10 +427,11 @@ impl<F: Real> Reverse<'_, F> {
                     }
                 }
                 by_drift[g] = by_drift[g] + by_velocity;
-                if let Some(values) = &mut self.values {
+                all[s][g] = by_velocity;
+                if let Some(values) = &mut self.sums.values {
                     let at = stages.at[s][g];
-                    field.shares(g, at, shares);
-                    pending[g].add::<L>(shares, &pairs[s], by_velocity, values);
+                    field.shares(g, at, pending[g].shares());
+                    pending[g].add::<L>(&pairs[s], by_velocity, values);
                 }
                 let [u, v, w, up] = transpose(stages.slopes[s][g]);
                 let mut by_point = w * by_velocity.spread::<2>();
@@ -279,6 +452,5 @@ impl<F: Real> Reverse<'_, F> {
                 by_stage[s][g] = by_sum;
             }
         }
-        (gradients, by_drift)
     }
 }

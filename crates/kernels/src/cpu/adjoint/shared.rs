@@ -14,6 +14,7 @@ use crate::{
         trail::Trail,
     },
     physics::prelude::host::Vec3,
+    status::WAITING,
 };
 
 /// What the tiles of a launch share.
@@ -26,24 +27,26 @@ pub(super) struct Shared<'a, F: Real> {
 }
 
 impl<F: Real> Shared<'_, F> {
-    /// Takes the steps of a tile, and keeps the states before them.
-    pub fn states(&self, arrays: &mut Arrays<F>) -> States<F> {
-        let steps = self.context.segment.steps.len();
-        if self.context.launch.features.adaptive || self.context.reuses_slots() {
-            let mut trail = Trail::new();
-            self.follow(arrays, &mut trail);
-            return States::of_trail(trail, arrays);
-        }
-        let mut states = States::new(arrays.position.len());
-        for j in 0..steps {
-            states.push(arrays);
-            let (arrays, step) = (arrays.reborrow(), j..j + 1);
-            (self.take_steps)(Tile::new(arrays, self.context, step));
-        }
-        states
+    /// Whether particles take steps of their own, which are kept one by one.
+    pub fn is_irregular(&self) -> bool {
+        self.context.launch.features.adaptive || self.context.reuses_slots()
     }
 
-    /// Takes the steps of a tile that are irregular.
+    /// Whether a particle of a status is released in step `j`, and whether gradients by times are wanted there.
+    #[inline(always)]
+    pub fn is_timed(&self, j: usize, status: i32) -> (bool, bool) {
+        let segment = self.context.segment;
+        let is_release = status == WAITING || segment.starts && j == 0;
+        (is_release, is_release || segment.span_parts.is_some())
+    }
+
+    /// Takes the steps of a tile that are irregular, and keeps the states before them.
+    pub fn irregular(&self, arrays: &mut Arrays<F>) -> States<F> {
+        let mut trail = Trail::new();
+        self.follow(arrays, &mut trail);
+        States::of_trail(trail, arrays)
+    }
+
     fn follow(&self, arrays: &mut Arrays<F>, trail: &mut Trail<F>) {
         let (context, steps) = (self.context, self.context.segment.steps.len());
         if context.reuses_slots() {

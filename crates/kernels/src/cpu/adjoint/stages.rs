@@ -1,21 +1,26 @@
 //! The stages of steps, kept to be reversed.
 
-use super::{turns::Turn, values::Pending};
+use super::turns::Turn;
 use crate::{
-    cpu::{Real, lanes::Four, paths::Jacobian, shares::Shares},
+    cpu::{Real, lanes::Four, paths::Jacobian},
     scheme::MAX_STAGES,
 };
 
-/// What is kept for particles that are reversed together.
-pub(super) struct Group<'p, F, V: Copy, const G: usize> {
-    pub stages: Stages<V, G>,
-    pub shares: Shares<F>,
-    pub pending: &'p mut [Pending<F>; G],
+/// What the reversal of a step finds.
+pub(super) struct Scratch<V, const G: usize> {
+    /// The gradients by the velocity at each stage.
+    pub by_velocity: [[V; G]; MAX_STAGES],
+    pub by_start: [V; G],
+    pub by_drift: [V; G],
 }
 
-impl<'p, F: Real, V: Four<F>, const G: usize> Group<'p, F, V, G> {
-    pub fn new(pending: &'p mut [Pending<F>; G]) -> Self {
-        Group { stages: Stages::new(), shares: Shares::none(), pending }
+impl<V: Copy, const G: usize> Scratch<V, G> {
+    pub fn new<F: Real>() -> Self
+    where
+        V: Four<F>,
+    {
+        let zero = [V::splat(F::zero()); G];
+        Scratch { by_velocity: [zero; MAX_STAGES], by_start: zero, by_drift: zero }
     }
 }
 

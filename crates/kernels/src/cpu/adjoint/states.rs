@@ -28,7 +28,7 @@ impl<F: Real> Coefficients<F> {
     }
 }
 
-/// The states of a tile of particles: of all before each step, or if steps are irregular (adaptive, or in slots
+/// The states of particles: of all before each step, or if steps are irregular (adaptive, or in slots
 /// that are re-used), of each before the steps that it took.
 pub(super) struct States<F> {
     pub count: usize,
@@ -36,7 +36,7 @@ pub(super) struct States<F> {
     pub record: Vec<Record>,
     pub fraction: Vec<F>,
     /// The step of each row, if steps are irregular: particle after particle.
-    pub parts: Option<Vec<Part<F>>>,
+    pub parts: Vec<Part<F>>,
     /// The instances that started in the launch, in order.
     restarts: Vec<Restart>,
     /// The generation of each particle after the launch, if there are any.
@@ -57,7 +57,7 @@ impl<F: Real> States<F> {
     pub fn new(count: usize) -> Self {
         let (position, record, fraction) = (Vec::new(), Vec::new(), Vec::new());
         let (restarts, last) = (Vec::new(), Vec::new());
-        States { count, position, record, fraction, parts: None, restarts, last }
+        States { count, position, record, fraction, parts: Vec::new(), restarts, last }
     }
 
     pub fn push(&mut self, arrays: &Arrays<F>) {
@@ -71,17 +71,16 @@ impl<F: Real> States<F> {
         let mut states = States::new(arrays.position.len());
         // The steps of each particle keep their order.
         steps.sort_by_key(|step| step.i);
-        let mut parts = Vec::with_capacity(steps.len());
         for AcceptedStep { i, j, start, h, position, record } in steps {
             states.position.push(position);
             states.record.push(record);
-            parts.push(Part { i, j, start, h });
+            states.parts.push(Part { i, j, start, h });
         }
         if !restarts.is_empty() {
             restarts.sort_unstable();
             states.last = arrays.record.iter().map(|record| record.generation).collect();
         }
-        States { parts: Some(parts), restarts, ..states }
+        States { restarts, ..states }
     }
 
     /// The start of an instance, if it started in the launch.
@@ -89,10 +88,5 @@ impl<F: Real> States<F> {
         let key = |restart: &Restart| (restart.i, restart.generation);
         let at = self.restarts.binary_search_by_key(&(i, generation), key).ok()?;
         Some(&self.restarts[at])
-    }
-
-    /// Number of steps of all particles.
-    pub fn steps(&self) -> usize {
-        self.position.len() / self.count.max(1)
     }
 }

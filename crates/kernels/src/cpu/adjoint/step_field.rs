@@ -23,6 +23,10 @@ pub(super) trait StepField<F: Real, L: Lanes<F>, const G: usize> {
     fn shares(&mut self, g: usize, at: L::Four, shares: &mut Shares<F>);
     /// As [`Sampler::holds`](crate::cpu::Sampler::holds); true if the field does not end within its box.
     fn holds(&mut self, g: usize, to: L::Four) -> bool;
+    /// As `holds`, for all particles.
+    fn hold_all(&mut self, to: &[L::Four; G]) -> bool;
+    /// What a record stores of particle `g`.
+    fn note(&mut self, g: usize) -> i32;
     /// What a record would store of the last sample, if that was outside a mesh.
     fn outside(&mut self, g: usize) -> Option<i32>;
     /// Calls rare code with the field around one of them.
@@ -71,6 +75,16 @@ where
     }
 
     #[inline(always)]
+    fn hold_all(&mut self, to: &[L::Four; G]) -> bool {
+        !S::ENDS || self.sampler.holds_all::<L, G>(to, &mut self.hints)
+    }
+
+    #[inline(always)]
+    fn note(&mut self, g: usize) -> i32 {
+        S::note(&self.hints[g])
+    }
+
+    #[inline(always)]
     fn outside(&mut self, g: usize) -> Option<i32> {
         let hint = &mut self.hints[g];
         let is_outside = S::cells(hint).is_some_and(|cells| cells.walk_failed);
@@ -108,6 +122,14 @@ impl<F: Real> StepField<F, Portable, 1> for SingleField<'_, F> {
 
     fn holds(&mut self, _: usize, to: PortableFour<F>) -> bool {
         self.0.holds(to.array(), Width::Portable)
+    }
+
+    fn hold_all(&mut self, [to]: &[PortableFour<F>; 1]) -> bool {
+        self.0.holds(to.array(), Width::Portable)
+    }
+
+    fn note(&mut self, _: usize) -> i32 {
+        self.0.note()
     }
 
     fn outside(&mut self, _: usize) -> Option<i32> {

@@ -26,6 +26,9 @@ const TABLES: usize = 64 << 20;
 /// Maximum number of parts: enough for the threads of a large machine.
 const MAX_PARTS: usize = 64;
 
+/// Number of samples in a cell whose gradients are added together.
+const WAITING: usize = 4;
+
 /// The gradient of a particle by the values of the cell in which it is. A particle stays in a cell for
 /// several samples.
 pub(super) struct Pending<F> {
@@ -34,55 +37,120 @@ pub(super) struct Pending<F> {
     count: usize,
     values: [usize; MAX_SHARES],
     sums: [[[F; 4]; MAX_SHARES]; 2],
+    /// Samples in the cell whose gradients are not in the sums yet, and their number.
+    waiting: [Sample<F>; WAITING],
+    samples: usize,
+}
+
+/// A sample, and the gradient by it.
+struct Sample<F> {
+    shares: Shares<F>,
+    gradient: [F; 4],
+    /// The weights of both frames.
+    in_time: [F; 2],
 }
 
 impl<F: Real> Pending<F> {
     pub fn none() -> Self {
+        let zero = [F::zero(); 4];
         Pending {
             cell: None,
             frames: [0; 2],
             count: 0,
             values: [0; MAX_SHARES],
-            sums: [[[F::zero(); 4]; MAX_SHARES]; 2],
+            sums: [[zero; MAX_SHARES]; 2],
+            waiting: std::array::from_fn(|_| {
+                let (shares, in_time) = (Shares::none(), [F::zero(); 2]);
+                Sample { shares, gradient: zero, in_time }
+            }),
+            samples: 0,
         }
     }
 
-    /// Adds the gradient by a sample.
+    /// Room for the values of the next sample.
+    #[inline(always)]
+    pub fn shares(&mut self) -> &mut Shares<F> {
+        &mut self.waiting[self.samples].shares
+    }
+
+    /// Adds the gradient by a sample, of which [`shares`](Self::shares) has the values.
     #[inline(always)]
     pub fn add<L: Lanes<F>>(
         &mut self,
-        shares: &mut Shares<F>,
         pair: &FramePair<F>,
         gradient: L::Four,
         all: &mut ValueGradients<F>,
     ) {
         let frames = [pair.first, pair.second];
-        if shares.cell.is_none() || shares.cell != self.cell || frames != self.frames {
-            self.pass_to(all);
-            (self.cell, self.frames, self.count) = (shares.cell, frames, shares.count);
-            self.values[..shares.count].copy_from_slice(&shares.values[..shares.count]);
+        let cell = self.waiting[self.samples].shares.cell;
+        if cell.is_none() || cell != self.cell || frames != self.frames {
+            let last = self.samples;
+            self.finish::<L>(all);
+            self.enter(last, frames);
         }
-        if let Some(faces) = &shares.faces {
-            return self.add_faces(faces, pair, gradient.array());
+        let sample = &mut self.waiting[self.samples];
+        if let Some(faces) = sample.shares.faces {
+            return self.add_faces(&faces, pair, gradient.array());
         }
         // The partner of a last odd value.
-        shares.weights[shares.count] = F::zero();
-        // The fourth component is that of a height on a sphere, and 0 in a flat space.
-        let [x, y, z, up] = gradient.array();
-        let pairs = shares.count.div_ceil(2);
-        let both = L::Eight::new(&[x, y, z, up, x, y, z, up]);
+        sample.shares.weights[self.count] = F::zero();
+        sample.gradient = gradient.array();
+        sample.in_time = [pair.first_weight, pair.second_weight];
+        self.samples += 1;
+        if self.samples == WAITING {
+            self.sum::<L, WAITING>();
+        }
+    }
+
+    /// Enters the cell of a sample.
+    #[inline(never)]
+    fn enter(&mut self, sample: usize, frames: [usize; 2]) {
+        self.waiting.swap(0, sample);
+        let Shares { cell, count, values, .. } = &self.waiting[0].shares;
+        (self.cell, self.frames, self.count) = (*cell, frames, *count);
+        self.values[..*count].copy_from_slice(&values[..*count]);
+    }
+
+    /// Adds the gradients of `N` samples to the sums, which are read and written once.
+    #[inline(always)]
+    fn sum<L: Lanes<F>, const N: usize>(&mut self) {
+        let zero = L::Eight::splat(F::zero());
+        let mut by = [[zero; 2]; N];
+        // By index, here and below: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for n in 0..N {
+            let Sample { gradient: [x, y, z, up], in_time, .. } = self.waiting[n];
+            // The fourth component is that of a height on a sphere or of a diffusivity, and 0 in a flat space.
+            let both = L::Eight::new(&[x, y, z, up, x, y, z, up]);
+            by[n] = [both * L::Eight::splat(in_time[0]), both * L::Eight::splat(in_time[1])];
+        }
         let [first, second] = &mut self.sums;
         let (first, _) = first.as_flattened_mut().as_chunks_mut::<8>();
         let (second, _) = second.as_flattened_mut().as_chunks_mut::<8>();
-        let by_first = both * L::Eight::splat(pair.first_weight);
-        let by_second = both * L::Eight::splat(pair.second_weight);
-        // By index: an iterator call might not be inlined.
-        for k in 0..pairs {
-            let [a, b] = [shares.weights[2 * k], shares.weights[2 * k + 1]];
-            let weights = L::Eight::new(&[a, a, a, a, b, b, b, b]);
-            first[k] = by_first.fma(weights, L::Eight::new(&first[k])).array();
-            second[k] = by_second.fma(weights, L::Eight::new(&second[k])).array();
+        for k in 0..self.count.div_ceil(2) {
+            let mut sums = [L::Eight::new(&first[k]), L::Eight::new(&second[k])];
+            #[allow(clippy::needless_range_loop)]
+            for n in 0..N {
+                let weights = &self.waiting[n].shares.weights;
+                let [a, b] = [weights[2 * k], weights[2 * k + 1]];
+                let weights = L::Eight::new(&[a, a, a, a, b, b, b, b]);
+                sums = [by[n][0].fma(weights, sums[0]), by[n][1].fma(weights, sums[1])];
+            }
+            (first[k], second[k]) = (sums[0].array(), sums[1].array());
         }
+        self.samples = 0;
+    }
+
+    /// Passes all sums on, and starts new ones.
+    #[inline(always)]
+    pub fn finish<L: Lanes<F>>(&mut self, all: &mut ValueGradients<F>) {
+        match self.samples {
+            0 => {}
+            1 => self.sum::<L, 1>(),
+            2 => self.sum::<L, 2>(),
+            _ => self.sum::<L, 3>(),
+        }
+        self.pass_to(all);
     }
 
     /// Adds the gradient by a sample of fluxes through faces.
@@ -100,9 +168,8 @@ impl<F: Real> Pending<F> {
         }
     }
 
-    /// Passes the sums on, and starts new ones.
     #[inline(never)]
-    pub fn pass_to(&mut self, all: &mut ValueGradients<F>) {
+    fn pass_to(&mut self, all: &mut ValueGradients<F>) {
         for (sums, frame) in self.sums.iter_mut().zip(self.frames) {
             for (sum, value) in sums[..self.count].iter_mut().zip(&self.values) {
                 // A frame of weight 0 may not be there.
