@@ -488,3 +488,91 @@ fn gradients_of_many_steps_keep_little_and_take_no_longer_for_each() {
     assert!(of_each[2].0 < 1.3 * of_each[0].0, "{of_each:?}");
     assert!(of_each[2].1 < 16.0, "{of_each:?}");
 }
+
+/// The median seconds of some calls.
+fn median(mut call: impl FnMut()) -> f64 {
+    call();
+    let mut all = [(); 7].map(|()| {
+        let start = Instant::now();
+        call();
+        start.elapsed().as_secs_f64()
+    });
+    all.sort_unstable_by(f64::total_cmp);
+    all[3]
+}
+
+#[test]
+#[ignore = "measures the whole process: by hand, alone"]
+fn training_by_the_values_of_a_grid_takes_a_few_forward_runs() {
+    let axes = [33, 33, 33].map(|n| (0..n).map(|i| f64::from(i) / 32.0).collect::<Vec<_>>());
+    let times = (0..5).map(|k| 0.25 * f64::from(k)).collect::<Vec<_>>();
+    let options = FieldOptions::default();
+    let velocity = |[x, y, z]: [f64; 3], t: f64| {
+        [0.3 * (5.0 * y + t).sin(), 0.2 * (3.0 * x).sin(), 0.1 * (4.0 * z + x).cos()]
+    };
+    let seeds = Seeds::uniform([0.0; 3], [1.0; 3], 10_000, 5).unwrap();
+    let load = |device: &Device| {
+        GridField::from_fn(axes.clone(), times.clone(), device, &options, velocity).unwrap()
+    };
+    let (plain, tracked) = (load(&Device::flex()), load(&Device::flex().autodiff()));
+    fn tracer(field: &dyn Field) -> Tracer<'_> {
+        Tracer::new(field).all_faces(BoundaryCondition::Slide).span(0.0..=1.0).steps(200)
+    }
+    let forward = median(|| {
+        tracer(&plain).trace(&seeds).unwrap().positions().into_data();
+    });
+    let values = tracked.values().unwrap().detach();
+    let tracer = tracer(&tracked);
+    let step = median(|| {
+        let values = values.clone().require_grad();
+        let field = tracked.with_values(values.clone()).unwrap();
+        let tracer = tracer.with_field(&field);
+        let loss = |tracks: &Tracks| tracks.positions().square().mean();
+        let (_, gradients) = tracer.value_and_grad(&seeds, loss).unwrap();
+        values.grad(&gradients).unwrap().into_data();
+    });
+    println!(
+        "a run takes {:.1} ms, a training step {:.1} ms: {:.2} runs",
+        1e3 * forward,
+        1e3 * step,
+        step / forward
+    );
+    assert!(step < 8.0 * forward, "{step}, {forward}");
+}
+
+#[test]
+#[ignore = "measures the whole process: by hand, alone"]
+fn many_small_fields_take_less_time_together() {
+    const FIELDS: usize = 100;
+    let device = Device::flex().autodiff();
+    let axis = |n: u32| (0..n).map(|i| f64::from(i) / f64::from(n - 1)).collect::<Vec<_>>();
+    let (axes, options) = ([axis(17), axis(17), vec![0.0]], FieldOptions::default());
+    let rest = GridField::from_fn(axes, vec![0.0], &device, &options, |_, _| [0.0; 3]).unwrap();
+    let random = burn::tensor::Distribution::Uniform(-0.5, 0.5);
+    let values = Tensor::<4>::random([FIELDS, 1, 17 * 17, 3], random, &device);
+    let tracer = Tracer::new(&rest).all_faces(BoundaryCondition::Slide).span(0.0..=1.0).steps(50);
+    let all = Seeds::uniform([0.0; 3], [1.0, 1.0, 0.0], 100 * FIELDS, 5).unwrap();
+    let loss = |tracks: &Tracks| tracks.positions().square().sum();
+    let together = median(|| {
+        let values = values.clone().detach().require_grad();
+        let fields = rest.with_fields(values.clone()).unwrap();
+        let (_, gradients) = tracer.with_field(&fields).value_and_grad(&all, loss).unwrap();
+        values.grad(&gradients).unwrap().into_data();
+    });
+    let one_by_one = median(|| {
+        for k in 0..FIELDS {
+            let values = values.clone().narrow(0, k, 1).reshape([1, 17 * 17, 3]);
+            let values = values.detach().require_grad();
+            let field = rest.with_values(values.clone()).unwrap();
+            let seeds = all.select(&(100 * k..100 * (k + 1)).collect::<Vec<_>>()).unwrap();
+            let (_, gradients) = tracer.with_field(&field).value_and_grad(&seeds, loss).unwrap();
+            values.grad(&gradients).unwrap().into_data();
+        }
+    });
+    println!(
+        "{FIELDS} fields take {:.1} ms together, {:.1} ms one by one",
+        1e3 * together,
+        1e3 * one_by_one
+    );
+    assert!(together < one_by_one, "{together}, {one_by_one}");
+}

@@ -230,7 +230,6 @@ impl<'a, F: Real> Replay<'a, F> {
             return None;
         }
         let (from, launches) = (self.states.position[step.row][0], (&context.launch, exact));
-        field.recall(g, self.states.record[step.row].location);
         let address = self.address(step.i, step.row, step.j);
         let slopes = field.with_probe(g, |probe| {
             walk_slopes(launches, from, &address, (h, pair), &context.walls, probe)

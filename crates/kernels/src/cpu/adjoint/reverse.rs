@@ -345,8 +345,7 @@ impl<F: Real> Reverse<'_, F> {
         if !shared.context.launch.features.walk.is_on {
             return landing;
         }
-        let ([from, _], location) = (states.position[step.row], states.record[step.row].location);
-        field.recall(g, location);
+        let [from, _] = states.position[step.row];
         let address = self.replay.address(step.i, step.row, step.j);
         let walk = Walked { shared, from, address, step: (h, &pairs[0]) };
         let to = three(landing.to.array());
