@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Distribution, Tensor, TensorData};
 use burntrace::{
     Adjoint, BoundaryCondition, Control, Domain, Ends, Execution, Field, FieldFn, FieldOptions,
     FrameData, FrameSource, Frames, GridField, GridSource, Observer, Placement, Plan, Precision,
@@ -395,6 +395,65 @@ fn gradients_in_segments_take_the_memory_of_a_segment() {
     assert!(long.0 < 3.5 * short.0, "{short:?}, {long:?}");
     assert!(long.1 < 13.0 * short.1, "{short:?}, {long:?}");
     assert!(graph.0 > 10.0 * short.0, "{short:?}, {graph:?}");
+}
+
+/// The milliseconds of a run of 1,000 particles in a network 3-64-64-3, without an adjoint and without gradients or with both, and
+/// the MiB above the memory before it.
+fn of_network(steps: u64, adjoint: Option<Adjoint>) -> (f64, f64) {
+    let device = if adjoint.is_some() { Device::flex().autodiff() } else { Device::flex() };
+    device.seed(7);
+    let layer = |n, m| {
+        let width = Distribution::Uniform(-0.2, 0.2);
+        let [weights, bias] =
+            [[n, m], [1, m]].map(|shape| Tensor::<2>::random(shape, width, &device));
+        [weights, bias].map(|values| values.set_require_grad(adjoint.is_some()))
+    };
+    let layers = [layer(3, 64), layer(64, 64), layer(64, 3)];
+    let network = |p: Tensor<2>, _: f64| {
+        layers.iter().enumerate().fold(p, |x, (i, [weights, bias])| {
+            let x = x.matmul(weights.clone()) + bias.clone();
+            if i < 2 { x.tanh() } else { x }
+        })
+    };
+    let field = FieldFn::new(Domain::unbounded(), &device, Precision::F32, network);
+    let tracer = Tracer::new(&field).span(0.0..=1.0).steps(steps);
+    let tracer = tracer.adjoint(adjoint.unwrap_or_default());
+    let seeds = Seeds::uniform([0.0; 3], [1.0; 3], 1000, 7).unwrap();
+    let loss = |tracks: &Tracks| tracks.positions().square().mean();
+    let before = LIVE.load(Relaxed);
+    MOST.store(before, Relaxed);
+    let start = Instant::now();
+    let value: f64 = match adjoint {
+        None => loss(&tracer.trace(&seeds).unwrap()).into_scalar(),
+        Some(_) => tracer.value_and_grad(&seeds, loss).unwrap().0.into_scalar(),
+    };
+    assert!(value.is_finite());
+    (1e3 * start.elapsed().as_secs_f64(), (MOST.load(Relaxed) - before) as f64 / MIB)
+}
+
+/// Prints the times of a network at the particles: of the forward run, and of a loss with its gradients.
+#[test]
+#[ignore = "measures the whole process: by hand, alone"]
+fn times_of_a_network_at_particles() {
+    for steps in [50, 200] {
+        let segments = [4, 16, steps as usize].map(|steps| Adjoint::Segments { steps });
+        let adjoints = [Adjoint::Graph, Adjoint::Auto].into_iter().chain(segments);
+        let all: Vec<_> = [None].into_iter().chain(adjoints.map(Some)).collect();
+        let mut best = vec![(f64::INFINITY, 0.0); all.len()];
+        // In turns, so that other load affects all alike.
+        for _ in 0..5 {
+            for (best, adjoint) in best.iter_mut().zip(&all) {
+                let (ms, memory) = of_network(steps, *adjoint);
+                *best = (best.0.min(ms), memory);
+            }
+        }
+        for ((ms, memory), adjoint) in best.iter().zip(&all) {
+            let name = adjoint.map_or("forward".into(), |adjoint| format!("{adjoint:?}"));
+            println!("{steps} steps, {name}: {ms:.0} ms, {memory:.0} MiB");
+        }
+        // A small run keeps the graph of its forward run.
+        assert!(steps > 50 || best[2].0 < 0.9 * best[3].0, "{best:?}");
+    }
 }
 
 /// Losses of a network before a step of the training: what stays of them, and how many times longer the next nine steps take.

@@ -6,7 +6,7 @@ pub fn chain(error: &anyhow::Error) -> String {
 }
 
 /// What errors of the library advise, and what the same is called in a case file.
-const CASE_WORDS: [(&str, &str); 22] = [
+const CASE_WORDS: [(&str, &str); 29] = [
     ("open it with `Frames::Streamed`", "use `run.strategy = \"in-memory\"`"),
     ("open it with `Frames::All`", "use `run.strategy = \"streamed-frames\"`"),
     ("(`Frames::Streamed`)", "(`run.strategy = \"streamed-frames\"`)"),
@@ -34,6 +34,13 @@ const CASE_WORDS: [(&str, &str); 22] = [
     ("give the period if", "give `field.period` if"),
     ("`SeedsOutside::NotLocated`", "`seeds.outside = \"not-located\"`"),
     ("`Adjoint::Auto`", "`trace.engine = \"auto\"`"),
+    ("(`Addend::per_particle`)", "(`[[field]]`)"),
+    ("a further field with `Sum`", "a further field (`[[field]]`)"),
+    ("`Span::dt`", "`trace.dt`"),
+    ("`Span::t1`", "`trace.t1`"),
+    ("`Span::steps`", "`trace.steps`"),
+    ("`SaveAt::EverySteps`", "`save.every`"),
+    ("`SaveAt::Times`", "`save.times`"),
     ("`CellVelocity::Constant`", "`field.cell_velocity = \"constant\"`"),
 ];
 

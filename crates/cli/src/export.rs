@@ -1,4 +1,4 @@
-//! `burntrace export`: writes the tracks of a run as a table, or as lines.
+//! `burntrace export`: writes the tracks of a run as a table, as lines, or as arrays.
 
 use crate::{
     args::{ExportArgs, ExportFormat},
@@ -22,6 +22,8 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
         ExportFormat::Csv => io::write_csv(tracks, &selection, rows, &path),
         ExportFormat::Vtp => io::write_selected_tracks(tracks, &selection, &path),
         ExportFormat::Zarr => io::write_trajectories(tracks, &selection, &path),
+        ExportFormat::Npy => io::write_npy(tracks, &selection, &path),
+        ExportFormat::Safetensors => io::write_safetensors(tracks, &selection, &path),
         ExportFormat::Geojson => io::write_geojson(tracks, &selection, rows, &path),
         ExportFormat::Flatgeobuf => io::write_flatgeobuf(tracks, &selection, rows, &path),
     };
@@ -33,6 +35,7 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
         ExportFormat::Parquet | ExportFormat::Csv => "rows",
         ExportFormat::Vtp => "points",
         ExportFormat::Zarr => "trajectories",
+        ExportFormat::Npy | ExportFormat::Safetensors => "particles",
         ExportFormat::Geojson | ExportFormat::Flatgeobuf => "features",
     };
     args.output.print(
@@ -41,13 +44,16 @@ pub fn execute(args: &ExportArgs) -> Result<()> {
     )
 }
 
-/// Refuses a folder, a link or a device: the file is written beside it and takes its place. A Zarr group replaces nothing.
+/// Refuses a folder, a link or a device: the file is written beside it and takes its place. A new folder replaces nothing.
 fn refuse_other(path: &Path, format: ExportFormat) -> Result<()> {
     match path.symlink_metadata() {
-        Ok(_) if format == ExportFormat::Zarr => Err(Misuse::error(format!(
-            "{} exists, and a Zarr group is a new folder; remove it, or give another name with --out",
-            path.display()
-        ))),
+        Ok(_) if matches!(format, ExportFormat::Zarr | ExportFormat::Npy) => {
+            Err(Misuse::error(format!(
+                "{} exists, and {} is a new folder; remove it, or give another name with --out",
+                path.display(),
+                default_name(format)
+            )))
+        }
         Ok(found) if !found.is_file() => Err(Misuse::error(format!(
             "{} is a folder, a link or a device, which a file would replace; give the name of a file \
              with --out",
@@ -62,7 +68,10 @@ fn rows(args: &ExportArgs) -> Result<Rows> {
     let name = default_name(args.to);
     let given = args.rows.map(Rows::from).or(args.is_final.then_some(Rows::Final));
     match (given, args.to) {
-        (Some(rows), ExportFormat::Vtp | ExportFormat::Zarr) => {
+        (
+            Some(rows),
+            ExportFormat::Vtp | ExportFormat::Zarr | ExportFormat::Npy | ExportFormat::Safetensors,
+        ) => {
             let option = if rows == Rows::Final { "--final" } else { "--rows" };
             Err(Misuse::error(format!(
                 "{option} is for tables and maps, and {name} has whole tracks; give --to parquet, csv, geojson or \
@@ -103,6 +112,8 @@ fn default_name(format: ExportFormat) -> &'static str {
         ExportFormat::Csv => "tracks.csv",
         ExportFormat::Vtp => "tracks.vtp",
         ExportFormat::Zarr => "tracks.zarr",
+        ExportFormat::Npy => "tracks_npy",
+        ExportFormat::Safetensors => "tracks.safetensors",
         ExportFormat::Geojson => "tracks.geojson",
         ExportFormat::Flatgeobuf => "tracks.fgb",
     }

@@ -102,7 +102,7 @@ table! {
         Inertia, Sphere: "their velocity would turn with longitude and latitude", "project the field before";
         Inertia, FlowMapGradient: "their paths depend on velocities, too", "use differences of auxiliary seeds";
         InertiaInTensors, FusedEngine: "it takes their steps on CPUs only", "leave the engine to the run (`Adjoint::Auto`)";
-        Factors, OneVelocity: "there is no velocity that they multiply", "add a further field with a factor for each particle (`[[field]]`)";
+        Factors, OneVelocity: "there is no velocity that they multiply", "add a further field with a factor for each particle (`Addend::per_particle`)";
         SecondVelocity, NoFactors: "nothing says how much of it moves each particle", "give factors, or the further field one factor for all particles";
         Factors, Inertia: "the acceleration of the fluid would be another one for each of them", "give the further field one factor for all particles";
         Factors, FlowMapGradient: "it does not see the velocity that particles scale", "use differences of auxiliary seeds";
@@ -141,7 +141,7 @@ table! {
         Land, NotOnGrid: "coasts run midway between the nodes of a grid", "use `NotFinite::Outside`";
         Sphere, Obstacles: "bodies are shapes in a flat space", "omit them, or project the field before";
         Sphere, LevelDrift: "its direction in space changes along a path",
-            "give a drift upwards only, or add a further field with `Sum` (`[[field]]`)";
+            "give a drift upwards only, or add a further field with `Sum`";
         TrackedTimes, TensorSteps: "they take times as numbers", "use the fused engine, or detach the times";
         TrackedTimes, Formula: "it is not derived by time", "sample it on a grid (`Analytic::sample`), or detach the times";
         TrackedTimes, Tolerance: "the lengths of adaptive steps are constants", "give a fixed step, or detach the times";

@@ -36,6 +36,8 @@ pub struct Execution {
 pub enum Adjoint {
     /// The adjoint of the fused operation where there is one. For other runs the tensor engine: in segments in
     /// [`Tracer::value_and_grad`](crate::Tracer::value_and_grad), with the graph of all steps in [`Tracer::trace`](crate::Tracer::trace).
+    /// A small run is one segment: up to 256 steps, of up to 262,144 evaluations of the field (particles x stages x steps), and
+    /// without a limit of [memory](Execution::memory).
     #[default]
     Auto,
     /// The adjoint of the fused operation, which keeps the states of the particles every `every` steps (64 by
@@ -45,7 +47,9 @@ pub enum Adjoint {
         every: usize,
     },
     /// The tensor engine in segments, in [`Tracer::value_and_grad`](crate::Tracer::value_and_grad) only. It keeps the states of the particles
-    /// between segments, and takes one segment at a time again with its graph.
+    /// between segments, and takes one segment at a time again with its graph. The graph of the last one is that of the
+    /// forward run. In [`value_and_grad`](crate::value_and_grad) of several runs, it is only for those that are one segment, up
+    /// to 262,144 evaluations in all.
     Segments {
         /// Steps of a segment.
         steps: usize,

@@ -202,6 +202,15 @@ pub enum Error {
         count: usize,
     },
 
+    /// A `.npy` file cannot be read.
+    #[error("`{}`: {reason}", path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// The problem, and what to give instead.
+        reason: String,
+    },
+
     /// An entry of a seed file is not a point.
     #[error("`{}`, {location}: {reason}", path.display())]
     Points {

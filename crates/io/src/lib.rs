@@ -3,9 +3,10 @@
 //! * [`checkpoint`]: checkpoint files for resuming a stopped run.
 //! * [`series`]: a velocity field in one or several files, on a grid, a mesh or scattered points, as a
 //!   [`FrameSource`](burntrace_core::FrameSource).
-//! * [`export`]: tracks as tables (Parquet, CSV), CF data sets (Zarr) and features (GeoJSON, FlatGeobuf).
+//! * [`export`]: tracks as tables (Parquet, CSV), arrays (`.npy`, safetensors), CF data sets (Zarr) and features (GeoJSON, FlatGeobuf).
 //! * [`image`]: values on a regular grid as image data for ParaView and VTK.
-//! * [`points`]: seeds from CSV and VTK files.
+//! * [`npy`]: arrays in files of NumPy.
+//! * [`points`]: seeds from CSV, VTK and `.npy` files.
 //! * [`surface`]: closed triangle surfaces for obstacles, from STL and VTK files.
 //! * [`tracks`]: the tracks of a run as a group of Zarr arrays, written save by save and read on
 //!   demand.
@@ -19,6 +20,7 @@ mod error;
 pub mod export;
 pub mod image;
 mod listing;
+pub mod npy;
 mod number;
 pub mod points;
 pub mod series;
@@ -31,9 +33,11 @@ pub use checkpoint::{Checkpoint, CheckpointWriter};
 pub use disk::{write_beside, write_text_beside};
 pub use error::{Error, Result};
 pub use export::{
-    Rows, Selection, write_csv, write_flatgeobuf, write_geojson, write_parquet, write_trajectories,
+    Rows, Selection, write_csv, write_flatgeobuf, write_geojson, write_npy, write_parquet,
+    write_safetensors, write_trajectories,
 };
 pub use image::{Image, write_image};
+pub use npy::{NpyArray, read_npy};
 pub use points::{SeedPoints, read_points, read_seeds};
 pub use series::{
     Association, At, CaseTimes, Crop, Files, Frames, MeshSeries, NamedArray, NamedFaces,

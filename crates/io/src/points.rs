@@ -1,6 +1,7 @@
 //! Seeds from files.
 
 mod csv_file;
+mod npy_file;
 mod vtk_file;
 
 pub(crate) use vtk_file::positions;
@@ -19,11 +20,13 @@ pub struct SeedPoints {
     pub columns: Vec<Vec<f64>>,
 }
 
-/// Reads seeds from a file: CSV if its name ends in `.csv` or `.txt`, else VTK.
+/// Reads seeds from a file: CSV if its name ends in `.csv` or `.txt`, an array of NumPy if it ends in `.npy`, else VTK.
 ///
 /// CSV: columns x, y, z and time, by their names in a header (`x`, `y`, `z`; `time`, `t` or
 /// `release_time`; also `Points:0` and so on), or in this order without a header. Without a z column
 /// z is 0. Lines that start with `#` are ignored.
+///
+/// NumPy: numbers `[n, 3]` for x, y and z, `[n, 2]` without z, or `[n, 4]` with release times.
 ///
 /// VTK: the points of any data set, including the nodes of image data and rectilinear grids, and the
 /// point array `time`, `t` or `release_time` if there is one.
@@ -51,6 +54,7 @@ pub fn read_seeds(
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     match extension.as_str() {
         "csv" | "txt" => csv_file::read(path, origin, columns),
+        "npy" => npy_file::read(path, columns),
         _ => vtk_file::read(path, columns),
     }
 }

@@ -5,8 +5,9 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use burntrace::{
     Adjoint, Allowed, BoundaryCondition, Domain, Engine, Error, Face, Field, FieldFn, FieldOptions,
     GridField, Inlet, InletShape, Obstacle, Pattern, Placement, Precision, RandomWalk, SaveAt,
-    Scheme, Seeds, Shape, Tolerance, Tracer, Tracks,
+    Scheme, Seeds, Shape, Tolerance, Tracer, Tracks, value_and_grad,
 };
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Settings of a tracer.
 type Set = dyn for<'a> Fn(Tracer<'a>, &Parameters) -> Tracer<'a>;
@@ -178,6 +179,53 @@ fn gradients_in_segments_equal_those_of_the_whole_graph() {
         let inlet = Inlet::new(InletShape::Face(Face::YLow), Pattern::Uniform).unwrap();
         tracer.outlet(Face::XHigh, inlet)
     });
+}
+
+/// A field that counts its evaluations, and the gradient by its rate.
+fn counted(steps_of_run: u64, adjoint: Adjoint, runs: usize) -> (usize, f64) {
+    let device = Device::flex().autodiff();
+    let rate = leaf(vec![-0.5], [1], &device);
+    let count = AtomicUsize::new(0);
+    let field = FieldFn::new(Domain::unbounded(), &device, Precision::F64, |position, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+        position * rate.clone().reshape([1, 1])
+    });
+    let tracer = Tracer::new(&field)
+        .span(steps(0.0, 1.0, steps_of_run))
+        .save(SaveAt::EverySteps(3))
+        .scheme(Scheme::Euler)
+        .adjoint(adjoint);
+    let seeds = Seeds::list(vec![[1.0, 0.5, 0.0]; 4]).unwrap();
+    let all = vec![(&tracer, &seeds); runs];
+    // Without the evaluations that ask whether gradients are tracked.
+    count.store(0, Ordering::Relaxed);
+    let loss = |tracks: &[Tracks]| {
+        let each = tracks.iter().map(|tracks| tracks.positions().square().sum());
+        each.reduce(|sum, loss| sum + loss).unwrap()
+    };
+    let (_, gradients) = value_and_grad(&all, loss).unwrap();
+    (count.load(Ordering::Relaxed), floats(rate.grad(&gradients).unwrap())[0])
+}
+
+#[test]
+fn the_last_segment_is_taken_once() {
+    let (once, whole) = counted(12, Adjoint::Auto, 1);
+    assert_eq!(once, 12);
+    for (segment, count) in [(1, 23), (5, 21), (12, 12), (100, 12)] {
+        let (found, gradient) = counted(12, Adjoint::Segments { steps: segment }, 1);
+        assert_eq!((found, gradient), (count, whole), "{segment}");
+    }
+    // Of several runs, those that are one segment.
+    for (adjoint, count) in [(Adjoint::Auto, 36), (Adjoint::Segments { steps: 6 }, 72)] {
+        let (found, gradient) = counted(12, adjoint, 3);
+        assert_eq!(found, count, "{adjoint:?}");
+        assert_below("sum", (gradient - 3.0 * whole).abs() / whole.abs(), 1e-14);
+    }
+    // A longer run has segments.
+    let (found, long) = counted(300, Adjoint::Auto, 1);
+    assert!((590..600).contains(&found), "{found}");
+    let (_, graph) = counted(300, Adjoint::Segments { steps: 300 }, 1);
+    assert_below("300 steps", (long - graph).abs() / graph.abs(), 1e-13);
 }
 
 /// An operation after each step in a sampled field: the fused engine takes the steps.

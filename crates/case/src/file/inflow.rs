@@ -62,7 +62,7 @@ pub enum InletShape {
     },
     /// The points of a file.
     File {
-        /// A `.csv` or VTK file.
+        /// A `.csv`, `.npy` or VTK file.
         path: PathBuf,
     },
     /// A patch of the mesh boundary.

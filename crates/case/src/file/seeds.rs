@@ -229,7 +229,7 @@ pub enum SeedShape {
     },
     /// The points of a file, with its times as release times.
     File {
-        /// A `.csv` or VTK file.
+        /// A `.csv`, `.npy` or VTK file.
         path: PathBuf,
     },
     /// The active particles at the end of another run.

@@ -141,7 +141,7 @@ impl Folder {
     fn remove_results(&self) -> Result<()> {
         // First, so that a checkpoint never outlives the tracks that it refers to.
         self.remove_checkpoint()?;
-        for folder in [PARTS, "tracks", "tracks.zarr"].map(|name| self.path(name)) {
+        for folder in [PARTS, "tracks", "tracks.zarr", "tracks_npy"].map(|name| self.path(name)) {
             ignore_missing(&folder, std::fs::remove_dir_all(&folder))?;
         }
         self.remove_files()

@@ -34,7 +34,7 @@ const PICTURES: [&str; 13] = [
 ];
 
 /// Files of a run, and of the commands that evaluate it.
-pub const FILES: [&str; 18] = [
+pub const FILES: [&str; 19] = [
     "case.toml",
     STATE,
     DOMAIN,
@@ -46,6 +46,7 @@ pub const FILES: [&str; 18] = [
     "tracks.csv",
     "tracks.geojson",
     "tracks.fgb",
+    "tracks.safetensors",
     "report.md",
     "report.html",
     "report.json",

@@ -56,6 +56,10 @@ pub enum ExportFormat {
     Vtp,
     /// CF trajectories in a Zarr group, for xarray
     Zarr,
+    /// Arrays over saves and particles, a file for each in a new folder, for NumPy
+    Npy,
+    /// The same arrays in one file, for Burn, PyTorch and JAX
+    Safetensors,
     /// Lines or points in degrees, for QGIS and web maps
     Geojson,
     /// The same with a spatial index (FlatGeobuf)

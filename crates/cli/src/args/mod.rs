@@ -111,7 +111,7 @@ pub enum Command {
     View(ViewArgs),
     /// Write the report of a run: statistics, pictures and costs, as report.md, report.html and report.json
     Report(ReportArgs),
-    /// Export the tracks of a run as a table (Parquet, CSV), as lines for ParaView or maps, or for xarray
+    /// Export the tracks of a run as a table (Parquet, CSV), as lines for ParaView or maps, as arrays, or for xarray
     Export(ExportArgs),
     /// Compare two runs: keys of their cases, ends and positions
     Compare(CompareArgs),

@@ -48,11 +48,19 @@ fn tracks_are_exported_in_every_format() {
     assert!(path.join("some.vtp").exists());
     let printed = export(path, &["--to", "zarr", "--every-save", "2"]);
     assert!(printed.contains("tracks.zarr: 20 trajectories"), "{printed}");
+    let printed = export(path, &["--to", "npy", "--every-particle", "5"]);
+    assert!(printed.contains("tracks_npy: 4 particles"), "{printed}");
+    let position = burntrace::io::read_npy(path.join("out/tracks_npy/position.npy")).unwrap();
+    assert_eq!(position.shape, [5, 4, 3]);
+    let printed = export(path, &["--to", "safetensors"]);
+    assert!(printed.contains("tracks.safetensors: 20 particles"), "{printed}");
     // A run that replaces this one removes its tables.
     let again = burntrace(path, &["run", "case.toml", "--quiet", "--overwrite"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
     assert!(!path.join("out/tracks.csv").exists() && !path.join("out/tracks.parquet").exists());
-    assert!(!path.join("out/tracks.zarr").exists());
+    for name in ["tracks.zarr", "tracks_npy", "tracks.safetensors"] {
+        assert!(!path.join("out").join(name).exists(), "{name}");
+    }
 }
 
 #[test]
@@ -68,6 +76,11 @@ fn invalid_selections_are_refused_with_what_there_is() {
         &["rows of particles have lists", "Parquet"],
     );
     refused(&["out", "--to", "zarr", "--final"], &["--final is for tables and maps"]);
+    refused(&["out", "--to", "npy", "--rows", "saves"], &["--rows is for tables and maps"]);
+    refused(
+        &["out", "--to", "npy", "--out", "out"],
+        &["out exists, and tracks_npy is a new folder; remove it"],
+    );
     refused(&["out", "--to", "csv", "--final", "--to-time", "1"], &["cannot be used with"]);
     refused(
         &["out", "--to", "csv", "--from-time", "soon"],

@@ -150,7 +150,7 @@ fn run_that_cannot_be_extended_is_refused_with_the_reason() {
         let keys = keys.iter().flat_map(|key| ["--set", key]).collect::<Vec<_>>();
         burntrace(path, &[&["run", "--extend", "first", "--out", "longer"], &keys[..]].concat())
     };
-    assert_refused(&extend(&[]), 2, &["ends at t = 2, not after", "later trace.t1"]);
+    assert_refused(&extend(&[]), 2, &["ends at t = 2, not after", "later `trace.t1`"]);
     let later = "trace.t1=4.0";
     assert_refused(&extend(&[later, "trace.dt=0.25"]), 2, &["length of 0.25", "run 0.125"]);
     assert_refused(

@@ -45,8 +45,8 @@ impl Schedule {
         }
         if now.dt.to_bits() != before.dt.to_bits() {
             return fail(format!(
-                "its steps have a length of {}, those of the finished run {}; give the same trace.dt, or with \
-                 trace.t1 = {} the number of steps trace.steps = {:.0}",
+                "its steps have a length of {}, those of the finished run {}; give the same \
+                 `Span::dt`, or for `Span::t1` = {} the number `Span::steps` = {:.0}",
                 now.dt,
                 before.dt,
                 short(now.t1),
@@ -55,7 +55,7 @@ impl Schedule {
         }
         if now.steps <= before.steps {
             return fail(format!(
-                "it ends at t = {}, not after the end of the finished run at {}; give a later trace.t1, in the \
+                "it ends at t = {}, not after the end of the finished run at {}; give a later `Span::t1`, in the \
                  direction of the run",
                 short(now.t1),
                 short(before.t1)
@@ -66,7 +66,7 @@ impl Schedule {
             return fail(format!(
                 "the finished run ended at t = {}, and a step of the longer run ends at {end} instead: the last \
                  step of the finished run was shorter or longer than the others; run the longer case from its \
-                 start, and let runs to be continued end after whole steps, by trace.dt and trace.steps",
+                 start, and let runs to be continued end after whole steps, by `Span::dt` and `Span::steps`",
                 before.t1
             ));
         }
@@ -92,7 +92,7 @@ impl Schedule {
         };
         Error::Extend(format!(
             "{what}; give the save times of the finished run, its end among them, and further ones: with \
-             save.every a divisor of its {} steps, or with save.times",
+             `SaveAt::EverySteps` a divisor of its {} steps, or with `SaveAt::Times`",
             earlier.span.steps
         ))
     }
@@ -144,7 +144,7 @@ mod tests {
         let earlier = schedule(1.0, 0.25, every(2));
         let message = reason(&schedule(2.0, 0.2, every(2)), &earlier);
         assert!(message.contains("length of 0.2"), "{message}");
-        assert!(message.contains("trace.steps = 8"), "{message}");
+        assert!(message.contains("`Span::steps` = 8"), "{message}");
         let message = reason(&schedule(1.0, 0.25, every(2)), &earlier);
         assert!(message.contains("not after the end of the finished run at 1"), "{message}");
         let message = reason(&schedule(2.0, 0.25, every(1)), &earlier);

@@ -1,11 +1,54 @@
 //! How gradients go back through a run.
 
-use super::{Tracer, adjoint, tape};
+use super::{Prepared, Tracer, adjoint, tape};
 use crate::{
     Adjoint, Engine, Error, Result, Sampled, Seeds, Tracks,
     combinations::{self, Feature, refusal},
 };
 use burn::tensor::{Gradients, Tensor};
+
+/// Maximum size of a run whose graph is kept as a whole. Burn takes longer for each step of longer graphs.
+const MAX_GRAPH_STEPS: u64 = 256;
+/// A network with two layers of 64 units needs 1 kB for each.
+const MAX_GRAPH_EVALUATIONS: u64 = 1 << 18;
+
+/// The graphs that forward runs keep for the backward pass.
+pub(super) enum GraphRoom {
+    /// None of them.
+    None,
+    /// That of the last segment, which takes no more memory than when it is taken again.
+    LastSegment,
+    /// Those of whole runs, up to a number of evaluations of the field.
+    Whole(u64),
+}
+
+impl GraphRoom {
+    /// The room of a number of runs.
+    pub fn of(runs: usize) -> Self {
+        if runs == 1 { GraphRoom::LastSegment } else { GraphRoom::Whole(MAX_GRAPH_EVALUATIONS) }
+    }
+
+    /// The first step of a run whose graph is kept; takes up the room.
+    pub fn keeps_from(&mut self, prepared: &Prepared) -> u64 {
+        let Some(Adjoint::Segments { steps: segment }) = prepared.adjoint else { return u64::MAX };
+        let steps = prepared.schedule.span.steps;
+        let first = steps.saturating_sub(segment as u64);
+        match self {
+            GraphRoom::None => u64::MAX,
+            GraphRoom::LastSegment => first,
+            GraphRoom::Whole(room) => {
+                let needed = prepared.tracer.evaluations(steps, prepared.all);
+                match room.checked_sub(needed) {
+                    Some(left) if first == 0 => {
+                        *room = left;
+                        first
+                    }
+                    _ => u64::MAX,
+                }
+            }
+        }
+    }
+}
 
 impl Tracer<'_> {
     /// Traces seeds, and returns a loss on the tracks with its gradients by all leaf tensors that require them: the
@@ -15,7 +58,8 @@ impl Tracer<'_> {
     /// The gradients are those of `loss(&self.trace(seeds)?).backward()`. For a field of your own the memory is
     /// that of a [segment](Adjoint::Segments) and of the states between segments, O(sqrt(steps)) by default,
     /// instead of that of the graph of all steps, and the time is proportional to the number of steps. The field
-    /// and the operation after each step are evaluated twice for each step, and must return the same values.
+    /// and the operation after each step are evaluated twice for each step before the last segment, and must return the
+    /// same values. A small run is one segment: up to 256 steps, of up to 262,144 evaluations of the field at a particle.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -89,11 +133,16 @@ impl Tracer<'_> {
     }
 
     /// The adjoint of a run with gradients, without [`Adjoint::Auto`]; `in_segments` if it can have segments.
-    pub(super) fn resolved(&self, engine: Engine, in_segments: bool) -> Result<Adjoint> {
+    pub(super) fn resolved(
+        &self,
+        engine: Engine,
+        in_segments: bool,
+        particles: usize,
+    ) -> Result<Adjoint> {
         Ok(match (self.execution.adjoint, engine) {
             (Adjoint::Auto, Engine::Fused) => Adjoint::Fused { every: adjoint::STEPS },
             (Adjoint::Auto, Engine::Tensor) if in_segments && !self.has_tracked_values() => {
-                Adjoint::Segments { steps: default_segment(self.schedule()?.span.steps) }
+                Adjoint::Segments { steps: self.default_segment(particles)? }
             }
             (Adjoint::Auto, Engine::Tensor) => Adjoint::Graph,
             (Adjoint::Fused { .. }, Engine::Tensor) => {
@@ -101,6 +150,20 @@ impl Tracer<'_> {
             }
             (given, _) => given,
         })
+    }
+
+    /// Steps of a segment: all of them in a small run, else those that need the least memory.
+    fn default_segment(&self, particles: usize) -> Result<usize> {
+        let steps = self.schedule()?.span.steps;
+        let is_small = steps <= MAX_GRAPH_STEPS
+            && self.evaluations(steps, particles) <= MAX_GRAPH_EVALUATIONS
+            && self.execution.memory.is_none();
+        Ok(if is_small { steps as usize } else { smallest_segment(steps) })
+    }
+
+    /// Evaluations of the field at a particle in some steps.
+    fn evaluations(&self, steps: u64, particles: usize) -> u64 {
+        steps.saturating_mul((self.solver.scheme.tableau().stages * particles) as u64)
     }
 
     /// Refuses segments where they are not possible.
@@ -122,7 +185,7 @@ impl Tracer<'_> {
 
 /// Steps of a segment that need the least memory: a step of a graph takes about 64 times the memory of the state
 /// before it.
-fn default_segment(steps: u64) -> usize {
+fn smallest_segment(steps: u64) -> usize {
     (steps as f64 / 64.0).sqrt().ceil().max(4.0) as usize
 }
 

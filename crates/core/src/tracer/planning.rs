@@ -28,7 +28,7 @@ impl Tracer<'_> {
     pub fn plan(&self, seeds: &Seeds) -> Result<Plan> {
         let engine = self.choose_engine(Some(seeds))?;
         let adjoint = match self.is_tracked(seeds)? {
-            true => Some(self.resolved(engine, false)?),
+            true => Some(self.resolved(engine, false, self.num_slots(seeds))?),
             false => None,
         };
         self.plan_of(seeds, engine, (adjoint, true))
@@ -111,7 +111,7 @@ impl Tracer<'_> {
         }
         Ok(match adjoint {
             Adjoint::Fused { .. } => KEPT_STATES * states,
-            Adjoint::Segments { .. } => states + longest * graph,
+            Adjoint::Segments { steps: kept } => states + longest.max(kept.min(steps)) * graph,
             Adjoint::Auto | Adjoint::Graph => steps * graph,
         } as u64)
     }

@@ -44,7 +44,9 @@ impl<'a> Tracer<'a> {
         let mut cells = self.locate(seeds)?;
         let is_tracked = in_segments || self.is_tracked(seeds)?;
         let slots = self.slots(seeds, &schedule)?;
-        let adjoint = if is_tracked { Some(self.resolved(engine, in_segments)?) } else { None };
+        let particles = self.num_slots(seeds);
+        let resolved = || self.resolved(engine, in_segments, particles);
+        let adjoint = is_tracked.then(resolved).transpose()?;
         if adjoint.is_some() && self.has(Feature::Tallies) {
             return Err(refusal(Feature::Tallies, Feature::Gradients));
         }

@@ -1,12 +1,14 @@
 //! The backward pass of the tensor engine in segments: the forward run keeps the states between them, and the
-//! backward pass takes them again, the last one first, with a graph that is dropped before the next.
+//! backward pass takes them again, the last one first, with a graph that is dropped before the next. The graph of the last
+//! segment is that of the forward run.
 
 use super::{
     Tracer,
+    gradients::GraphRoom,
     prepared::Prepared,
     reinjection::{End, Reinjection},
     run::Run,
-    segments::{Segment, Tape},
+    segments::{KeptEnd, KeptGraph, Segment, Tape},
     stepper::Stepper,
 };
 use crate::{Error, Result, Seeds, Tracks, schedule::Chunk};
@@ -60,7 +62,7 @@ pub fn value_and_grad(
     loss: impl FnOnce(&[Tracks]) -> Tensor<1>,
 ) -> Result<(Tensor<1>, Gradients)> {
     check_alike(runs)?;
-    let (tracks, recorded) = Recorded::run_all(runs)?;
+    let (tracks, recorded) = Recorded::run_all(runs, true)?;
     let loss = loss(&tracks);
     drop(tracks);
     check_tracked(&loss)?;
@@ -86,7 +88,7 @@ pub fn evaluate(
     loss: impl FnOnce(&[Tracks]) -> Tensor<1>,
 ) -> Result<Tensor<1>> {
     check_alike(runs)?;
-    let (tracks, recorded) = Recorded::run_all(runs)?;
+    let (tracks, recorded) = Recorded::run_all(runs, false)?;
     let loss = loss(&tracks);
     let last = |tracks: &Tracks| Some(tracks.saves().last()?.position.clone().sum());
     let ends: Vec<_> = tracks.iter().filter_map(last).collect();
@@ -132,6 +134,12 @@ impl Run<'_> {
         };
         let origin = particles.position.clone();
         tape.origin.get_or_insert(origin);
+        if chunk.first_step >= tape.keeps_from {
+            let particles =
+                self.kept_launch(tape, (first_slot, particles), chunk, following, ends)?;
+            self.tape = Some(tape);
+            return Ok(particles);
+        }
         particles.position = particles.position.detach();
         particles.fraction = particles.fraction.detach();
         let mut segment = Segment {
@@ -162,22 +170,84 @@ impl Run<'_> {
     }
 }
 
+impl Run<'_> {
+    /// As [`launch`](Run::launch) of a step of which the tape keeps the graph.
+    fn kept_launch(
+        &mut self,
+        tape: &mut Tape,
+        (first_slot, mut particles): (usize, Particles),
+        chunk: &Chunk,
+        following: Option<&Reinjection>,
+        ends: &mut Vec<End>,
+    ) -> Result<Particles> {
+        let kept = tape.kept.get_or_insert_with(|| KeptGraph {
+            start: (leaf(particles.position.clone()), leaf(particles.fraction.clone())),
+            ends: Vec::new(),
+        });
+        // What the run has are leaves for the save.
+        let before = kept.ends.last().map_or(&kept.start, |end| &end.reached);
+        (particles.position, particles.fraction) = before.clone();
+        let mut particles = self.launch((first_slot, particles), chunk, following, ends)?;
+        let reached = (particles.position.clone(), particles.fraction.clone());
+        particles.position = leaf(particles.position);
+        particles.fraction = leaf(particles.fraction);
+        let saved = chunk.save.is_some().then(|| particles.position.clone());
+        kept.ends.push(KeptEnd { reached, saved, fraction: particles.fraction.clone() });
+        Ok(particles)
+    }
+}
+
+impl KeptGraph {
+    /// Takes the graph backward: adds the gradients by leaves to a sum, which has those by the saves, and returns those by
+    /// the positions and fractions at the start.
+    fn backward(self, sum: &GradientSum) -> (Option<Tensor<2>>, Option<Tensor<1>>) {
+        let KeptGraph { start, ends } = self;
+        let mut weighted = None;
+        for KeptEnd { reached: (position, fraction), saved, fraction: of_times } in &ends {
+            let by_position = saved.as_ref().and_then(|saved| sum.remove(saved));
+            let by_position = by_position.map(|by_end| (position.clone() * by_end).sum());
+            let by_fraction = sum.remove(of_times);
+            let by_fraction = by_fraction.map(|by_end| (fraction.clone() * by_end).sum());
+            weighted = total(weighted, total(by_position, by_fraction));
+        }
+        match weighted {
+            Some(weighted) => sum.add(weighted),
+            None => {
+                let last = ends.into_iter().next_back().map(|end| end.reached);
+                free_graphs(
+                    last.into_iter()
+                        .flat_map(|(position, fraction)| [position.sum(), fraction.sum()]),
+                );
+            }
+        }
+        (sum.remove(&start.0), sum.remove(&start.1))
+    }
+}
+
 impl<'a> Recorded<'a> {
-    /// The tracks of all runs; those in segments are recorded.
-    fn run_all(runs: &[(&'a Tracer<'a>, &'a Seeds)]) -> Result<(Vec<Tracks>, Vec<Self>)> {
+    /// The tracks of all runs; those in segments are recorded, for a backward pass with the graphs of last segments if
+    /// `keeps_graphs` is set.
+    fn run_all(
+        runs: &[(&'a Tracer<'a>, &'a Seeds)],
+        keeps_graphs: bool,
+    ) -> Result<(Vec<Tracks>, Vec<Self>)> {
         let (mut tracks, mut recorded) = (Vec::with_capacity(runs.len()), Vec::new());
+        let mut room = if keeps_graphs { GraphRoom::of(runs.len()) } else { GraphRoom::None };
         for (tracer, seeds) in runs {
             let prepared = tracer.prepare_for(seeds, true)?;
             tracks.push(match prepared.is_in_segments() {
-                true => Recorded::run(prepared, &mut recorded)?,
+                true => {
+                    let keeps_from = room.keeps_from(&prepared);
+                    Recorded::run(prepared, keeps_from, &mut recorded)?
+                }
                 false => prepared.run()?,
             });
         }
         Ok((tracks, recorded))
     }
 
-    /// Runs in segments, adds the run to others, and returns its tracks.
-    fn run(mut prepared: Prepared<'a>, all: &mut Vec<Self>) -> Result<Tracks> {
+    /// Runs in segments, adds the run to others, and returns its tracks. The graph of the steps after `keeps_from` is kept.
+    fn run(mut prepared: Prepared<'a>, keeps_from: u64, all: &mut Vec<Self>) -> Result<Tracks> {
         let mut stepper = prepared.second_stepper()?;
         let motion = stepper.geometry.motion.clone();
         if motion.is_tracked() {
@@ -185,7 +255,7 @@ impl<'a> Recorded<'a> {
             stepper.geometry.motion = leaf(motion.clone());
             prepared.set_motion(&stepper.geometry.motion);
         }
-        let (mut tape, mut tracks) = (Tape::default(), Tracks::default());
+        let (mut tape, mut tracks) = (Tape { keeps_from, ..Tape::default() }, Tracks::default());
         let summary = prepared.run_recorded(&mut tracks, &mut tape)?;
         all.push(Recorded { tape, stepper, motion });
         Ok(tracks.with_summary(summary))
@@ -195,7 +265,10 @@ impl<'a> Recorded<'a> {
     /// by the saves. Adds to `root` what remains: the seeds and the motion, weighted with their gradients.
     fn backward(self, sum: &GradientSum, mut root: Tensor<1>) -> Result<Tensor<1>> {
         let Recorded { mut tape, stepper, motion } = self;
-        let (mut gradient, mut by_fraction) = (None, None);
+        let (mut gradient, mut by_fraction) = match tape.kept.take() {
+            Some(kept) => kept.backward(sum),
+            None => (None, None),
+        };
         while let Some(segment) = tape.segments.pop() {
             let Segment { particles, chunk, following, end, saved, fraction } = segment;
             let by_save = saved.and_then(|saved| sum.remove(&saved));

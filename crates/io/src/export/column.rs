@@ -1,5 +1,8 @@
 //! Columns of a table, and their values.
 
+use crate::number::bytes_of;
+use burntrace_core::Precision;
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
@@ -30,6 +33,14 @@ pub(super) enum Values {
 }
 
 impl Kind {
+    /// Floats of a precision.
+    pub fn float(precision: Precision) -> Kind {
+        match precision {
+            Precision::F32 => Kind::F32,
+            Precision::F64 => Kind::F64,
+        }
+    }
+
     /// No values of this type.
     pub fn empty(self) -> Values {
         match self {
@@ -42,6 +53,35 @@ impl Kind {
 }
 
 impl Values {
+    /// The values as little-endian bytes; of names, their codes.
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
+            Values::I32(values) => bytes_of(values).into_owned(),
+            Values::F32(values) => bytes_of(values).into_owned(),
+            Values::F64(values) => bytes_of(values).into_owned(),
+            Values::Name(codes) => codes.iter().map(|code| *code as u8).collect(),
+        }
+    }
+
+    /// Appends a number to floats.
+    pub fn push_float(&mut self, number: f64) {
+        match self {
+            Values::F32(all) => all.push(number as f32),
+            Values::F64(all) => all.push(number),
+            Values::I32(_) | Values::Name(_) => {}
+        }
+    }
+
+    /// Appends a number, or the name with this code.
+    pub fn push_int(&mut self, number: i32) {
+        match self {
+            Values::I32(all) => all.push(number),
+            // Codes are 0 and more.
+            Values::Name(all) => all.push(number as u32),
+            Values::F32(_) | Values::F64(_) => {}
+        }
+    }
+
     pub fn len(&self) -> usize {
         match self {
             Values::I32(values) => values.len(),

@@ -49,11 +49,18 @@ impl Finals {
         Ok(Finals { slots: Vec::new(), instances: Some(instances) })
     }
 
+    /// All particles that a slot has had.
+    pub fn of_slot(&self, slot: usize) -> &[Final] {
+        match &self.instances {
+            None => self.slots.get(slot).map_or(&[], std::slice::from_ref),
+            Some(instances) => instances.get(slot).map_or(&[], Vec::as_slice),
+        }
+    }
+
     /// The end of a particle; `None` if it was not released.
     pub fn of(&self, slot: usize, generation: i32) -> Option<Final> {
-        match &self.instances {
-            None => self.slots.get(slot).copied(),
-            Some(instances) => instances.get(slot)?.get(usize::try_from(generation).ok()?).copied(),
-        }
+        let generation =
+            if self.instances.is_some() { usize::try_from(generation).ok()? } else { 0 };
+        self.of_slot(slot).get(generation).copied()
     }
 }

@@ -7,17 +7,22 @@
 //! row for each particle instead, with lists, and with `release_time`, `end_time` and `end_status` if the
 //! run has ended.
 //!
+//! Arrays over saves and particles, for programs that compute with all of them, are `.npy` files or tensors in a safetensors file.
+//!
 //! Zarr groups are CF trajectory data sets of the same columns, and GeoJSON and FlatGeobuf files have them as properties of lines
 //! or points.
 //!
 //! The store is read and written in parts, so that memory does not grow with it.
 
+mod arrays;
 mod column;
 mod features;
 mod fgb;
 mod finals;
 mod geojson;
+mod npy_files;
 mod parquet_file;
+mod safetensors;
 mod selection;
 mod table;
 mod trajectories;
@@ -25,6 +30,8 @@ mod trajectories;
 pub use fgb::write_flatgeobuf;
 pub(crate) use finals::Finals;
 pub use geojson::write_geojson;
+pub use npy_files::write_npy;
+pub use safetensors::write_safetensors;
 pub use selection::Selection;
 pub use trajectories::write_trajectories;
 
@@ -151,7 +158,7 @@ fn fill(
     (rows, mut table): (Rows, Table),
     mut write: impl FnMut(&Table) -> Result<()>,
 ) -> Result<()> {
-    check_names(&table)?;
+    check_names(table.columns.iter().map(|column| &*column.name))?;
     let mut saves = selection.saves(store)?;
     if rows == Rows::Final && store.num_instances().is_none() {
         // Ended particles keep their position.
@@ -234,8 +241,8 @@ fn parts(slots: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Checks that no two columns have the same name.
-fn check_names(table: &Table) -> Result<()> {
-    let names: Vec<&String> = table.columns.iter().map(|column| &column.name).collect();
+fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
+    let names: Vec<&str> = names.collect();
     match names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
         None => Ok(()),
         Some((_, name)) => Err(Error::Selection(format!(

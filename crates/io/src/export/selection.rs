@@ -1,6 +1,6 @@
 //! Selection of saves and particles.
 
-use super::finals::Finals;
+use super::finals::{Final, Finals};
 use crate::tracks::{ParticleState, Tracks};
 use crate::{Error, Result};
 use burntrace_core::Status;
@@ -62,6 +62,17 @@ impl Selection {
                 self.from, self.to
             ))),
         }
+    }
+
+    /// The slots that have a selected particle, apart from its statuses at the saves.
+    pub(crate) fn slots(&self, store: &Tracks, finals: Option<&Finals>) -> Vec<usize> {
+        let is_meant = |end: &Final| self.end_statuses.contains(&end.status);
+        let ends = |finals: &Finals, slot| finals.of_slot(slot).iter().any(is_meant);
+        let slots = (0..store.num_particles()).step_by(self.every_particle.max(1));
+        let is_selected = |&slot: &usize| {
+            self.end_statuses.is_empty() || finals.is_some_and(|all| ends(all, slot))
+        };
+        slots.filter(is_selected).collect()
     }
 
     /// Whether a state is selected. An empty slot never is.

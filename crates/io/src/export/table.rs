@@ -6,7 +6,7 @@ use super::{
     finals::{Final, Finals},
 };
 use crate::tracks::{SaveBlock, Tracks};
-use burntrace_core::{FieldArray, Precision, Status};
+use burntrace_core::{FieldArray, Status};
 
 /// Where the values of a column come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,15 +167,11 @@ fn name(source: Source, arrays: &[FieldArray]) -> String {
 }
 
 fn kind(source: Source, store: &Tracks) -> Kind {
-    let float = |precision| match precision {
-        Precision::F32 => Kind::F32,
-        Precision::F64 => Kind::F64,
-    };
     match source {
         Source::Particle | Source::Generation => Kind::I32,
         Source::Status | Source::EndStatus => Kind::Name,
-        Source::Position(_) => float(store.position_precision()),
-        Source::Velocity(_) | Source::Sampled(..) => float(store.precision()),
+        Source::Position(_) => Kind::float(store.position_precision()),
+        Source::Velocity(_) | Source::Sampled(..) => Kind::float(store.precision()),
         Source::Time | Source::Unwrapped(_) | Source::ReleaseTime | Source::EndTime => Kind::F64,
     }
 }
@@ -185,16 +181,16 @@ fn push(source: Source, values: &mut Values, block: &SaveBlock, slot: usize, wid
     let of =
         |rows: &Option<Vec<[f64; 3]>>, d: usize| rows.as_ref().map_or(f64::NAN, |p| p[slot][d]);
     match source {
-        Source::Time => push_float(values, block.states.time),
-        Source::Position(d) => push_float(values, block.states.position[slot][d]),
-        Source::Unwrapped(d) => push_float(values, of(&block.unwrapped, d)),
-        Source::Velocity(d) => push_float(values, of(&block.velocity, d)),
-        Source::Status => push_int(values, block.states.status[slot].code()),
+        Source::Time => values.push_float(block.states.time),
+        Source::Position(d) => values.push_float(block.states.position[slot][d]),
+        Source::Unwrapped(d) => values.push_float(of(&block.unwrapped, d)),
+        Source::Velocity(d) => values.push_float(of(&block.velocity, d)),
+        Source::Status => values.push_int(block.states.status[slot].code()),
         Source::Sampled(index, component) => {
-            push_float(values, block.arrays[index].get(widths[index] * slot + component));
+            values.push_float(block.arrays[index].get(widths[index] * slot + component));
         }
-        Source::Particle => push_int(values, block.states.state(slot).slot as i32),
-        Source::Generation => push_int(values, block.states.state(slot).generation),
+        Source::Particle => values.push_int(block.states.state(slot).slot as i32),
+        Source::Generation => values.push_int(block.states.state(slot).generation),
         Source::ReleaseTime | Source::EndTime | Source::EndStatus => {}
     }
 }
@@ -208,30 +204,11 @@ fn push_end(
 ) {
     let time = |of: fn(&Final) -> f64| end.as_ref().map_or(f64::NAN, of);
     match source {
-        Source::Particle => push_int(values, slot as i32),
-        Source::Generation => push_int(values, generation),
-        Source::ReleaseTime => push_float(values, time(|end| end.release_time)),
-        Source::EndTime => push_float(values, time(|end| end.end_time)),
-        Source::EndStatus => push_int(values, end.map_or(Status::Waiting, |end| end.status).code()),
+        Source::Particle => values.push_int(slot as i32),
+        Source::Generation => values.push_int(generation),
+        Source::ReleaseTime => values.push_float(time(|end| end.release_time)),
+        Source::EndTime => values.push_float(time(|end| end.end_time)),
+        Source::EndStatus => values.push_int(end.map_or(Status::Waiting, |end| end.status).code()),
         _ => {}
-    }
-}
-
-/// Appends a number to a column of floats.
-fn push_float(values: &mut Values, number: f64) {
-    match values {
-        Values::F32(all) => all.push(number as f32),
-        Values::F64(all) => all.push(number),
-        Values::I32(_) | Values::Name(_) => {}
-    }
-}
-
-/// Appends a number, or the name with this code.
-fn push_int(values: &mut Values, number: i32) {
-    match values {
-        Values::I32(all) => all.push(number),
-        // Codes are 0 and more.
-        Values::Name(all) => all.push(number as u32),
-        Values::F32(_) | Values::F64(_) => {}
     }
 }

@@ -4,7 +4,6 @@
 use super::column::{Column, Kind, Values};
 use super::{GROUP, Rows, Selection, Table, fill};
 use crate::disk::write_content;
-use crate::number::bytes_of;
 use crate::tracks::{CONVENTIONS, Tracks};
 use crate::{Error, Result};
 use burntrace_cf::zarr::{self, KEYS, METADATA};
@@ -113,7 +112,7 @@ impl Variable {
     /// Adds the values of trajectories with these numbers of observations.
     fn add(&mut self, values: &Values, lengths: &[usize]) -> Result<()> {
         let missing = self.number().1;
-        let bytes = bytes(values);
+        let bytes = values.bytes();
         let mut from = 0;
         for length in lengths {
             let length = if self.dims == 2 { *length } else { 1 };
@@ -155,15 +154,5 @@ impl Variable {
         let metadata = zarr::array(data_type, shape, chunk, names, self.attributes.take());
         write_content(&self.folder.join(METADATA), zarr::text(&metadata))?;
         Ok(metadata)
-    }
-}
-
-/// Values as little-endian bytes; of names, their codes.
-fn bytes(values: &Values) -> Vec<u8> {
-    match values {
-        Values::I32(values) => bytes_of(values).into_owned(),
-        Values::F32(values) => bytes_of(values).into_owned(),
-        Values::F64(values) => bytes_of(values).into_owned(),
-        Values::Name(codes) => codes.iter().map(|code| *code as u8).collect(),
     }
 }

@@ -7,7 +7,8 @@ use crate::store::{plan_of, stopped_run};
 use crate::support;
 use burntrace_core::{Face, FieldArray, Precision, SavePlan, Status, TrackSink};
 use burntrace_io::{
-    Rows, Selection, TrackWriter, Tracks, write_csv, write_parquet, write_selected_tracks,
+    Rows, Selection, TrackWriter, Tracks, read_npy, read_points, write_csv, write_npy,
+    write_parquet, write_safetensors, write_selected_tracks,
 };
 use std::path::Path;
 use std::process::Command;
@@ -232,6 +233,86 @@ fn pandas_reads_the_tables() {
         write_csv(&tracks, &all, Rows::Saves, path.join("saves.csv")).unwrap();
         run_script(&python, "export.py", &path);
     }
+}
+
+#[test]
+fn arrays_have_the_selected_particles_and_saves() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracks = sampled::store(&folder.path().join("tracks"), 5);
+    let path = folder.path().join("arrays");
+    let selection = Selection { every_particle: 2, from: 0.5, ..Selection::default() };
+    assert_eq!(write_npy(&tracks, &selection, &path).unwrap(), 2);
+    let read = |name: &str| read_npy(path.join(format!("{name}.npy"))).unwrap();
+    assert_eq!(read("particle").values, [0.0, 2.0]);
+    assert_eq!(read("time").values, [0.5, 1.0, 1.5, 2.0]);
+    assert_eq!(read("tau").shape, [4, 2, 3]);
+    assert_eq!(read("p & q").values, [0.1, 2.1, 0.2, 2.2, 0.3, 2.3, 0.4, 2.4]);
+    assert_eq!(read("end_status").values[1], f64::from(Status::Exited(Face::YHigh).code()));
+    // Statuses that are not selected are NaN, and particles with other ends are left out.
+    let path = folder.path().join("exited");
+    let exited = vec![Status::Exited(Face::YHigh)];
+    let selection =
+        Selection { statuses: exited.clone(), end_statuses: exited, ..Selection::default() };
+    assert_eq!(write_npy(&tracks, &selection, &path).unwrap(), 1);
+    let x = read_npy(path.join("unwrapped.npy")).unwrap().values;
+    assert_eq!(
+        x.iter().map(|x| x.is_nan()).collect::<Vec<_>>(),
+        [[true; 9].as_slice(), &[false; 6]].concat()
+    );
+    // A second time it is not replaced.
+    let error = write_npy(&tracks, &selection, &path).unwrap_err().to_string();
+    assert!(error.starts_with("cannot create `"), "{error}");
+    assert_eq!(read_npy(path.join("particle.npy")).unwrap().values, [2.0]);
+}
+
+#[test]
+fn failed_arrays_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let tracks = sampled::store(&folder.path().join("tracks"), 5);
+    std::fs::write(folder.path().join("tracks/tau/c.0.0.0"), b"short").unwrap();
+    let all = Selection::default();
+    for path in ["arrays", "t.safetensors"].map(|name| folder.path().join(name)) {
+        let error = match path.extension() {
+            None => write_npy(&tracks, &all, &path),
+            Some(_) => write_safetensors(&tracks, &all, &path),
+        };
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("tau/c.0.0.0`: found 5 bytes"), "{error}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// The arrays are those of the store, for NumPy; and its files are read as seeds.
+#[test]
+fn numpy_reads_the_arrays() {
+    let Some(python) = requirements::python("python", "numpy, xarray, zarr") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["sampled", "instances", "large"] {
+        let path = folder.path().join(name);
+        let store = path.join("tracks");
+        match name {
+            "sampled" => drop(sampled::store(&store, 5)),
+            "instances" => drop(instances::store(&store)),
+            // More than one part of a save.
+            _ => {
+                let plan = SavePlan { reuses_slots: false, ..plan_of(300_000, 2, Precision::F32) };
+                crate::store::complete_plain_run(&store, &plan);
+            }
+        }
+        let (tracks, all) = (Tracks::open(&store).unwrap(), Selection::default());
+        let count = write_npy(&tracks, &all, path.join("arrays")).unwrap();
+        assert_eq!(
+            write_safetensors(&tracks, &all, path.join("tracks.safetensors")).unwrap(),
+            count
+        );
+        run_script(&python, "tensors.py", &path);
+    }
+    let seeds = |name: &str| read_points(folder.path().join("sampled").join(name)).unwrap();
+    let points = seeds("seeds.npy");
+    assert_eq!(points.position, [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]);
+    assert_eq!((points.time, seeds("transposed.npy").position), (None, points.position));
+    let timed = seeds("timed.npy");
+    assert_eq!((timed.position[1], timed.time), ([4.0, 5.0, 6.0], Some(vec![3.0, 7.0])));
 }
 
 /// xarray opens stores without a warning, and writes them as NetCDF.
