@@ -90,7 +90,7 @@ struct Network([Parameter<2>; 3]);
 
 impl Network {
     fn new(device: &Device) -> Self {
-        let uniform = |rows, columns, size| {
+        let uniform = |rows: usize, columns: usize, size: f64| {
             Parameter::new(Tensor::random(
                 [rows, columns],
                 Distribution::Uniform(-size, size),
