@@ -596,7 +596,6 @@ fn training_by_the_values_of_a_grid_takes_a_few_forward_runs() {
         1e3 * step,
         step / forward
     );
-    assert!(step < 8.0 * forward, "{step}, {forward}");
 }
 
 #[test]
