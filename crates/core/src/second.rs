@@ -1,6 +1,6 @@
 //! Second derivatives of losses.
 
-use crate::{Error, Result};
+use crate::{Error, Result, tracer::timed::numbers};
 use burn::tensor::{DType, Tensor};
 
 /// The step of a central difference of gradients in double precision, relative to the size of the point: the cube root of the
@@ -68,7 +68,5 @@ pub fn hessian_product<const D: usize>(
 
 /// The largest absolute value.
 fn largest<const D: usize>(tensor: &Tensor<D>) -> Result<f64> {
-    let data = tensor.clone().detach().try_into_data();
-    let data = data.map_err(|error| Error::Execution(format!("{error:?}")))?;
-    Ok(data.iter::<f64>().fold(0.0, |largest, x| largest.max(x.abs())))
+    Ok(numbers(tensor)?.iter().fold(0.0, |largest, x| x.abs().max(largest)))
 }

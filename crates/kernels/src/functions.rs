@@ -207,7 +207,7 @@ pub struct Launched {
 /// them. `geometry` holds the positions of the segment's inlets and the triangles of its obstacles.
 ///
 /// The positions, and the fractions at which particles ended, have gradients by those at the start, by the field's
-/// velocities (not by its other values), by the motion and by the positions of inlets, if these are tracked;
+/// velocities and diffusivities (not by its other values), by the motion and by the positions of inlets, if these are tracked;
 /// [tangents](Particles::tangents) have none.
 ///
 /// # Panics

@@ -80,7 +80,7 @@ pub struct Advanced<B: Backend> {
 pub struct PulledBack<B: Backend> {
     /// Gradients by [`State::position`].
     pub position: FloatTensor<B>,
-    /// Gradients by [`State::fraction`], as far as it has the ends of particles.
+    /// Gradients by [`State::fraction`], as far as it has the ends and the releases of particles.
     pub fraction: FloatTensor<B>,
     /// Gradients by [`Sampled::velocity`].
     pub velocity: FloatTensor<B>,

@@ -183,6 +183,10 @@ fn times_with_gradients_are_refused_where_they_are_constants() {
     assert!(refused(formula).contains("a field that is a formula"));
     let three = tracer.clone().times(leaf(&[0.0; 3], &device)).err().unwrap().to_string();
     assert!(three.contains("[3]; give one of the shape [2]"), "{three}");
+    let moved = leaf(&[0.1, 1.3], &device);
+    let moved = tracer.clone().times(moved).unwrap().span(steps(0.1, 1.2, 9));
+    let moved = moved.trace(&Seeds::list(places()).unwrap()).unwrap_err().to_string();
+    assert!(moved.contains("call `Tracer::times` after `Tracer::span`"), "{moved}");
     let repeated = seeds.clone().repeat(0.1, 2.0).unwrap_err().to_string();
     assert!(repeated.contains("cannot be repeated"), "{repeated}");
     let joined = seeds.clone().join(released(&RELEASES)).unwrap_err().to_string();

@@ -9,6 +9,7 @@ mod derived;
 mod diffused;
 mod domain;
 pub(crate) mod evaluate;
+mod exchange;
 mod faces;
 mod flows;
 mod formula;

@@ -38,6 +38,7 @@ impl<'a> Tracer<'a> {
         contact::check(self)?;
         check_overlap(self)?;
         self.check_fields(seeds)?;
+        self.check_times(&schedule.span)?;
         inertia::check_counts(self, self.num_slots(seeds))?;
         factors::check_count(self, self.num_slots(seeds))?;
         let sampler = Sampler::new(self, &schedule)?;

@@ -241,7 +241,7 @@ pub(super) fn ints(numbers: &Tensor<2, Int>) -> Result<Vec<i32>> {
 }
 
 /// Numbers of a tensor on the host.
-pub(super) fn floats(numbers: &Tensor<2>) -> Result<Vec<f64>> {
+pub(super) fn floats<const D: usize>(numbers: &Tensor<D>) -> Result<Vec<f64>> {
     let data = numbers.clone().try_into_data().map_err(failed)?;
     data.convert::<f64>().try_into_vec::<f64>().map_err(failed)
 }

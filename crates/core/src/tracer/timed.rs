@@ -1,7 +1,11 @@
 //! Gradients by times: the start and the end of the run, and releases.
 
-use super::{Tracer, start::Releases, walk};
-use crate::{Error, Result, Seeds, schedule::Schedule};
+use super::{Tracer, rows::floats, start::Releases, walk};
+use crate::{
+    Error, Result, Seeds,
+    error::short,
+    schedule::{Schedule, TimeSpan},
+};
 use burn::tensor::{Device, Tensor, TensorData};
 
 impl Tracer<'_> {
@@ -42,17 +46,32 @@ impl Tracer<'_> {
         Ok(self)
     }
 
+    /// Refuses times that another span has replaced, to which their gradients would not belong.
+    pub(super) fn check_times(&self, span: &TimeSpan) -> Result<()> {
+        let Some(times) = &self.times else { return Ok(()) };
+        let given = numbers(times)?;
+        match given == [span.t0, span.t1] {
+            true => Ok(()),
+            false => Err(Error::Span(format!(
+                "the run is from {} to {}, and the tensor of its start and end has {} and {}; call `Tracer::times` \
+                 after `Tracer::span`",
+                short(span.t0),
+                short(span.t1),
+                short(given[0]),
+                short(given[1])
+            ))),
+        }
+    }
+
     /// Whether steps have gradients by the times between which they are taken.
     pub(super) fn has_tracked_times(&self, seeds: &Seeds) -> bool {
         self.times.is_some() || seeds.tracked_release().is_some()
     }
 }
 
-/// The numbers of a tensor of times.
-pub(crate) fn numbers(times: &Tensor<1>) -> Result<Vec<f64>> {
-    let data = times.clone().detach().try_into_data();
-    let data = data.map_err(|error| Error::Execution(format!("{error:?}")))?;
-    Ok(data.iter::<f64>().collect())
+/// The numbers of a tensor, without its graph.
+pub(crate) fn numbers<const D: usize>(tensor: &Tensor<D>) -> Result<Vec<f64>> {
+    floats(&tensor.clone().detach())
 }
 
 /// The start and the end of the run `[2]` in their graph; zeros if they have none.

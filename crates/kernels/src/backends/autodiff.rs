@@ -2,6 +2,7 @@
 
 mod settling;
 
+use super::fields;
 use crate::{
     POSITION, Segment, TraceBackend,
     ops::{Advanced, Ends, Geometry, OUTCOME, PulledBack, Sampled, State, TraceAdjoint, Wanted},
@@ -117,35 +118,13 @@ impl<B: TraceBackend> Taken<B> {
         let Some(batch) = batch.filter(|batch| *batch < count) else {
             return B::advance(state, field, geometry, segment);
         };
-        let rows = |rows: Range<usize>| [Slice::from(rows)];
-        let (mut position, mut record, mut fraction) = (Vec::new(), Vec::new(), Vec::new());
-        let mut log = None;
-        for first in (0..count).step_by(batch) {
-            let part = first..count.min(first + batch);
-            let state = State::<B> {
-                position: B::float_slice(state.position.clone(), &rows(part.clone())),
-                record: B::int_slice(state.record.clone(), &rows(part.clone())),
-                fraction: B::float_slice(state.fraction.clone(), &rows(part)),
-            };
+        let launch = |first: usize| {
+            let state = fields::state_rows(&state, first..count.min(first + batch));
             let first_slot = segment.first_slot + first as u32;
             let segment = Segment { first_slot, ..segment.clone() };
-            let part = B::advance(state, field.clone(), geometry.clone(), segment);
-            position.push(part.position);
-            record.push(part.record);
-            fraction.push(part.fraction);
-            log = Some((part.log_index, part.log_position, part.log_count));
-        }
-        let Some((log_index, log_position, log_count)) = log else {
-            return B::advance(state, field, geometry, segment);
+            B::advance(state, field.clone(), geometry.clone(), segment)
         };
-        Advanced {
-            position: B::float_cat(position, 0),
-            record: B::int_cat(record, 0),
-            fraction: B::float_cat(fraction, 0),
-            log_index,
-            log_position,
-            log_count,
-        }
+        fields::advanced((0..count).step_by(batch).map(launch).collect())
     }
 }
 

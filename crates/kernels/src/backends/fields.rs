@@ -1,4 +1,4 @@
-//! Launches in several fields of one shape, each with as many of the particles.
+//! Launches in parts: in several fields of one shape, each with as many of the particles.
 
 use crate::{
     Segment,
@@ -34,11 +34,7 @@ pub(super) fn each<B: Backend>(
         let of_values = k * values..(k + 1) * values + 1;
         let first_slot = segment.first_slot + of_particles.start as u32;
         Part {
-            state: State {
-                position: rows::<B>(&state.position, of_particles.clone()),
-                record: B::int_slice(state.record.clone(), &[Slice::from(of_particles.clone())]),
-                fraction: rows::<B>(&state.fraction, of_particles.clone()),
-            },
+            state: state_rows(state, of_particles.clone()),
             field: Sampled { velocity: rows::<B>(&field.velocity, of_values), ..field.clone() },
             segment: Segment { fields: 1, first_slot, ..segment.clone() },
             rows: of_particles,
@@ -47,12 +43,21 @@ pub(super) fn each<B: Backend>(
     (0..segment.fields).map(part).collect()
 }
 
+/// Some of the particles.
+pub(super) fn state_rows<B: Backend>(state: &State<B>, of: Range<usize>) -> State<B> {
+    State {
+        position: rows::<B>(&state.position, of.clone()),
+        record: B::int_slice(state.record.clone(), &[Slice::from(of.clone())]),
+        fraction: rows::<B>(&state.fraction, of),
+    }
+}
+
 /// Some rows of a tensor.
 pub(super) fn rows<B: Backend>(tensor: &FloatTensor<B>, rows: Range<usize>) -> FloatTensor<B> {
     B::float_slice(tensor.clone(), &[Slice::from(rows)])
 }
 
-/// The result of the launches in all fields, two or more. There are no logs.
+/// The result of launches of some of the particles each, one or more, in order. There are no logs.
 #[allow(clippy::expect_used)]
 pub(super) fn advanced<B: Backend>(parts: Vec<Advanced<B>>) -> Advanced<B> {
     let (mut position, mut record, mut fraction) = (Vec::new(), Vec::new(), Vec::new());
@@ -63,7 +68,7 @@ pub(super) fn advanced<B: Backend>(parts: Vec<Advanced<B>>) -> Advanced<B> {
         fraction.push(part.fraction);
         log = Some((part.log_index, part.log_position, part.log_count));
     }
-    let (log_index, log_position, log_count) = log.expect("two fields or more");
+    let (log_index, log_position, log_count) = log.expect("one part or more");
     Advanced {
         position: B::float_cat(position, 0),
         record: B::int_cat(record, 0),
@@ -74,8 +79,8 @@ pub(super) fn advanced<B: Backend>(parts: Vec<Advanced<B>>) -> Advanced<B> {
     }
 }
 
-/// The gradients of the launches in all fields, two or more: by what is of one field, one after another, and the sums by what is the same for
-/// all.
+/// The gradients of the launches in all fields, one or more: by what is of one field, one after another, and the sums by what is
+/// the same for all.
 #[allow(clippy::expect_used)]
 pub(super) fn pulled_back<B: Backend>(parts: Vec<PulledBack<B>>, wanted: Wanted) -> PulledBack<B> {
     let (mut position, mut fraction, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
@@ -92,7 +97,7 @@ pub(super) fn pulled_back<B: Backend>(parts: Vec<PulledBack<B>>, wanted: Wanted)
             }
         });
     }
-    let (motion, rows) = shared.expect("two fields or more");
+    let (motion, rows) = shared.expect("one part or more");
     let (device, dtype) = (motion.device(), motion.dtype());
     velocity.push(B::float_zeros(Shape::new([1, 4]), &device, dtype.into()));
     PulledBack {

@@ -43,7 +43,8 @@ impl<V> Course<V> {
 
 impl<'a, 't, F: Real> Flight<'a, 't, F> {
     pub fn new(shared: &'a Shared<'a, F>, arrays: Arrays<'t, F>) -> Self {
-        let states = States::new(arrays.position.len());
+        let mut states = States::new(arrays.position.len());
+        states.reserve(shared.context.segment.steps.len());
         Flight { shared, arrays, states }
     }
 

@@ -60,6 +60,14 @@ impl<F: Real> States<F> {
         States { count, position, record, fraction, parts: Vec::new(), restarts, last }
     }
 
+    /// Makes room for the states before a number of steps.
+    pub fn reserve(&mut self, steps: usize) {
+        let rows = steps * self.count;
+        self.position.reserve(rows);
+        self.record.reserve(rows);
+        self.fraction.reserve(rows);
+    }
+
     pub fn push(&mut self, arrays: &Arrays<F>) {
         self.position.extend_from_slice(arrays.position);
         self.record.extend_from_slice(arrays.record);
