@@ -18,7 +18,13 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Number of values in a page. Pages without a gradient are not stored.
-const PAGE: usize = 64;
+const PAGE: usize = 16;
+
+/// Number of pages that are stored together.
+const BLOCK: usize = 64;
+
+/// Number of pages that are added at a time.
+const ADDED: usize = 16;
 
 /// Number of bytes that the tables of pages of all parts may take.
 const TABLES: usize = 64 << 20;
@@ -190,29 +196,35 @@ pub(super) struct ValueGradients<F> {
     first: usize,
     /// One more than the number of each page, or 0.
     pages: Vec<u32>,
-    values: Vec<[F; 4]>,
+    /// The pages, in blocks that stay where they are.
+    blocks: Vec<Vec<[F; 4]>>,
+    count: usize,
 }
 
 impl<F: Real> ValueGradients<F> {
     pub fn zeros(range: &Range<usize>) -> Self {
         let pages = vec![0; range.len().div_ceil(PAGE)];
-        ValueGradients { first: range.start, pages, values: Vec::new() }
+        ValueGradients { first: range.start, pages, blocks: Vec::new(), count: 0 }
     }
 
     fn at(&mut self, value: usize) -> &mut [F; 4] {
         let place = value - self.first;
         let page = &mut self.pages[place / PAGE];
         if *page == 0 {
-            *page = (self.values.len() / PAGE) as u32 + 1;
-            self.values.resize(self.values.len() + PAGE, [F::zero(); 4]);
+            if self.count.is_multiple_of(BLOCK) {
+                self.blocks.push(vec![[F::zero(); 4]; BLOCK * PAGE]);
+            }
+            self.count += 1;
+            *page = self.count as u32;
         }
-        &mut self.values[(*page as usize - 1) * PAGE + place % PAGE]
+        let number = *page as usize - 1;
+        &mut self.blocks[number / BLOCK][number % BLOCK * PAGE + place % PAGE]
     }
 
     /// The gradients of a page, if it has any.
     fn page(&self, page: usize) -> Option<&[[F; 4]]> {
-        let number = (self.pages[page] as usize).checked_sub(1)?;
-        Some(&self.values[number * PAGE..(number + 1) * PAGE])
+        let number = (*self.pages.get(page)? as usize).checked_sub(1)?;
+        Some(&self.blocks[number / BLOCK][number % BLOCK * PAGE..][..PAGE])
     }
 }
 
@@ -247,11 +259,14 @@ pub(super) fn parts_of(read: &Range<usize>, tiles: usize) -> usize {
 pub(super) fn add_parts<F: Real>(all: &mut [[F; 4]], parts: &[ValueGradients<F>]) {
     let Some(ValueGradients { first, pages, .. }) = parts.first() else { return };
     let end = all.len().min(first + pages.len() * PAGE);
-    all[*first..end].par_chunks_mut(PAGE).enumerate().for_each(|(page, sums)| {
-        for gradients in parts.iter().filter_map(|part| part.page(page)) {
-            for (sum, gradient) in sums.iter_mut().zip(gradients) {
-                for (sum, x) in sum.iter_mut().zip(gradient) {
-                    *sum += *x;
+    all[*first..end].par_chunks_mut(ADDED * PAGE).enumerate().for_each(|(chunk, sums)| {
+        for part in parts {
+            for (page, sums) in sums.chunks_mut(PAGE).enumerate() {
+                let Some(gradients) = part.page(chunk * ADDED + page) else { continue };
+                for (sum, gradient) in sums.iter_mut().zip(gradients) {
+                    for (sum, x) in sum.iter_mut().zip(gradient) {
+                        *sum += *x;
+                    }
                 }
             }
         }
