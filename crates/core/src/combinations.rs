@@ -78,6 +78,7 @@ table! {
         Segments = "`Adjoint::Segments`";
         TrackedValues = "tracked values of a field on a grid, a mesh or points";
         TrackedInlets = "points of inlets that track gradients";
+        TrackedShapes = "obstacles that track gradients";
         Tracks = "a backward pass through tracks";
         Batches = "batches of particles";
         Pieces = "pieces of a run";
@@ -126,6 +127,8 @@ table! {
             "run without it, or use differences of auxiliary seeds";
         TrackedInlets, TensorSteps: "they do not pass on these gradients", "detach the points";
         TrackedInlets, Hook: "it does not pass on these gradients", "detach the points, or run without it";
+        TrackedShapes, TensorSteps: "they do not pass on these gradients", "use the fused engine, or detach the numbers of the shapes";
+        TrackedShapes, Hook: "it does not pass on these gradients", "detach the numbers of the shapes, or run without it";
         Tallies, Gradients: "what adds up along a track has no gradients", "omit them, or add up in the loss what saves have";
         Conditions, FlowMapGradient: "the end that they cause moves with the seed", "omit them, or use differences of auxiliary seeds";
         TalliesOnHost, ReusedSlots: "only CPUs follow the particles of a slot within a step", "use a CPU, and run without the operation";

@@ -1,12 +1,13 @@
 //! What all launches of a run share beside the field: inlets, obstacles, gates and motion.
 
-use crate::{GateShape, Obstacle, Shape};
+use crate::{GateShape, Obstacle, Shape, obstacle::SHAPE_NUMBERS};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 /// Inlet positions, tables of obstacles and gates, and motion on a device, the same for all launches of a run.
 #[derive(Clone, Debug)]
 pub struct GeometryTensors {
-    /// Rows of three numbers `[rows, 3]`, in the field's precision: the positions of inlets, then
+    /// Rows of three numbers `[rows, 3]`, in the field's precision: the positions of inlets, then, if the shapes of obstacles are
+    /// tracked, three rows for each with its numbers, for their gradients alone, then
     /// the triangles of surfaces and the walls of land among obstacles and gates. At least one row.
     pub rows: Tensor<2>,
     /// Integers of those surfaces and of that land `[numbers]`, `i32`; at least one.
@@ -16,19 +17,26 @@ pub struct GeometryTensors {
     pub motion: Tensor<1>,
 }
 
+/// Rows of the numbers of a shape.
+const SHAPE_ROWS: usize = SHAPE_NUMBERS / 3;
+
 /// Elements of [`GeometryTensors::motion`].
 pub const MOTION: usize = 8;
 
 impl GeometryTensors {
-    /// Uploads the positions of inlets and the tables of obstacles and gates to a device. The motion has no
-    /// gradients.
+    /// Uploads the positions of inlets and the tables of obstacles and gates to a device; if shapes are tracked, with the
+    /// numbers of obstacles. Nothing has gradients yet.
     pub fn new(
         inlets: &[[f64; 3]],
         (obstacles, gates): (&[Obstacle], &[GateShape]),
-        device: &Device,
-        dtype: DType,
+        tracks_shapes: bool,
+        (device, dtype): (&Device, DType),
     ) -> Self {
         let (mut rows, mut numbers) = (inlets.to_vec(), Vec::new());
+        if tracks_shapes {
+            let of_shapes = obstacles.iter().map(|obstacle| obstacle.shape.numbers());
+            rows.extend(of_shapes.flat_map(|numbers| numbers.as_chunks::<3>().0.to_vec()));
+        }
         for (more, integers) in tables(obstacles, gates) {
             rows.extend(more);
             numbers.extend(integers);
@@ -55,6 +63,19 @@ impl GeometryTensors {
             motion: Tensor::zeros([MOTION], (device, dtype)),
         }
     }
+}
+
+/// The first row of each obstacle among a number of rows of which shapes are tracked; see [`GeometryTensors::rows`]: that of its
+/// triangles, or else that of its numbers.
+pub fn obstacle_rows(rows: usize, obstacles: &[Obstacle], gates: &[GateShape]) -> Vec<usize> {
+    let mut table = rows - table_rows(obstacles, gates);
+    let numbers = table - SHAPE_ROWS * obstacles.len();
+    let row = |(number, Obstacle { shape, .. }): (usize, &Obstacle)| {
+        let here = table;
+        table += shape.table().0.len();
+        if matches!(shape, Shape::Surface(_)) { here } else { numbers + SHAPE_ROWS * number }
+    };
+    obstacles.iter().enumerate().map(row).collect()
 }
 
 /// The rows and numbers of those obstacles, then of those gates, that have tables.

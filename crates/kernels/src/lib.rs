@@ -71,7 +71,7 @@ pub use functions::{
     locate, sample,
 };
 pub use gate::GateShape;
-pub use geometry::{GeometryTensors, MOTION};
+pub use geometry::{GeometryTensors, MOTION, obstacle_rows};
 pub use gradient_sum::GradientSum;
 pub use grid::{GridShape, Placement, Spacing};
 pub use inertia::InertialLaunch;

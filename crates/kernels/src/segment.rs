@@ -30,6 +30,8 @@ pub struct Segment {
     pub boundary: Boundary,
     /// Bodies and vessels in the box.
     pub obstacles: Arc<[Obstacle]>,
+    /// Whether the geometry has the numbers of their shapes, for gradients by them.
+    pub tracks_shapes: bool,
     /// Surfaces and regions whose crossings are logged.
     pub gates: Arc<[GateShape]>,
     /// What adds up along the tracks, on CPU backends and without gradients.
@@ -100,6 +102,7 @@ impl Segment {
             formula: None,
             boundary: Boundary::open(),
             obstacles: Arc::new([]),
+            tracks_shapes: false,
             gates: Arc::new([]),
             tallies: Arc::default(),
             log_rows: 1,

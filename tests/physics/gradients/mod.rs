@@ -12,5 +12,6 @@ mod losses;
 mod motion;
 mod seeds_and_parameters;
 mod segments;
+mod shapes;
 mod sphere;
 mod times;

@@ -103,6 +103,27 @@ fn gradients_of_residence_times_by_releases_match_central_differences() {
     }
 }
 
+/// The rate of a source: its particles as seeds, whose releases depend on it.
+#[test]
+fn gradients_by_the_rate_of_releases_match_central_differences() {
+    for machine in exact_machines() {
+        let device = machine.device.clone().autodiff();
+        let (_, count, make) = kinds().remove(0);
+        let field = make(tensor(values_of(count), [TIMES.len(), count, 3], &device));
+        let tracer = tracer(&*field, BoundaryCondition::Slide);
+        let of = |rate: Tensor<1>| {
+            let number = tensor((0..8).map(f64::from).collect(), [8], &device);
+            let times = number / rate + 0.13;
+            let seeds = Seeds::list(places()).unwrap().with_release_tensor(times).unwrap();
+            loss(&tracer.trace(&seeds).unwrap())
+        };
+        let rate = leaf(&[7.1], &device);
+        let gradient = floats(rate.grad(&of(rate.clone()).backward()).unwrap())[0];
+        let at = |change: f64| floats(of(tensor(vec![7.1 + change], [1], &device)))[0];
+        check(&format!("{machine}"), gradient, at);
+    }
+}
+
 /// A particle that starts with the run is released at its start, where a release can only be later.
 #[test]
 fn gradients_of_releases_at_the_start_are_those_of_later_ones() {

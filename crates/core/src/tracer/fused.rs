@@ -126,6 +126,7 @@ pub(super) fn segment(stepper: &Stepper, clock: Arc<Clock>, steps: Vec<Step>) ->
         inertia: stepper.inertia.as_ref().map(|inertia| inertia.launch),
         boundary: stepper.boundary.clone(),
         obstacles: stepper.obstacles.clone(),
+        tracks_shapes: stepper.tracks_shapes,
         gates: stepper.gates.shapes.clone(),
         tallies: stepper.tallies.clone(),
         has_holes: stepper.has_holes(),

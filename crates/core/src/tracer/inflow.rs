@@ -132,7 +132,7 @@ pub(super) fn is_tracked(tracer: &Tracer) -> bool {
     tracer.surroundings.inlets().chain(of_sources).any(|inlet| inlet.tracked().is_some())
 }
 
-/// The rows of a run's geometry, with the graphs of those that are tracked positions of inlets.
+/// The rows of a run's geometry, with the graphs of those that are tracked, each from its first row on.
 pub(super) fn with_graphs(
     rows: Tensor<2>,
     tracked: &[(usize, Tensor<2>)],

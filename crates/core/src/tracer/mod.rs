@@ -46,6 +46,7 @@ mod selection;
 mod settings;
 mod settling;
 mod setup;
+mod shapes;
 mod slot_counters;
 mod slots;
 mod slow;

@@ -2,7 +2,7 @@
 
 use super::{Tracer, contact};
 use crate::{
-    Domain, Error, Field, GateShape, Obstacle, Result, Shape, device,
+    Domain, Error, GateShape, Obstacle, Result, Shape, device,
     field::{self, AXES},
     patch,
 };
@@ -58,12 +58,13 @@ pub(super) fn land<'a>(tracer: &Tracer<'a>) -> Option<&'a Arc<Land>> {
 
 /// The buffers of inlets, obstacles and gates on the field's device.
 pub(super) fn geometry(
-    field: &dyn Field,
+    tracer: &Tracer,
     inlets: &[[f64; 3]],
     shapes: (&[Obstacle], &[GateShape]),
 ) -> GeometryTensors {
-    let device = device::plain(&field.device());
-    GeometryTensors::new(inlets, shapes, &device, field.precision().dtype())
+    let device = device::plain(&tracer.field.device());
+    let on = (&device, tracer.field.precision().dtype());
+    GeometryTensors::new(inlets, shapes, !tracer.shapes.is_empty(), on)
 }
 
 /// The shape extended along the flat axes of the domain.

@@ -43,7 +43,7 @@ impl Tracer<'_> {
         Ok(evaluate::is_tracked(self.field, position, time)? || self.has_tracked_input(seeds))
     }
 
-    /// Whether the seeds, the drift, the diffusivity, times or the points of inlets are tracked.
+    /// Whether the seeds, the drift, the diffusivity, times, shapes of obstacles or the points of inlets are tracked.
     pub(super) fn has_tracked_input(&self, seeds: &Seeds) -> bool {
         seeds.is_tracked()
             || walk::is_tracked(self)
@@ -51,6 +51,7 @@ impl Tracer<'_> {
             || factors::is_tracked(self)
             || self.has_tracked_times(seeds)
             || inflow::is_tracked(self)
+            || !self.shapes.is_empty()
     }
 
     /// As [`plan`](Tracer::plan), but unless `is_exact` is set, small runs are not checked against

@@ -4,7 +4,7 @@ use super::{
     Prepared, Tracer,
     arrays::Sampler,
     boundary::check_overlap,
-    contact, factors, inertia, inflow, located,
+    contact, factors, inertia, inflow, located, shapes,
     slots::Slots,
     start::{self, Releases},
 };
@@ -39,6 +39,7 @@ impl<'a> Tracer<'a> {
         check_overlap(self)?;
         self.check_fields(seeds)?;
         self.check_times(&schedule.span)?;
+        self.check_shapes()?;
         inertia::check_counts(self, self.num_slots(seeds))?;
         factors::check_count(self, self.num_slots(seeds))?;
         let sampler = Sampler::new(self, &schedule)?;
@@ -59,8 +60,9 @@ impl<'a> Tracer<'a> {
         let inlets = slots.as_ref().map_or(&[] as &[_], Slots::inlets);
         let mut stepper = self.stepper(engine, later, inlets)?;
         if is_tracked {
-            let tracked = slots.as_ref().map_or(&[] as &[_], |slots| &slots.tracked);
-            stepper.geometry.rows = inflow::with_graphs(stepper.geometry.rows, tracked, self);
+            let mut tracked = shapes::tracked(self, &stepper);
+            tracked.extend(slots.iter().flat_map(|slots| slots.tracked.clone()));
+            stepper.geometry.rows = inflow::with_graphs(stepper.geometry.rows, &tracked, self);
             stepper.span = self.times.as_ref().map(|_| [schedule.span.t0, schedule.span.t1]);
             stepper.tracks_releases = seeds.tracked_release().is_some();
             stepper.batch = (batch < self.num_slots(seeds)).then_some(batch);

@@ -50,6 +50,8 @@ pub struct Tracer<'a> {
     pub(super) each_step: Option<Operation<'a>>,
     /// The start and the end of the run, in their graph.
     pub(super) times: Option<Tensor<1>>,
+    /// The numbers of shapes of obstacles, in their graphs.
+    pub(super) shapes: Vec<(usize, Tensor<1>)>,
 }
 
 /// Methods that set one thing each, and return the tracer.
@@ -78,6 +80,7 @@ impl<'a> Tracer<'a> {
             execution: Execution::default(),
             each_step: None,
             times: None,
+            shapes: Vec::new(),
         }
     }
 

@@ -96,7 +96,7 @@ impl Tracer<'_> {
         let (drift, walk) = (walk::drift(self)?, walk::walk(self)?);
         let gates = Gates::of(self)?;
         let shapes = (&obstacles[..], &gates.shapes[..]);
-        let mut geometry = obstacles::geometry(self.field, inlets, shapes);
+        let mut geometry = obstacles::geometry(self, inlets, shapes);
         geometry.motion = walk::motion(self, drift, walk.as_ref());
         let stepper = Stepper {
             field: self.field,
@@ -107,6 +107,7 @@ impl Tracer<'_> {
             boundary,
             geometry,
             obstacles: obstacles.into(),
+            tracks_shapes: !self.shapes.is_empty(),
             gates,
             tallies: tallies::of(self)?,
             stagnant_speed: speed,
@@ -222,6 +223,7 @@ impl Tracer<'_> {
             Feature::Conditions => !surroundings.stop_when.is_empty(),
             Feature::OwnField => field.sampled().is_none(),
             Feature::TrackedInlets => inflow::is_tracked(self),
+            Feature::TrackedShapes => !self.shapes.is_empty(),
             Feature::Sphere => field.sampled().is_some_and(|sampled| sampled.radius().is_some()),
             Feature::Obstacles => !surroundings.obstacles.is_empty(),
             Feature::Formula => {

@@ -47,6 +47,8 @@ pub(super) struct Stepper<'a> {
     pub scheme: Scheme,
     pub boundary: Boundary,
     pub obstacles: Arc<[Obstacle]>,
+    /// Whether gradients by their shapes are wanted.
+    pub tracks_shapes: bool,
     pub gates: Gates,
     /// What adds up along the tracks.
     pub tallies: Arc<Tallies>,

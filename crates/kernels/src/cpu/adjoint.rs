@@ -33,8 +33,9 @@ use super::{
     order::Order,
     sampler::{Differentiable, WithSampler},
     segment::SegmentContext,
+    shapes::RowGradients,
 };
-use crate::{Record, Segment};
+use crate::{Record, Segment, obstacle_rows};
 use forward::ForwardTile;
 use rayon::prelude::*;
 use reverse::{ReverseTile, StartGradient, Sums};
@@ -58,16 +59,19 @@ pub(crate) struct Taken<'a, F> {
 
 /// Turns the gradients by the positions and end fractions after a launch into those before it and by the
 /// drift and diffusivity, and adds the gradients by the field's values to `values` and those by the positions
-/// of inlets to `rows`, if given.
+/// of inlets and by tracked shapes of obstacles to `rows`, if given.
 pub(crate) fn pull_back<F: Real>(
     taken: &Taken<F>,
     gradients: &mut [Gradient<F>],
     values: Option<&mut [[F; 4]]>,
     rows: Option<&mut [[F; 3]]>,
 ) {
-    let mut starts = Vec::new();
-    derive(taken, gradients, Backward { values, starts: &mut starts });
+    let (mut starts, mut shapes) = (Vec::new(), RowGradients::default());
+    derive(taken, gradients, Backward { values, starts: &mut starts, shapes: &mut shapes });
     let Some(rows) = rows else { return };
+    for (row, by) in shapes.0 {
+        rows[row] = [0, 1, 2].map(|d| rows[row][d] + F::of(by[d]));
+    }
     // The same sums for any order of the particles.
     starts.sort_unstable_by_key(|start| (start.slot, start.generation));
     for start in starts {
@@ -134,6 +138,10 @@ impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
             exact: self.data.launch_dual(sampler.region()),
             take_steps: &|tile| take_steps(tile, &sampler),
             coefficients: Coefficients::new(segment.scheme.tableau()),
+            shapes: segment.tracks_shapes.then(|| {
+                let rows = self.taken.geometry.0.len();
+                obstacle_rows(rows, &segment.obstacles, &segment.gates)
+            }),
         };
         let Taken { position, record, fraction, .. } = self.taken;
         let (mut position, mut record) = (position.to_vec(), record.to_vec());
@@ -162,6 +170,8 @@ struct Backward<'a, F> {
     values: Option<&'a mut [[F; 4]]>,
     /// The gradients by the release positions of instances that started in the launch.
     starts: &'a mut Vec<StartGradient<F>>,
+    /// The gradients by the shapes of obstacles, if they are wanted.
+    shapes: &'a mut RowGradients,
 }
 
 impl<F: Real> Direction<F> for Backward<'_, F> {
@@ -178,7 +188,8 @@ impl<F: Real> Direction<F> for Backward<'_, F> {
         let per_part = parts.map_or(1, |parts| tiles.len().div_ceil(parts)).max(1);
         let part = |tiles: &mut [RowTile<F, Gradient<F>>]| {
             let values = parts.map(|_| ValueGradients::zeros(&read));
-            let mut sums = Sums { values, starts: Vec::new() };
+            let (starts, shapes) = (Vec::new(), RowGradients::default());
+            let mut sums = Sums { values, starts, shapes };
             for (arrays, gradients) in tiles {
                 let (arrays, sums) = (arrays.reborrow(), &mut sums);
                 lanes::dispatch(ReverseTile { shared, arrays, gradients, sums, sampler });
@@ -189,6 +200,7 @@ impl<F: Real> Direction<F> for Backward<'_, F> {
         let mut values = Vec::with_capacity(parts.len());
         for part in parts {
             self.starts.extend(part.starts);
+            part.shapes.0.into_iter().for_each(|(row, by)| self.shapes.add(row, by));
             values.extend(part.values);
         }
         if let Some(all) = self.values {

@@ -31,12 +31,20 @@ impl<F: Real> Dual<F> {
 
     /// A function of the number, from its value and its derivative there.
     pub(super) fn map(self, value: F, slope: F) -> Self {
-        Dual { value, slopes: self.slopes.map(|x| if x == F::zero() { x } else { slope * x }) }
+        let mut slopes = self.slopes;
+        // Not by `map`, whose call is not inlined.
+        for x in &mut slopes {
+            *x = if *x == F::zero() { *x } else { slope * *x };
+        }
+        Dual { value, slopes }
     }
 
     /// A function of two numbers, from its value and its derivatives there.
     pub(super) fn with(self, other: Self, value: F, [a, b]: [F; 2]) -> Self {
-        let slopes = std::array::from_fn(|i| a * self.slopes[i] + b * other.slopes[i]);
+        let mut slopes = self.slopes;
+        for (x, y) in slopes.iter_mut().zip(other.slopes) {
+            *x = a * *x + b * y;
+        }
         Dual { value, slopes }
     }
 }
@@ -159,9 +167,8 @@ impl<F: Real> Float for Dual<F> {
         self.value.as_i32()
     }
 
-    fn slip(point: [Self; 3], path: [Self; 3], normal: [Self; 3]) -> [Self; 3] {
-        let late = Self::lateness(point, path, normal);
-        path.map(|along| -late * Dual::constant(along.value))
+    fn as_variable(self, which: usize) -> Self {
+        Dual::variable(self.value, which)
     }
 
     fn lateness(point: [Self; 3], path: [Self; 3], normal: [Self; 3]) -> Self {

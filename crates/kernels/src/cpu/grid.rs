@@ -173,13 +173,17 @@ impl<F: Real, C: Chart<F>> Differentiable<F> for GridSampler<'_, F, Nodes, C> {
         let (cell, w) = self.axes.locate::<L>(p, last);
         let [x, y, z, _] = w.array().map(|w| [F::one() - w, w]);
         let base = self.index(cell);
-        (shares.cell, shares.count) = (Some(base), 8);
-        for corner in 0..8 {
-            let [a, b, c] = [corner & 1, corner >> 1 & 1, corner >> 2];
-            // On a flat axis, the other corner is the same value with weight 0.
-            shares.values[corner] = base + a * sx + b * sy + c * sz;
-            shares.weights[corner] = x[a] * y[b] * z[c];
-        }
+        let sides = |corner: usize| [corner & 1, corner >> 1 & 1, corner >> 2];
+        // On a flat axis, the other corner is the same value with weight 0.
+        let value = |corner| {
+            let [a, b, c] = sides(corner);
+            base + a * sx + b * sy + c * sz
+        };
+        let weight = |corner| {
+            let [a, b, c] = sides(corner);
+            x[a] * y[b] * z[c]
+        };
+        shares.of((base, 8), value, weight);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the physics of a step reads, on the host.
 
-use super::{Real, dual::Dual, field::FieldArrays};
+use super::{Real, dual::Dual, field::FieldArrays, shapes::OfShapes};
 use crate::{
     Segment,
     geometry::table_rows,
@@ -28,6 +28,7 @@ pub(crate) struct Launch<'a, F: Float> {
     pub numbers: &'a [i32],
     pub features: Features,
     pub region: Option<&'a dyn Region<F::Stored>>,
+    pub shapes: OfShapes<'a>,
 }
 
 /// The part of space that a mesh fills. Cell numbers are incremented by one; 0 means none.
@@ -128,7 +129,8 @@ pub(crate) fn on_path<F: Float>(from: [F; 3], to: [F; 3], part: F) -> [F; 3] {
 impl<F: Float> Launch<'_, F> {
     #[inline(always)]
     pub fn float(&self, i: usize) -> F {
-        F::load(self.floats[i])
+        let value = F::load(self.floats[i]);
+        if F::HAS_SLOPES { self.shapes.float(i, value) } else { value }
     }
 
     #[inline(always)]
@@ -143,7 +145,16 @@ impl<F: Float> Launch<'_, F> {
 
     #[inline(always)]
     pub fn row(&self, i: usize) -> Vec3<F> {
-        Vec3(self.rows[i].map(F::load))
+        let row = self.rows[i].map(F::load);
+        Vec3(if F::HAS_SLOPES { self.shapes.row(i, row) } else { row })
+    }
+
+    /// See [`OfShapes::meet`].
+    #[inline(always)]
+    pub fn meet(&self, obstacle: i32, triangle: i32) {
+        if F::HAS_SLOPES {
+            self.shapes.meet(obstacle, triangle);
+        }
     }
 
     #[inline(always)]
@@ -299,6 +310,7 @@ impl<'a, F: Real> LaunchData<'a, F> {
             numbers: self.numbers,
             features: Features { mesh: region.is_some(), ..self.features },
             region,
+            shapes: OfShapes::Nothing,
         }
     }
 }

@@ -29,6 +29,7 @@ mod sampler;
 mod samplers;
 mod segment;
 pub(crate) mod settle;
+mod shapes;
 mod shares;
 mod single;
 mod step;

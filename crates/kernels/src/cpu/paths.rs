@@ -6,7 +6,7 @@ pub use clip::StageClips;
 
 use super::{
     Real,
-    dual::Dual,
+    dual::{Dual, VARIABLES},
     gates::GateLog,
     launch::{Clipped, Launch, LaunchData, clip_where, on_path},
 };
@@ -19,7 +19,7 @@ use crate::{
         gates::host::{Noting, noting},
         obstacles::host::{clearance_of, is_clear_of_all},
         path::host::{carry, location_code, pass},
-        prelude::host::{Float, Vec3},
+        prelude::host::{Float, Vec3, slip},
         region::host::{CellHint, FoundCell, bisection, known},
         tables::{CELLS, Tables},
     },
@@ -121,8 +121,7 @@ pub(super) fn clipped<F: Real>(
     let position = on_path(from, to, Dual::constant(reached));
     let edge = launch.edge(Vec3(on_path(from, to, Dual::constant(beyond))), cell);
     let path = (Vec3(to) - Vec3(from)).0;
-    let slip = Dual::slip(position, path, edge.inward.0);
-    at((Vec3(position) - Vec3(slip)).0)
+    at((Vec3(position) - slip(Vec3(position), Vec3(path), edge.inward)).0)
 }
 
 /// The cell of a mesh with the start of a path, or 0: by a walk from the cell that a record's location names, if it
@@ -164,10 +163,8 @@ pub(crate) fn replayed<F: Real>(
     cell: i32,
 ) -> PathEnd {
     let (from, to) = variables(from, to);
-    let mut hint = known(cell);
-    hint.base = cell;
-    let passage = follow(launch, [Vec3(from), Vec3(to)], &mut hint);
-    let status = Status::from_code(passage.status).filter(|status| status.has_ended());
+    let mut hint = based(cell);
+    let (passage, status) = passage(launch, [from, to], &mut hint);
     PathEnd {
         image: [passage.image_x, passage.image_y, passage.image_z],
         end: status.map(|status| (status, passage.fraction.value.exact())),
@@ -181,6 +178,22 @@ pub(crate) fn replayed<F: Real>(
     }
 }
 
+/// The end of a path, and the status with which the particle ended there, if it did.
+pub(super) fn passage<F: Real>(
+    launch: &Launch<Dual<F>>,
+    path: [[Dual<F>; 3]; 2],
+    hint: &mut CellHint<Dual<F>>,
+) -> (Passage<Dual<F>>, Option<Status>) {
+    let passage = follow(launch, path.map(Vec3), hint);
+    let status = Status::from_code(passage.status).filter(|status| status.has_ended());
+    (passage, status)
+}
+
+/// A path that starts in a cell.
+pub(super) fn based<F: Float>(cell: i32) -> CellHint<F> {
+    CellHint { base: cell, ..known(cell) }
+}
+
 /// The velocity of a particle with inertia at the end of a path that met something, from that at its start and its change.
 pub(super) fn deflected<F: Float>(
     launch: &Launch<F>,
@@ -188,8 +201,7 @@ pub(super) fn deflected<F: Float>(
     cell: i32,
     [velocity, change]: [Vec3<F>; 2],
 ) -> Vec3<F> {
-    let mut hint = known(cell);
-    hint.base = cell;
+    let mut hint = based(cell);
     let (mut noting, mut log) = (noting(0), Vec::new());
     let carried = Carried { velocity, change };
     carry(launch, from, to, &mut hint, &carried, &mut noting, &mut log).velocity
@@ -242,6 +254,18 @@ fn at<F: Real>(position: [Dual<F>; 3]) -> PathEnd {
 /// The derivatives of a number by three variables from a first one on.
 fn slopes<F: Real>(number: &Dual<F>, first: usize) -> [f64; 3] {
     [0, 1, 2].map(|d| number.slopes[first + d].exact())
+}
+
+/// The gradients by all variables, from those by numbers that are functions of them: of a position, and of the fraction of a path.
+pub(super) fn transposed_slopes<F: Real>(
+    (position, by_position): (&[Dual<F>; 3], [F; 3]),
+    (fraction, by_fraction): (&Dual<F>, f64),
+) -> [f64; VARIABLES] {
+    std::array::from_fn(|v| {
+        let along = position.iter().zip(by_position).map(|(x, by)| (x.slopes[v] * by).exact());
+        along.sum::<f64>()
+            + if by_fraction == 0.0 { 0.0 } else { by_fraction * fraction.slopes[v].exact() }
+    })
 }
 
 /// The product of a transposed Jacobian and a gradient.

@@ -1,6 +1,9 @@
 //! Re-use of slots on the host.
 
-use super::launch::{Launch, Region};
+use super::{
+    launch::{Launch, Region},
+    shapes::OfShapes,
+};
 use crate::{
     FaceTags, NEVER, ReinjectionRules, SlotRules, SourceSlots,
     physics::{
@@ -92,6 +95,7 @@ impl SlotReuse {
             numbers: &[],
             features: Features::default(),
             region: Some(&*self.rules.faces),
+            shapes: OfShapes::Nothing,
         }
     }
 

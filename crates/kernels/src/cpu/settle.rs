@@ -7,7 +7,7 @@ use super::{
     dual::Dual,
     field::FieldArrays,
     launch::{Launch, LaunchData, Region},
-    paths::{by_ends, follow_noting, free_end, replayed, start_cell},
+    paths::{based, by_ends, follow_noting, free_end, replayed, start_cell},
     reinjection::{EndLog, Ended, Slot},
     walk::displacement_slopes,
 };
@@ -19,7 +19,6 @@ use crate::{
         gates::host::{Noting, note, noting, whole},
         particle::host::{Particle, lost_status},
         prelude::host::Vec3,
-        region::host::known,
         settle::host::{FreeEnd, arrive, await_release, end},
         slots::host::{is_followed, succeed},
     },
@@ -222,8 +221,7 @@ impl<F: Real> Settling<'_, '_, F> {
             (particle.position, particle.rest, particle.location) = (to, free.rest, location);
             return Move::Free;
         }
-        let mut hint = known(cell);
-        hint.base = cell;
+        let mut hint = based(cell);
         let passage = follow_noting(self.launch, [from, to], &mut hint, (noting, log));
         arrive(self.launch, particle, &passage, free, self.number, hint.base);
         Move::Met { from: from.0, to: to.0, cell }

@@ -13,6 +13,8 @@ pub(super) const MAX_SHARES: usize =
 pub(crate) struct Shares<F> {
     /// The cell of the sample, if the values depend on it alone.
     pub cell: Option<usize>,
+    /// A cell whose values the reader has, and which are not written again.
+    pub known: Option<usize>,
     pub count: usize,
     pub values: [usize; MAX_SHARES],
     pub weights: [F; MAX_SHARES],
@@ -32,7 +34,27 @@ pub(crate) struct FaceShares<F> {
 impl<F: Real> Shares<F> {
     pub fn none() -> Self {
         let (values, weights) = ([0; MAX_SHARES], [F::zero(); MAX_SHARES]);
-        Shares { cell: None, count: 0, values, weights, faces: None }
+        Shares { cell: None, known: None, count: 0, values, weights, faces: None }
+    }
+
+    /// The sample of a cell, as the weighted sum of a number of values.
+    #[inline(always)]
+    pub fn of(
+        &mut self,
+        (cell, count): (usize, usize),
+        value: impl Fn(usize) -> usize,
+        weight: impl Fn(usize) -> F,
+    ) {
+        (self.cell, self.count) = (Some(cell), count);
+        // By index: an iterator call might not be inlined.
+        if self.known != self.cell {
+            for k in 0..count {
+                self.values[k] = value(k);
+            }
+        }
+        for k in 0..count {
+            self.weights[k] = weight(k);
+        }
     }
 
     /// A sample that is one value.
@@ -56,10 +78,6 @@ impl<F: Real> Shares<F> {
     /// The sample of a cell, as the weighted sum of the values at its nodes.
     #[inline(always)]
     pub fn of_cell(&mut self, cell: usize, nodes: &[i32], weights: &[F]) {
-        (self.cell, self.count) = (Some(cell), nodes.len());
-        // By index: an iterator call might not be inlined.
-        for k in 0..nodes.len() {
-            (self.values[k], self.weights[k]) = (nodes[k] as usize, weights[k]);
-        }
+        self.of((cell, nodes.len()), |k| nodes[k] as usize, |k| weights[k]);
     }
 }

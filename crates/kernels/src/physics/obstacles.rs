@@ -107,6 +107,7 @@ pub(crate) mod obstacles {
                 // If the previous obstacles allow the point, it is not moved yet.
                 let off = moved_off::<F>(launch, k, moved);
                 if !off.is_allowed {
+                    launch.meet(k as i32, -1i32);
                     is_allowed = false;
                     moved = off.point;
                 }
@@ -195,6 +196,7 @@ pub(crate) mod obstacles {
     /// The first crossing from the allowed to the forbidden side of an obstacle.
     pub(crate) fn first_hit<F: Float>(launch: &Launch<F>, from: Vec3<F>, to: Vec3<F>) -> Hit<F> {
         let mut which = i32::new(-1);
+        let mut bound = i32::new(-1);
         let mut fraction = F::new(1.0_f32);
         let mut towards = Vec3::<F>::new(F::new(0.0_f32));
         let mut at = to;
@@ -206,6 +208,7 @@ pub(crate) mod obstacles {
                     let met = contact::<F>(launch, k, from, to, &line);
                     if met.bound >= 0 && (which < 0 || met.distance < distance) {
                         which = k as i32;
+                        bound = met.bound;
                         distance = met.distance;
                         at = met.point;
                         towards = met.normal;
@@ -214,6 +217,7 @@ pub(crate) mod obstacles {
             }
             if which >= 0 {
                 fraction = distance / line.length;
+                launch.meet(which, bound);
             }
         }
         Hit::<F> { which, fraction, point: at, normal: towards }

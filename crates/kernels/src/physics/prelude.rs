@@ -46,10 +46,10 @@ pub(crate) mod host {
         fn as_i32(self) -> i32;
         /// Whether numbers have derivatives.
         const HAS_SLOPES: bool = false;
-        /// See [`slip`].
+        /// The number as a variable by which others are derived.
         #[inline(always)]
-        fn slip(_point: [Self; 3], _path: [Self; 3], _normal: [Self; 3]) -> [Self; 3] {
-            [Self::new(0.0); 3]
+        fn as_variable(self, _which: usize) -> Self {
+            self
         }
         /// See [`lateness`].
         #[inline(always)]
@@ -222,7 +222,11 @@ pub(crate) mod host {
     /// surface with this normal: zero, but for its derivatives.
     #[inline(always)]
     pub(crate) fn slip<F: Float>(point: Vec3<F>, path: Vec3<F>, normal: Vec3<F>) -> Vec3<F> {
-        Vec3(F::slip(point.0, path.0, normal.0))
+        if !F::HAS_SLOPES {
+            return Vec3([F::new(0.0); 3]);
+        }
+        let late = lateness(point, path, normal);
+        Vec3(path.0.map(|along| -late * F::load(along.store())))
     }
 
     /// How much later a path reaches a surface with this normal than at a point that was found by bisection,

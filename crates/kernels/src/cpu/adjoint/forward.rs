@@ -1,7 +1,7 @@
 //! The steps of a tile forward, with the derivatives of the positions.
 
 use super::{
-    flight::{Course, Flight},
+    flight::{Course, Flight, Way},
     replay::{GROUP, Replay, TakenStep, Timed},
     shared::Shared,
     stages::{Stages, transpose},
@@ -13,10 +13,11 @@ use crate::{
         Real,
         arrays::Arrays,
         lanes::{Four, Lanes, Portable, Task, Vector, four, three},
-        paths::product,
+        paths::{PathEnd, product},
         probe::{Hinted, Probe},
         sampler::Differentiable,
     },
+    physics::prelude::host::Vec3,
     scheme::MAX_STAGES,
 };
 
@@ -55,6 +56,8 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ForwardTile<'_, '_, F, S> {
 
 impl<F: Real, S: Differentiable<F>> ForwardTile<'_, '_, F, S> {
     /// Takes a few particles through all steps.
+    // By index: an iterator call might not be inlined.
+    #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     fn group<L: Lanes<F>>(&mut self, first: usize) {
         let ForwardTile { shared, arrays, tangents, sampler } = self;
@@ -64,20 +67,18 @@ impl<F: Real, S: Differentiable<F>> ForwardTile<'_, '_, F, S> {
         let mut field = GroupField::<F, S, GROUP>::new(*sampler);
         let (mut course, mut stages) = (Course::unknown::<F>(), Stages::new());
         for j in 0..shared.context.segment.steps.len() {
-            let is_plain = flight.step::<L, _>(j, &mut course, (&mut field, &mut stages));
+            let ways = flight.step::<L, _>(j, &mut course, (&mut field, &mut stages));
             let replay = flight.replay();
             let mut forward = Forward { replay, tangents: &mut *tangents };
-            if const { !L::IS_PORTABLE } && is_plain {
-                let first = TakenStep::whole(0, j, j * GROUP);
-                for g in 0..GROUP {
-                    let (step, around) = (first.of(g, g), (&mut field, g));
-                    let ends = forward.free::<L, _, GROUP>(&step, replay.whole(j), &stages, around);
-                    forward.tangents[g] = ends.map(|column| three(column.array()));
-                }
-                continue;
-            }
+            let first = TakenStep::whole(0, j, j * GROUP);
             for i in 0..forward.tangents.len() {
-                if let Some(step) = replay.taken(i, j) {
+                if const { !L::IS_PORTABLE } && ways[i] != Way::Alone {
+                    let (step, around) = (first.of(i, i), (&mut field, i));
+                    let ends = forward.free::<L, _, GROUP>(&step, replay.whole(j), &stages, around);
+                    let ends = ends.map(|column| three(column.array()));
+                    let end = stages.met(i).map(|to| replay.met_from(step.row, three(to.array())));
+                    forward.keep(i, ends, end);
+                } else if let Some(step) = replay.taken(i, j) {
                     alone::<F, S, L>(&mut forward, sampler, step);
                 }
             }
@@ -124,21 +125,25 @@ impl<F: Real> Forward<'_, F> {
     fn step<L: Lanes<F>, E: StepField<F, L, 1>>(&mut self, step: TakenStep<F>, field: &mut E) {
         let (replay, mut part, mut stages) = (self.replay, None, Stages::new());
         let timed = replay.timed(&step, &mut part);
-        let start = replay.start::<L, E, 1>(step.row, field);
+        let start = replay.start::<L, E, 1>([step.row], field);
         let free = replay.sample::<L, E, 1>(&start, timed, field, &mut stages);
         let Some(to) = replay.end::<L, E, 1>(&step, &free, timed, (&mut *field, 0)) else { return };
-        let mut ends = self.free::<L, E, 1>(&step, timed, &stages, (&mut *field, 0));
-        let path = (start.of(0)[0], to.at[0]);
-        let end = replay.path_end::<L, E, 1>(step.row, path, (field, 0));
+        let ends = self.free::<L, E, 1>(&step, timed, &stages, (&mut *field, 0));
+        let is_free = replay.is_free::<L, E, 1>((start.at[0], to.at[0]), (field, 0));
+        let end = (!is_free).then(|| replay.met_from(step.row, three(to.at[0].array())));
+        self.keep(step.i, ends.map(|column| three(column.array())), end);
+    }
+
+    /// Keeps the changes of the end of a step, from those of its free end.
+    fn keep(&mut self, i: usize, mut ends: [[F; 3]; 3], end: Option<PathEnd>) {
         if let Some([by_start, by_end]) = end.and_then(|end| end.jacobians) {
-            let columns = self.tangents[step.i];
+            let columns = self.tangents[i];
             for d in 0..3 {
-                let start = product(&by_start, columns[d]);
-                let end = product(&by_end, three(ends[d].array()));
-                ends[d] = four::<F, L>(&start) + four::<F, L>(&end);
+                let (start, end) = (product(&by_start, columns[d]), product(&by_end, ends[d]));
+                ends[d] = (Vec3(start) + Vec3(end)).0;
             }
         }
-        self.tangents[step.i] = ends.map(|column| three(column.array()));
+        self.tangents[i] = ends;
     }
 
     /// The changes of the free end of a step, after its random walk.

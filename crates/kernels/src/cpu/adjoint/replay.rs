@@ -13,7 +13,7 @@ use crate::{
         arrays::Slots,
         chart::Chart,
         frame_pair::FramePair,
-        lanes::{Four, Lanes, Vector, four, three},
+        lanes::{Four, Lanes, Vector, three},
         method::AnyScheme,
         paths::PathEnd,
         segment::{FramePairs, Waters},
@@ -109,19 +109,19 @@ impl<'a, F: Real> Replay<'a, F> {
         (h, part.insert(context.part(step.j, start * full_dt, h)))
     }
 
-    /// The positions of particles, the states of which follow one another from `row` on.
+    /// The positions of particles, the states of which are in some rows.
     #[inline(always)]
     pub fn start<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &self,
-        row: usize,
+        rows: [usize; G],
         field: &mut E,
     ) -> Positions<L::Four, G> {
         let mut positions = [[[F::zero(); 3]; 2]; G];
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
         for g in 0..G {
-            positions[g] = self.states.position[row + g];
-            field.recall(g, self.states.record[row + g].location);
+            positions[g] = self.states.position[rows[g]];
+            field.recall(g, self.states.record[rows[g]].location);
         }
         Positions::load::<F, L>(&positions)
     }
@@ -137,6 +137,7 @@ impl<'a, F: Real> Replay<'a, F> {
     ) -> FreeStep<L::Four, G> {
         stages.clips.clear();
         stages.turns.clear();
+        stages.met.clear();
         let sloped = Sloped { shared: self.shared, from: from.at, field, stages };
         let context = self.shared.context;
         let result =
@@ -237,25 +238,23 @@ impl<'a, F: Real> Replay<'a, F> {
         Some(slopes.by_start)
     }
 
-    /// The end of the path of a step, with its derivatives by its start and by its free end; `None` if it
-    /// is the free end.
+    /// Whether a path leads to its free end.
     #[inline(always)]
-    pub fn path_end<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
+    pub fn is_free<L: Lanes<F>, E: StepField<F, L, G>, const G: usize>(
         &self,
-        row: usize,
-        (from, to): ([F; 3], L::Four),
+        (from, to): (L::Four, L::Four),
         (field, g): (&mut E, usize),
-    ) -> Option<PathEnd> {
+    ) -> bool {
         let context = self.shared.context;
-        let is_plain = context.walls.contain::<L>(to)
-            && context
-                .are_clear::<L, 1>((&[four::<F, L>(&from)], &[to]), &mut Waters::unknown::<F>())
-            && field.holds(g, to);
-        if is_plain {
-            return None;
-        }
-        let cell = self.states.record[row].near_cell();
-        Some(self.shared.wall((from, three(to.array())), cell))
+        context.walls.contain::<L>(to)
+            && context.are_clear::<L, 1>((&[from], &[to]), &mut Waters::unknown::<F>())
+            && field.holds(g, to)
+    }
+
+    /// The end of a path that met something, with its derivatives, from the state in a row to a free end.
+    pub fn met_from(&self, row: usize, to: [F; 3]) -> PathEnd {
+        let [from, _] = self.states.position[row];
+        self.shared.wall([from, to], self.states.record[row].near_cell())
     }
 }
 

@@ -5,6 +5,7 @@ mod tile;
 pub(super) use tile::ReverseTile;
 
 use super::{
+    flight::Way,
     replay::{GROUP, Replay, TakenStep, Timed},
     stages::{Scratch, Stages, transpose},
     states::Coefficients,
@@ -19,6 +20,7 @@ use crate::{
         chart::Chart,
         lanes::{Four, Lanes, Vector, four, three},
         paths::{by_ends, transposed},
+        shapes::RowGradients,
     },
     scheme::MAX_STAGES,
     status::ACTIVE,
@@ -68,6 +70,8 @@ pub(super) struct Sums<F> {
     pub values: Option<ValueGradients<F>>,
     /// By the release positions of instances that started in the launch.
     pub starts: Vec<StartGradient<F>>,
+    /// By the shapes of obstacles, if they are wanted.
+    pub shapes: RowGradients,
 }
 
 /// Steps in reverse, of a tile or of a few of its particles.
@@ -114,27 +118,31 @@ impl<F: Real> Reverse<'_, F> {
         self.sums.starts.extend(restart.row.map(start));
     }
 
-    /// Reverses a step that all particles of a flight took plainly.
+    /// Reverses a step of the particles of a flight that took it together.
     #[inline(always)]
-    fn plain<L: Lanes<F>, E: StepField<F, L, GROUP>>(
+    fn together<L: Lanes<F>, E: StepField<F, L, GROUP>>(
         &mut self,
-        j: usize,
+        (j, ways): (usize, &[Way; GROUP]),
         stages: &Stages<L::Four, GROUP>,
         (scratch, pending): Around<F, L::Four, GROUP>,
         field: &mut E,
     ) {
         let (replay, timed) = (self.replay, self.replay.whole(j));
         let first = TakenStep::whole(0, j, j * GROUP);
-        let mut landings = [None; GROUP];
+        let (mut landings, mut late) = ([None; GROUP], [F::zero(); GROUP]);
         for g in 0..GROUP {
-            if !self.gradients[g].is_zero() {
-                let (from, to) =
-                    (L::Four::splat(F::zero()), four::<F, L>(&self.gradients[g].position));
-                let landing = Landing { from, to };
-                let around = ((&mut *field, g), &mut pending[g]);
-                landings[g] =
-                    Some(self.walked::<L, E, GROUP>(&first.of(g, g), timed, landing, around));
+            if ways[g] == Way::Alone || self.gradients[g].is_zero() {
+                continue;
             }
+            let by_fraction = std::mem::replace(&mut self.gradients[g].fraction, F::zero());
+            let step = first.of(g, g);
+            let landing;
+            (landing, late[g]) = match stages.met(g) {
+                None => (self.free::<L>(g), F::zero()),
+                Some(to) => self.met::<L>(&step, three(to.array()), by_fraction, timed.0),
+            };
+            let around = ((&mut *field, g), &mut pending[g]);
+            landings[g] = Some(self.walked::<L, E, GROUP>(&step, timed, landing, around));
         }
         self.pull::<L, E, GROUP>(&landings, (stages, scratch), pending, timed, field);
         // By index: an iterator call might not be inlined.
@@ -148,7 +156,7 @@ impl<F: Real> Reverse<'_, F> {
                     let by_release =
                         self.by_times::<L, E, GROUP>(step, (stages, scratch), (&mut *field, g));
                     if is_release {
-                        self.gradients[g].fraction = by_release;
+                        self.gradients[g].fraction = by_release + late[g];
                     }
                 }
             }
@@ -166,13 +174,16 @@ impl<F: Real> Reverse<'_, F> {
         let (replay, mut part) = (self.replay, None);
         let (mut stages, mut scratch) = (Stages::new(), Scratch::new::<F>());
         let timed = replay.timed(&step, &mut part);
-        let from = replay.start::<L, E, 1>(step.row, field);
+        let from = replay.start::<L, E, 1>([step.row], field);
         let free = replay.sample::<L, E, 1>(&from, timed, field, &mut stages);
         let by_fraction = std::mem::replace(&mut self.gradients[step.i].fraction, F::zero());
         // A particle that lost its position or ended as stagnant did not move.
         let Some(to) = replay.end::<L, E, 1>(&step, &free, timed, (&mut *field, 0)) else { return };
         let (landing, late) =
-            self.landing::<L, E>(&step, (from.of(0)[0], to.at[0]), by_fraction, timed.0, field);
+            match replay.is_free::<L, E, 1>((from.at[0], to.at[0]), (&mut *field, 0)) {
+                true => (self.free::<L>(step.i), F::zero()),
+                false => self.met::<L>(&step, three(to.at[0].array()), by_fraction, timed.0),
+            };
         let around = ((&mut *field, 0), &mut *pending);
         let landing = self.walked::<L, E, 1>(&step, timed, landing, around);
         let (both, pending) = ((&stages, &mut scratch), std::array::from_mut(pending));
@@ -189,27 +200,47 @@ impl<F: Real> Reverse<'_, F> {
         }
     }
 
-    /// The gradients by the ends of the path of a step, and that by the fraction of the step at which the path starts if the
+    /// The gradients by the ends of the path of a step to its free end.
+    #[inline(always)]
+    fn free<L: Lanes<F>>(&self, i: usize) -> Landing<L::Four> {
+        let zero = L::Four::splat(F::zero());
+        Landing { from: zero, to: four::<F, L>(&self.gradients[i].position) }
+    }
+
+    /// The gradients by the ends of the path of a step that met something on the way to a free end, and that by the fraction of the step at which the path starts if the
     /// particle ended on it.
     #[inline(always)]
-    fn landing<L: Lanes<F>, E: StepField<F, L, 1>>(
+    fn met<L: Lanes<F>>(
         &mut self,
         step: &TakenStep<F>,
-        path: ([F; 3], L::Four),
+        to: [F; 3],
         by_fraction: F,
         h: F,
-        field: &mut E,
     ) -> (Landing<L::Four>, F) {
+        let (ends, late) = self.by_ends_of_met(step, to, by_fraction, h);
+        let [from, to] = ends.map(|by| four::<F, L>(&by));
+        (Landing { from, to }, late)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn by_ends_of_met(
+        &mut self,
+        step: &TakenStep<F>,
+        to: [F; 3],
+        by_fraction: F,
+        h: F,
+    ) -> ([[F; 3]; 2], F) {
+        let Replay { shared, states, .. } = self.replay;
         let gradient = self.gradients[step.i].position;
-        let Some(end) = self.replay.path_end::<L, E, 1>(step.row, path, (field, 0)) else {
-            let (from, to) = (L::Four::splat(F::zero()), four::<F, L>(&gradient));
-            return (Landing { from, to }, F::zero());
-        };
-        let full_dt = self.replay.shared.context.segment.steps[step.j].h;
+        let full_dt = shared.context.segment.steps[step.j].h;
         let part = by_fraction.exact() * h.exact() / full_dt;
-        let [from, to] = by_ends(&end, gradient, part);
+        let ([from, _], record) = (states.position[step.row], &states.record[step.row]);
+        let path = ([from, to], record.near_cell());
+        shared.add_shapes(path, (gradient, part), &mut self.sums.shapes);
+        let end = self.replay.met_from(step.row, to);
         let late = end.end.map_or(0.0, |(_, reached)| by_fraction.exact() * (1.0 - reached));
-        (Landing { from: four::<F, L>(&from), to: four::<F, L>(&to) }, F::of(late))
+        (by_ends(&end, gradient, part), F::of(late))
     }
 
     /// The gradients by the ends of a path before its random walk, which are those after it but for a diffusivity that

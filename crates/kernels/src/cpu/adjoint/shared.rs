@@ -10,6 +10,7 @@ use crate::{
         launch::Launch,
         paths::{Jacobian, PathEnd, clipped, pulled_in, replayed},
         segment::SegmentContext,
+        shapes::{RowGradients, add_gradients},
         tile::Tile,
         trail::Trail,
     },
@@ -24,6 +25,8 @@ pub(super) struct Shared<'a, F: Real> {
     pub exact: Launch<'a, Dual<F>>,
     pub take_steps: &'a TakeSteps<'a, F>,
     pub coefficients: Coefficients<F>,
+    /// The rows of obstacles, if gradients by their shapes are wanted; see [`obstacle_rows`](crate::obstacle_rows).
+    pub shapes: Option<Vec<usize>>,
 }
 
 impl<F: Real> Shared<'_, F> {
@@ -69,8 +72,21 @@ impl<F: Real> Shared<'_, F> {
     /// The end of a path that meets something, with its derivatives.
     #[cold]
     #[inline(never)]
-    pub fn wall(&self, (from, to): ([F; 3], [F; 3]), cell: i32) -> PathEnd {
+    pub fn wall(&self, [from, to]: [[F; 3]; 2], cell: i32) -> PathEnd {
         replayed(&self.exact, from, to, cell)
+    }
+
+    /// Adds the gradients by the shapes of the obstacles on such a path, if they are wanted, from those by its end and by the
+    /// fraction of the path there.
+    pub fn add_shapes(
+        &self,
+        path: ([[F; 3]; 2], i32),
+        by_end: ([F; 3], f64),
+        sums: &mut RowGradients,
+    ) {
+        if let Some(rows) = &self.shapes {
+            add_gradients(&self.exact, path, by_end, rows, sums);
+        }
     }
 
     /// The derivatives of the last point in the mesh on the path from the start of a step to a stage;

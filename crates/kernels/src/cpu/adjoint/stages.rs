@@ -33,6 +33,8 @@ pub(super) struct Stages<V: Copy, const G: usize> {
     pub slopes: [[[V; 3]; G]; MAX_STAGES],
     /// The stages outside a mesh, which sampled it at the last point inside, on a straight path.
     pub clips: Vec<Clip>,
+    /// The particles of a flight that met something, with the free ends of their paths.
+    pub met: Vec<(usize, V)>,
     /// How displacements on a sphere change positions at each stage and at the end of the step, particle after particle.
     pub turns: Vec<Turn<V>>,
 }
@@ -56,6 +58,7 @@ impl<V: Copy, const G: usize> Stages<V, G> {
             velocity: [[zero; G]; MAX_STAGES],
             slopes: [[[zero; 3]; G]; MAX_STAGES],
             clips: Vec::new(),
+            met: Vec::new(),
             turns: Vec::new(),
         }
     }
@@ -76,6 +79,12 @@ impl<V: Copy, const G: usize> Stages<V, G> {
             Some(turn) => turn.transposed(by),
             None => [by; 2],
         }
+    }
+
+    /// The free end of a particle that met something.
+    #[inline(always)]
+    pub fn met(&self, member: usize) -> Option<V> {
+        self.met.iter().find(|(of, _)| *of == member).map(|(_, to)| *to)
     }
 
     /// The derivatives of the last point inside a mesh, for a stage outside.

@@ -41,7 +41,9 @@ pub(super) struct Pending<F> {
     cell: Option<usize>,
     frames: [usize; 2],
     count: usize,
+    /// The values of the last cell that is known by them, which stay those of it.
     values: [usize; MAX_SHARES],
+    known: Option<usize>,
     sums: [[[F; 4]; MAX_SHARES]; 2],
     /// Samples in the cell whose gradients are not in the sums yet, and their number.
     waiting: [Sample<F>; WAITING],
@@ -64,6 +66,7 @@ impl<F: Real> Pending<F> {
             frames: [0; 2],
             count: 0,
             values: [0; MAX_SHARES],
+            known: None,
             sums: [[zero; MAX_SHARES]; 2],
             waiting: std::array::from_fn(|_| {
                 let (shares, in_time) = (Shares::none(), [F::zero(); 2]);
@@ -76,7 +79,9 @@ impl<F: Real> Pending<F> {
     /// Room for the values of the next sample.
     #[inline(always)]
     pub fn shares(&mut self) -> &mut Shares<F> {
-        &mut self.waiting[self.samples].shares
+        let shares = &mut self.waiting[self.samples].shares;
+        shares.known = self.known;
+        shares
     }
 
     /// Adds the gradient by a sample, of which [`shares`](Self::shares) has the values.
@@ -108,13 +113,19 @@ impl<F: Real> Pending<F> {
         }
     }
 
-    /// Enters the cell of a sample.
+    /// Enters the cell of a sample, which becomes the first one.
     #[inline(never)]
     fn enter(&mut self, sample: usize, frames: [usize; 2]) {
-        self.waiting.swap(0, sample);
-        let Shares { cell, count, values, .. } = &self.waiting[0].shares;
+        let Shares { cell, count, values, weights, .. } = &self.waiting[sample].shares;
         (self.cell, self.frames, self.count) = (*cell, frames, *count);
-        self.values[..*count].copy_from_slice(&values[..*count]);
+        if cell.is_none() || self.known != *cell {
+            self.values[..*count].copy_from_slice(&values[..*count]);
+            self.known = *cell;
+        }
+        let weights = *weights;
+        if sample > 0 {
+            self.waiting[0].shares.weights = weights;
+        }
     }
 
     /// Adds the gradients of `N` samples to the sums, which are read and written once.
@@ -186,6 +197,10 @@ impl<F: Real> Pending<F> {
                     }
                 }
             }
+        }
+        // The partner of a last odd value has no weight, but a gradient that is not a number would stay.
+        for sums in &mut self.sums {
+            sums[self.count] = [F::zero(); 4];
         }
         (self.cell, self.count) = (None, 0);
     }

@@ -4,7 +4,7 @@ use super::{Gradient, Reverse, Sums};
 use crate::cpu::{
     Real,
     adjoint::{
-        flight::{Course, Flight},
+        flight::{Course, Flight, Way},
         replay::{GROUP, Replay, TakenStep},
         shared::Shared,
         stages::{Scratch, Stages},
@@ -36,8 +36,9 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
         let steps = self.shared.context.segment.steps.len();
         let mut stages = Vec::new();
         stages.resize_with(if L::IS_PORTABLE { 1 } else { steps }, Stages::new);
+        let mut pending = std::array::from_fn(|_| Pending::none());
         for first in (0..self.gradients.len()).step_by(GROUP) {
-            self.group::<L>(first, &mut stages);
+            self.group::<L>(first, &mut stages, &mut pending);
         }
     }
 }
@@ -45,37 +46,41 @@ impl<F: Real, S: Differentiable<F>> Task<F> for ReverseTile<'_, '_, F, S> {
 impl<F: Real, S: Differentiable<F>> ReverseTile<'_, '_, F, S> {
     /// Takes a few particles through all steps, and reverses these before the next ones: their part of the field stays cached.
     #[inline(always)]
-    fn group<L: Lanes<F>>(&mut self, first: usize, stages: &mut [Stages<L::Four, GROUP>]) {
+    fn group<L: Lanes<F>>(
+        &mut self,
+        first: usize,
+        stages: &mut [Stages<L::Four, GROUP>],
+        pending: &mut [Pending<F>; GROUP],
+    ) {
         let ReverseTile { shared, arrays, gradients, sums, sampler } = self;
         let rows = first..gradients.len().min(first + GROUP);
         let gradients = &mut gradients[rows.clone()];
         let mut flight = Flight::new(*shared, arrays.part(rows));
         let mut field = GroupField::new(*sampler);
-        let (mut course, mut are_plain) = (Course::unknown::<F>(), Vec::new());
+        let (mut course, mut ways) = (Course::unknown::<F>(), Vec::new());
         for j in 0..shared.context.segment.steps.len() {
             let at = if const { L::IS_PORTABLE } { 0 } else { j };
             let around = (&mut field, &mut stages[at]);
-            are_plain.push(flight.step::<L, _>(j, &mut course, around));
+            ways.push(flight.step::<L, _>(j, &mut course, around));
         }
         let mut scratch = Scratch::<L::Four, GROUP>::new::<F>();
-        let mut pending = std::array::from_fn(|_| Pending::none());
         let mut reverse = Reverse { replay: flight.replay(), gradients, sums };
-        for j in (0..are_plain.len()).rev() {
-            if const { !L::IS_PORTABLE } && are_plain[j] {
-                let around = (&mut scratch, &mut pending);
-                reverse.plain::<L, _>(j, &stages[j], around, &mut field);
-                continue;
+        for j in (0..ways.len()).rev() {
+            let flew = |way: &Way| *way != Way::Alone;
+            if const { !L::IS_PORTABLE } && ways[j].iter().any(flew) {
+                let around = (&mut scratch, &mut *pending);
+                reverse.together::<L, _>((j, &ways[j]), &stages[j], around, &mut field);
             }
             #[allow(clippy::needless_range_loop)]
             for g in 0..reverse.gradients.len() {
-                let wanted = !reverse.gradients[g].is_zero();
+                let wanted = ways[j][g] == Way::Alone && !reverse.gradients[g].is_zero();
                 if let Some(step) = reverse.replay.taken(g, j).filter(|_| wanted) {
                     alone::<F, S, L>(&mut reverse, &mut pending[g], sampler, step);
                 }
             }
         }
         if let Some(values) = &mut reverse.sums.values {
-            for pending in &mut pending {
+            for pending in pending {
                 pending.finish::<L>(values);
             }
         }
