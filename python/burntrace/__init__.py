@@ -22,6 +22,7 @@ if _sys.platform == "linux":
 from ._burntrace import devices
 from ._errors import Error, InvalidCase, RunFailed, RunStopped
 from ._field import Field, cells, flow, function, grid, mesh, open, points
+from ._fit import Fit, fit
 from ._gradients import value_and_grad, vjp
 from ._run import Run, check, run
 from ._trace import trace
@@ -32,6 +33,7 @@ __version__ = _version("burntrace")
 __all__ = [
     "Error",
     "Field",
+    "Fit",
     "InvalidCase",
     "Run",
     "RunFailed",
@@ -40,6 +42,7 @@ __all__ = [
     "cells",
     "check",
     "devices",
+    "fit",
     "flow",
     "function",
     "grid",

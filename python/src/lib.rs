@@ -8,6 +8,7 @@ mod console;
 mod data;
 mod errors;
 mod field;
+mod fit;
 mod frames;
 mod function;
 mod gradients;
@@ -23,6 +24,7 @@ mod _burntrace {
         case::{check, run},
         devices,
         field::Field,
+        fit::fit,
         gradients::Pullback,
         nearest,
     };

@@ -11,8 +11,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Entries of `BURNTRACE_REQUIRE` that are not devices.
-pub const OTHER_THAN_DEVICES: [&str; 8] =
-    ["data", "ffmpeg", "browser", "mpirun", "python", "netcdf4", "vtk", "jsonschema"];
+pub const OTHER_THAN_DEVICES: [&str; 10] = [
+    "data",
+    "ffmpeg",
+    "browser",
+    "mpirun",
+    "mpich",
+    "slurm",
+    "python",
+    "netcdf4",
+    "vtk",
+    "jsonschema",
+];
 
 /// Whether `BURNTRACE_REQUIRE` lists a name.
 pub fn is_required(name: &str) -> bool {

@@ -3,6 +3,7 @@
 //! * [`density`]: particle density by kernel density estimates, SPH kernels or histograms.
 //! * [`statistics`]: displacement, dispersion, speeds, residence times and exits.
 //! * [`ensemble`]: mean, standard deviation and confidence interval over several runs.
+//! * [`fit`](mod@fit): a few parameters at which a model is nearest to data.
 //! * [`ftle`]: finite-time Lyapunov exponents.
 //! * [`separations`]: how pairs of particles separate, and finite-size Lyapunov exponents.
 //! * [`skill`]: how well computed tracks follow observed ones.
@@ -15,6 +16,7 @@
 pub mod density;
 pub mod ensemble;
 mod error;
+pub mod fit;
 pub mod ftle;
 pub mod gates;
 pub mod residence;

@@ -1,4 +1,4 @@
-//! A trace of phases that Perfetto and Chrome open, and a table of them.
+//! A trace of phases that Perfetto and Chrome open, and a table of them, with the growth of the process's memory.
 //!
 //! Phases are spans of `burntrace::phase!`. A layer of a subscriber of `tracing` keeps their times; without
 //! one, the spans are disabled.
@@ -21,7 +21,7 @@ use tracing_subscriber::{
     Layer, filter::filter_fn, layer::Context, layer::SubscriberExt, registry::LookupSpan,
 };
 
-/// Maximum number of phases that a trace holds: 40 bytes each in memory, 90 in the file.
+/// Maximum number of phases that a trace holds: 48 bytes each in memory, 90 in the file.
 const MAX_EVENTS: usize = 4_000_000;
 
 /// The name of the span around the whole run; in the table, what is in no other phase.
@@ -34,6 +34,8 @@ struct Event {
     thread: u32,
     start: u64,
     duration: u64,
+    /// Resident bytes of the process at its end.
+    resident: u64,
 }
 
 /// A phase in progress.
@@ -41,15 +43,45 @@ struct Event {
 struct Open {
     name: &'static str,
     start: u64,
-    /// Duration of the phases in it that have ended.
-    inner: u64,
+    /// Resident bytes of the process at its start.
+    resident: u64,
+    /// Of the phases in it that have ended.
+    inner: Change,
 }
 
-/// The number and the total time of phases of one name on one thread, without the phases in them.
+/// How long it took, and by how many bytes the process grew.
+#[derive(Clone, Copy, Default)]
+struct Change {
+    nanoseconds: u64,
+    bytes: i64,
+}
+
+impl Change {
+    fn add(&mut self, other: Change) {
+        self.nanoseconds += other.nanoseconds;
+        self.bytes += other.bytes;
+    }
+
+    fn without(self, inner: Change) -> Change {
+        Change {
+            nanoseconds: self.nanoseconds - inner.nanoseconds,
+            bytes: self.bytes - inner.bytes,
+        }
+    }
+}
+
+impl Open {
+    /// What has changed since its start.
+    fn until(&self, (now, resident): (u64, u64)) -> Change {
+        Change { nanoseconds: now - self.start, bytes: resident as i64 - self.resident as i64 }
+    }
+}
+
+/// The number of phases of one name on one thread, and what changed in them, without the phases in them.
 #[derive(Clone, Copy, Default)]
 struct Total {
     count: u64,
-    nanoseconds: u64,
+    change: Change,
 }
 
 /// The times of all phases so far.
@@ -77,8 +109,8 @@ thread_local! {
 }
 
 impl Profile {
-    fn now(&self) -> u64 {
-        self.start.elapsed().as_nanos() as u64
+    fn now(&self) -> (u64, u64) {
+        (self.start.elapsed().as_nanos() as u64, resident())
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {
@@ -97,7 +129,8 @@ pub fn is_phase(metadata: &tracing::Metadata<'_>) -> bool {
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for PhaseLayer {
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
         let (Some(profile), Some(metadata)) = (PROFILE.get(), context.metadata(id)) else { return };
-        let open = Open { name: metadata.name(), start: profile.now(), inner: 0 };
+        let ((start, resident), inner) = (profile.now(), Change::default());
+        let open = Open { name: metadata.name(), start, resident, inner };
         STACK.with_borrow_mut(|stack| stack.push(open));
     }
 
@@ -107,22 +140,42 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for PhaseLayer {
         let ended = STACK.with_borrow_mut(|stack| {
             let ended = stack.pop()?;
             if let Some(outer) = stack.last_mut() {
-                outer.inner += now - ended.start;
+                outer.inner.add(ended.until(now));
             }
             Some(ended)
         });
-        let Some(Open { name, start, inner }) = ended else { return };
-        let (thread, duration) = (THREAD.with(|thread| *thread), now - start);
+        let Some(open) = ended else { return };
+        let (thread, all) = (THREAD.with(|thread| *thread), open.until(now));
+        let Open { name, start, inner, .. } = open;
         let mut record = profile.record();
         let total = record.totals.entry((thread, name)).or_default();
         total.count += 1;
-        total.nanoseconds += duration - inner;
+        total.change.add(all.without(inner));
         record.threads.entry(thread).or_insert_with(thread_name);
+        let (duration, resident) = (all.nanoseconds, now.1);
         match record.events.len() < MAX_EVENTS {
-            true => record.events.push(Event { name, thread, start, duration }),
+            true => record.events.push(Event { name, thread, start, duration, resident }),
             false => record.dropped += 1,
         }
     }
+}
+
+/// Resident bytes of the process, on Linux; 0 elsewhere. `/proc/self/statm` counts pages, whose size follows from `/proc/self/status`, which
+/// takes longer to read.
+fn resident() -> u64 {
+    static PAGE: OnceLock<u64> = OnceLock::new();
+    let pages = || {
+        let counts = std::fs::read_to_string("/proc/self/statm").ok()?;
+        counts.split(' ').nth(1)?.parse::<u64>().ok()
+    };
+    let page = || {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let bytes = 1024 * line.split_whitespace().next()?.parse::<u64>().ok()?;
+        Some((bytes / pages()?.max(1)).max(1).next_power_of_two())
+    };
+    let page = *PAGE.get_or_init(|| page().unwrap_or(0));
+    if page == 0 { 0 } else { page * pages().unwrap_or(0) }
 }
 
 fn thread_name() -> String {
@@ -147,8 +200,8 @@ pub fn is_started() -> bool {
     PROFILE.get().is_some()
 }
 
-/// The phases so far: seconds on each thread without the phases in them, and how many there were. On the
-/// thread that calls this, they add up to `seconds`, the time since the start of the run. `None` without
+/// The phases so far: seconds and growth in bytes on each thread without the phases in them, and how many there were. On the
+/// thread that calls this, they add up to `seconds`, the time since the start of the run, and to `growth`. `None` without
 /// a profile.
 pub fn table() -> Option<Value> {
     let profile = PROFILE.get()?;
@@ -158,30 +211,33 @@ pub fn table() -> Option<Value> {
     let own = THREAD.with(|thread| *thread);
     let mut threads = record.threads.clone();
     threads.entry(own).or_insert_with(thread_name);
-    let mut whole = 0;
+    let mut whole = Change::default();
     STACK.with_borrow(|stack| {
-        whole = stack.first().map_or(0, |open| now - open.start);
+        whole = stack.first().map_or(whole, |open| open.until(now));
         for (i, open) in stack.iter().enumerate() {
-            let in_progress = stack.get(i + 1).map_or(0, |next| now - next.start);
+            let in_progress = stack.get(i + 1).map_or(Change::default(), |next| next.until(now));
             let total = totals.entry((own, open.name)).or_default();
             total.count += 1;
-            total.nanoseconds += now - open.start - open.inner - in_progress;
+            total.change.add(open.until(now).without(open.inner).without(in_progress));
         }
     });
     let mut phases: Vec<_> = totals.into_iter().collect();
     phases.sort_by_key(|((thread, _), total)| {
-        (*thread != own, *thread, u64::MAX - total.nanoseconds)
+        (*thread != own, *thread, u64::MAX - total.change.nanoseconds)
     });
     let phase = |((thread, name), total): ((u32, &str), Total)| {
         json!({
             "thread": threads.get(&thread),
             "phase": if name == WHOLE { "other" } else { name },
             "count": total.count,
-            "seconds": seconds(total.nanoseconds),
+            "seconds": seconds(total.change.nanoseconds),
+            "growth": total.change.bytes,
         })
     };
     let phases: Vec<Value> = phases.into_iter().map(phase).collect();
-    Some(json!({ "file": profile.path, "seconds": seconds(whole), "phases": phases }))
+    Some(json!({
+        "file": profile.path, "seconds": seconds(whole.nanoseconds), "growth": whole.bytes, "phases": phases,
+    }))
 }
 
 fn seconds(nanoseconds: u64) -> f64 {
@@ -268,13 +324,24 @@ fn fill(path: &Path, record: &Record) -> std::io::Result<()> {
         });
         write!(out, ",\n{named}")?;
     }
-    for Event { name, thread, start, duration } in &record.events {
-        let [start, duration] = [start, duration].map(|time| *time as f64 / 1e3);
+    let mut last = 0;
+    for Event { name, thread, start, duration, resident } in &record.events {
+        let [end, start, duration] =
+            [start + duration, *start, *duration].map(|time| time as f64 / 1e3);
         write!(
             out,
             ",\n{{\"name\":\"{name}\",\"cat\":\"phase\",\"ph\":\"X\",\"pid\":1,\"tid\":{thread},\
              \"ts\":{start:.3},\"dur\":{duration:.3}}}"
         )?;
+        if *resident != last {
+            let megabytes = *resident as f64 / 1e6;
+            write!(
+                out,
+                ",\n{{\"name\":\"memory\",\"ph\":\"C\",\"pid\":1,\"tid\":0,\"ts\":{end:.3},\
+                 \"args\":{{\"MB\":{megabytes:.3}}}}}"
+            )?;
+            last = *resident;
+        }
     }
     writeln!(out, "\n]}}")?;
     out.flush()

@@ -320,6 +320,22 @@ pub enum Error {
     #[error("the track sink failed")]
     Sink(#[source] burntrace_core::SinkError),
 
+    /// Lines do not fit into memory, in which all of their points are until they are written.
+    #[error(
+        "cannot write `{}`: its {points} points need {:.1} GB of memory, and {:.1} GB are free; select fewer saves or particles",
+        path.display(), *needed as f64 / 1e9, *free as f64 / 1e9
+    )]
+    LinesMemory {
+        /// The file.
+        path: PathBuf,
+        /// Number of points.
+        points: usize,
+        /// Bytes that they need.
+        needed: u64,
+        /// Bytes that this process may still take.
+        free: u64,
+    },
+
     /// A VTK file cannot be written.
     #[error("cannot write `{}`: {reason}", path.display())]
     WriteVtk {

@@ -45,4 +45,4 @@ pub use series::{
 };
 pub use surface::{Triangles, read_surface, read_triangles};
 pub use tracks::{ParticleState, ParticleTimes, SavedStates, Track, TrackWriter, Tracks};
-pub use vtp::{write_clouds, write_selected_tracks, write_tracks};
+pub use vtp::{lines_memory, write_clouds, write_selected_tracks, write_tracks};

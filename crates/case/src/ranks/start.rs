@@ -7,7 +7,7 @@ use crate::{
     job::{self, LoadedField},
     run::{
         CaseRun, Fingerprint, Printed, Session, Spent, check_and_start, compile, devices,
-        load_seconds, warnings, with_session,
+        load_seconds, too_many_lines, warnings, with_session,
     },
 };
 use anyhow::Result;
@@ -70,6 +70,7 @@ fn trace_on(
     }
     let mut warnings = warnings(case, loaded, console)?;
     warnings.extend(about_seeds);
+    warnings.extend(too_many_lines(case, &workers[0].prepared.save_plan()));
     let fingerprint = Fingerprint::of(case, loaded, &seeds)?;
     share::share(&workers, shared, (fingerprint, warnings), console)
 }

@@ -10,7 +10,7 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    console::{Console, Hint, Interrupts, Silent},
+    console::{self, Console, Hint, Interrupts, Silent},
     errors,
     file::{Case, Misuse, Reporting, VtkOutput},
     folder::{DOMAIN, Folder, LAND},
@@ -153,7 +153,7 @@ impl CaseRun<'_> {
         shared: Option<SharedWork>,
     ) -> Result<Printed> {
         let start = Instant::now();
-        write_vtk(self.case, folder)?;
+        traced.warnings.extend(self.write_vtk(folder)?);
         traced.add_writing(start);
         let summary = RunSummary {
             traced,
@@ -173,6 +173,29 @@ impl CaseRun<'_> {
             Printed { json: summary.json(), text: summary.text(), run: traced.run.clone() };
         folder.write("summary.json", &format!("{:#}\n", printed.json))?;
         Ok(printed)
+    }
+
+    /// Writes the VTK files. Lines that do not fit into memory are left out, with a warning, as the tracks are in the store.
+    fn write_vtk(&self, folder: &Folder) -> Result<Option<String>> {
+        let _phase = burntrace_core::phase!("write VTK files");
+        let tracks = io::Tracks::open(folder.path("tracks"))?;
+        let mut left_out = None;
+        for kind in &self.case.save.vtk {
+            match kind {
+                VtkOutput::Lines => match io::write_tracks(&tracks, folder.path("tracks.vtp")) {
+                    Err(error @ io::Error::LinesMemory { .. }) => {
+                        let root = folder.root.display();
+                        left_out = Some(format!(
+                            "{error}: `burntrace export {root} --to vtp --every-save 10`"
+                        ));
+                    }
+                    written => written?,
+                },
+                VtkOutput::Clouds => drop(io::write_clouds(&tracks, folder.path("clouds"))?),
+            }
+        }
+        console::warn(self.console, left_out.as_slice());
+        Ok(left_out)
     }
 
     /// Who crossed the gates of the run.
@@ -256,21 +279,6 @@ pub struct Printed {
     pub json: serde_json::Value,
     /// The same as lines of text.
     pub text: String,
-}
-
-/// Writes the VTK files of the case.
-fn write_vtk(case: &Case, folder: &Folder) -> Result<()> {
-    let _phase = burntrace_core::phase!("write VTK files");
-    let tracks = io::Tracks::open(folder.path("tracks"))?;
-    for kind in &case.save.vtk {
-        match kind {
-            VtkOutput::Lines => io::write_tracks(&tracks, folder.path("tracks.vtp"))?,
-            VtkOutput::Clouds => {
-                io::write_clouds(&tracks, folder.path("clouds"))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// What a signal leaves that ended the program within a segment, or after the run.

@@ -21,7 +21,7 @@ pub(crate) use case_run::{CaseRun, device_bytes, failed, interrupted};
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use residence::{ResidenceTimes, sorted as sorted_residence};
 pub(crate) use summary::{SharedWork, Traced};
-pub(crate) use trace::{compile, load_seconds, with_session};
+pub(crate) use trace::{compile, load_seconds, too_many_lines, with_session};
 pub(crate) use watch::policy as checkpoint_policy;
 
 pub use case_run::Printed;

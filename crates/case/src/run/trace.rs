@@ -6,13 +6,18 @@ use super::{
 };
 use crate::{
     console::{self, Console},
-    file::Case,
+    file::{Case, VtkOutput},
     folder::{self, Folder, lock},
-    format::{count, with_date},
+    format::{bytes, count, with_date},
     job::{self, LoadedField},
 };
 use anyhow::{Context, Result};
-use burntrace_core::{SaveAt, Tracer, device::OpenDevice, program::default_threads};
+use burntrace_core::{
+    SaveAt, SavePlan, Tracer,
+    device::OpenDevice,
+    program::{FreeMemory, default_threads},
+};
+use burntrace_io as io;
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
@@ -133,6 +138,21 @@ pub fn warnings(case: &Case, loaded: &LoadedField, console: &dyn Console) -> Res
     Ok(warnings)
 }
 
+/// That the lines of a run will not fit into memory, before it takes hours.
+pub fn too_many_lines(case: &Case, plan: &SavePlan) -> Option<String> {
+    let (needed, free) = (io::lines_memory(plan), FreeMemory::now().bytes);
+    (case.save.vtk.contains(&VtkOutput::Lines) && needed > free).then(|| {
+        format!(
+            "{} particles at {} saves are lines that need up to {} of memory, and {} are free: `tracks.vtp` will not be written unless they fit \
+             then; leave \"lines\" out of save.vtk, or save fewer, and write a part of them later with `burntrace export RUN --to vtp`",
+            count(plan.particles),
+            count(plan.saves),
+            bytes(needed as f64),
+            bytes(free as f64)
+        )
+    })
+}
+
 /// Runs a case whose field is loaded, and writes all files of its output folder. Returns its output, and whether
 /// it was cut short.
 pub fn trace_in(
@@ -152,6 +172,7 @@ pub fn trace_in(
     let mut warnings = warnings(case, loaded, console)?;
     warnings.extend(about_seeds);
     warnings.extend(prepared.slow_steps());
+    warnings.extend(too_many_lines(case, &prepared.save_plan()));
     warnings.extend(job::long_steps(case, loaded, device)?);
 
     let fingerprint = Fingerprint::of(case, loaded, &seeds)?;

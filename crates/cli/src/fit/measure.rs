@@ -7,33 +7,24 @@ use crate::{
     skill::{self, Drifter, Pair},
 };
 use anyhow::Result;
-use burntrace::analysis::skill::position_at;
+use burntrace::analysis::{fit::Residuals, skill::position_at};
 
-/// Differences of a run from the data, whose squares a fit makes small. Groups are independent of each other.
+/// A run beside the data.
 #[derive(Clone, Debug, Default)]
-pub struct Residuals {
-    /// The differences of each group.
-    pub groups: Vec<Vec<f64>>,
-    /// The variance of differences that all have the same error in a group; `None` if it follows from the differences.
-    pub variance: Option<f64>,
-    /// Independent differences, which may be fewer.
-    pub count: f64,
+pub struct Compared {
+    pub residuals: Residuals,
     /// Differences of positions, for tables and pictures: the number of the drifter, time, and both positions in space.
     pub pairs: Vec<(f64, Pair)>,
 }
 
-impl Residuals {
-    pub fn sum_of_squares(&self) -> f64 {
-        self.groups.iter().flatten().map(|x| x * x).sum()
-    }
-
+impl Compared {
     /// The root mean square distance of drifters, or difference of a cloud in its standard errors.
     pub fn rms(&self, measure: Measure) -> f64 {
         let count = match measure {
             Measure::Tracks => self.pairs.len() as f64,
-            Measure::Cloud => self.count,
+            Measure::Cloud => self.residuals.count,
         };
-        (self.sum_of_squares() / count).sqrt()
+        (self.residuals.sum_of_squares() / count).sqrt()
     }
 }
 
@@ -58,13 +49,15 @@ impl Data {
     }
 
     /// Compares a run with the data.
-    pub fn residuals(&self, args: &FitArgs, results: &Results) -> Result<Residuals> {
-        let residuals = match self {
+    pub fn compare(&self, args: &FitArgs, results: &Results) -> Result<Compared> {
+        let compared = match self {
             Data::Tracks(drifters) => of_tracks(drifters, results)?,
-            Data::Cloud(observed) => of_cloud(observed, results)?,
+            Data::Cloud(observed) => {
+                Compared { residuals: of_cloud(observed, results)?, pairs: Vec::new() }
+            }
         };
-        match residuals.count > 0.0 {
-            true => Ok(residuals),
+        match compared.residuals.count > 0.0 {
+            true => Ok(compared),
             false => Err(Misuse::error(format!(
                 "none of the positions in {} is at a time of the run, from its start to its last save",
                 args.data.display()
@@ -74,9 +67,9 @@ impl Data {
 }
 
 /// The differences of each drifter from its particle, along each axis. A particle that has ended stays where it is.
-fn of_tracks(drifters: &[Drifter], results: &Results) -> Result<Residuals> {
+fn of_tracks(drifters: &[Drifter], results: &Results) -> Result<Compared> {
     let release_times = results.tracks.ends()?.release_time;
-    let mut residuals = Residuals::default();
+    let Compared { mut residuals, pairs: mut all } = Compared::default();
     // On a sphere there are three differences of two coordinates.
     let axes = results.axes().len().min(if results.radius().is_some() { 2 } else { 3 }) as f64;
     for (particle, of) in drifters.iter().zip(release_times).enumerate() {
@@ -87,9 +80,9 @@ fn of_tracks(drifters: &[Drifter], results: &Results) -> Result<Residuals> {
         let difference = |(_, a, b): &Pair| [0, 1, 2].map(|d| b[d] - a[d]);
         residuals.groups.push(pairs.iter().flat_map(difference).collect());
         residuals.count += axes * pairs.len() as f64;
-        residuals.pairs.extend(pairs.into_iter().map(|pair| (of.0.id, pair)));
+        all.extend(pairs.into_iter().map(|pair| (of.0.id, pair)));
     }
-    Ok(residuals)
+    Ok(Compared { residuals, pairs: all })
 }
 
 /// The differences of the means and the standard deviations of all positions at each time of the data, in their standard errors.
@@ -121,7 +114,7 @@ fn of_cloud(observed: &[(f64, Vec<[f64; 3]>)], results: &Results) -> Result<Resi
     }
     let count = groups.iter().map(Vec::len).sum::<usize>() as f64;
     let variance = variances.iter().sum::<f64>() / (variances.len() as f64).max(1.0);
-    Ok(Residuals { groups, variance: Some(variance), count, pairs: Vec::new() })
+    Ok(Residuals { groups, variance: Some(variance), count })
 }
 
 /// Times and positions of a particle since its release.

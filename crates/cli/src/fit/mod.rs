@@ -3,7 +3,6 @@
 mod measure;
 mod output;
 mod parameter;
-mod search;
 
 use crate::{
     args::{FitArgs, lines_of},
@@ -12,12 +11,14 @@ use crate::{
     folder, job, log, notes,
     results::Results,
     signals::Signals,
+    skill::Pair,
     sweep::FieldOnDevice,
     terminal::Terminal,
 };
 use anyhow::Result;
+use burntrace::analysis::fit::{self, Fit};
 use burntrace_case::{console::Interrupts, run};
-use measure::{Data, Residuals};
+use measure::{Compared, Data};
 use parameter::Parameter;
 use std::path::PathBuf;
 
@@ -34,9 +35,17 @@ pub fn execute(args: &FitArgs) -> Result<()> {
     let mut tracing = Tracing::of(args, &parameters)?;
     run::start_threads(tracing.case(&starts(&parameters))?.run.threads)?;
     folder::make(&args.out)?;
-    let mut evaluate = |values: &[f64]| tracing.residuals(args, values);
-    let found = search::search(&parameters, (args.measure, args.runs), &mut evaluate)?;
-    if !found.has_converged {
+    let ranges: Vec<fit::Parameter> = parameters.iter().map(|of| of.range).collect();
+    let (mut rms, mut pairs) = (Vec::new(), Vec::new());
+    let fit = fit::fit(&ranges, args.runs, |values| -> Result<_> {
+        let compared = tracing.compare(args, values)?;
+        rms.push(compared.rms(args.measure));
+        pairs = compared.pairs;
+        Ok(compared.residuals)
+    })?;
+    // The last run, which stays, is that of the values.
+    let found = Found { fit, rms, pairs };
+    if !found.fit.has_converged {
         notes::warning(format!(
             "the search ended after --runs {} before its values settled; give more, or nearer bounds",
             args.runs
@@ -45,11 +54,32 @@ pub fn execute(args: &FitArgs) -> Result<()> {
     let results = Results::open(&tracing.folder)?;
     let written = output::write(args, (&parameters, &found), tracing.data.as_ref(), &results)?;
     let text = || output::text(args, (&parameters, &found), &results) + &lines_of(&written);
-    args.output.print(|| output::json(args, (&parameters, &found), &written), text)
+    args.output.print(|| output::json((&parameters, &found), &written), text)
+}
+
+/// What a fit of a case found.
+struct Found {
+    fit: Fit,
+    /// The difference from the data of each run.
+    rms: Vec<f64>,
+    /// Of the last run; see [`Compared`].
+    pairs: Vec<(f64, Pair)>,
+}
+
+impl Found {
+    /// The differences at the start and at the fitted values.
+    fn ends(&self) -> [f64; 2] {
+        [self.rms[0], self.rms[self.rms.len() - 1]]
+    }
+
+    /// The runs of the search, with their differences.
+    fn trials(&self) -> impl Iterator<Item = (&[f64], f64)> {
+        self.fit.trials.iter().map(|trial| &trial.values[..]).zip(self.rms.iter().copied())
+    }
 }
 
 fn starts(parameters: &[Parameter]) -> Vec<f64> {
-    parameters.iter().map(|of| of.start).collect()
+    parameters.iter().map(|of| of.range.start).collect()
 }
 
 /// Traces the case with other values, one run in place of the other.
@@ -108,7 +138,7 @@ impl Tracing {
     }
 
     /// Traces the case with values, and compares it with the data.
-    fn residuals(&mut self, args: &FitArgs, values: &[f64]) -> Result<Residuals> {
+    fn compare(&mut self, args: &FitArgs, values: &[f64]) -> Result<Compared> {
         if let Some(code) = Signals::watch(None)?.code() {
             let text = "the fit was stopped; it has no results".to_string();
             return Err(run::Stopped { code, text }.into());
@@ -128,6 +158,6 @@ impl Tracing {
             Some(data) => data,
             None => Data::read(args, &results)?,
         };
-        self.data.insert(data).residuals(args, &results)
+        self.data.insert(data).compare(args, &results)
     }
 }

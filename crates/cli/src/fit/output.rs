@@ -1,10 +1,6 @@
 //! What a fit prints and writes.
 
-use super::{
-    measure::Data,
-    parameter::Parameter,
-    search::{Found, Trial},
-};
+use super::{Found, measure::Data, parameter::Parameter};
 use crate::{
     args::{FitArgs, Measure},
     figure_dir::{FigureDir, Formats},
@@ -35,20 +31,21 @@ pub fn text(
 ) -> String {
     let head = ["Parameter", "Fitted", "Standard error", "Start", "From", "To"].map(String::from);
     let row = |(i, of): (usize, &Parameter)| {
-        let error = found.errors[i];
+        let error = found.fit.errors[i];
         let error = if error.is_finite() { four_digits(error) } else { "–".into() };
         let [fitted, start, low, high] =
-            [found.values[i], of.start, of.low, of.high].map(|x| six_digits(x).to_string());
+            [found.fit.values[i], of.range.start, of.range.low, of.range.high]
+                .map(|x| six_digits(x).to_string());
         vec![of.key.clone(), fitted, error, start, low, high]
     };
     let rows = parameters.iter().enumerate().map(row);
     let table = columns(&[vec![head.to_vec()], rows.collect()].concat());
-    let [first, last] = rms(args, found).map(four_digits);
+    let [first, last] = found.ends().map(four_digits);
     let what = match args.measure {
         Measure::Tracks => {
             let unit = results.units().length;
             let space = if unit.is_empty() { "" } else { " " };
-            let (drifters, positions) = (found.residuals.groups.len(), found.residuals.pairs.len());
+            let (drifters, positions) = (found.fit.residuals.groups.len(), found.pairs.len());
             format!(
                 "root mean square distance {last}{space}{unit} (at the start {first}) of {} drifters, {} positions",
                 count(drifters),
@@ -57,25 +54,20 @@ pub fn text(
         }
         Measure::Cloud => format!(
             "root mean square difference {last} standard errors (at the start {first}) at {} times",
-            count(found.residuals.groups.first().map_or(0, Vec::len))
+            count(found.fit.residuals.groups.first().map_or(0, Vec::len))
         ),
     };
     let bounds: String = at_bounds(parameters, found).map(|text| format!("{text}\n")).collect();
-    format!("{table}{what}; {} runs\n{bounds}", count(found.trials.len()))
-}
-
-/// Differences at the start and at the end, of all runs.
-fn rms(args: &FitArgs, found: &Found) -> [f64; 2] {
-    [found.trials[0].rms, found.residuals.rms(args.measure)]
+    format!("{table}{what}; {} runs\n{bounds}", count(found.fit.trials.len()))
 }
 
 /// Which values are at a bound.
 fn at_bounds<'a>(parameters: &'a [Parameter], found: &'a Found) -> impl Iterator<Item = String> {
-    parameters.iter().zip(&found.values).filter_map(|(of, value)| {
-        let part = of.fraction(*value);
+    parameters.iter().zip(&found.fit.values).filter_map(|(of, value)| {
+        let part = of.range.fraction(*value);
         let bound = match part {
-            _ if part < AT_BOUND => of.low,
-            _ if part > 1.0 - AT_BOUND => of.high,
+            _ if part < AT_BOUND => of.range.low,
+            _ if part > 1.0 - AT_BOUND => of.range.high,
             _ => return None,
         };
         Some(format!(
@@ -85,22 +77,18 @@ fn at_bounds<'a>(parameters: &'a [Parameter], found: &'a Found) -> impl Iterator
     })
 }
 
-pub fn json(
-    args: &FitArgs,
-    (parameters, found): (&[Parameter], &Found),
-    written: &[PathBuf],
-) -> Value {
+pub fn json((parameters, found): (&[Parameter], &Found), written: &[PathBuf]) -> Value {
     let parameter = |(i, of): (usize, &Parameter)| {
         json!({
-            "key": of.key, "fitted": found.values[i], "standard_error": found.errors[i],
-            "start": of.start, "low": of.low, "high": of.high,
+            "key": of.key, "fitted": found.fit.values[i], "standard_error": found.fit.errors[i],
+            "start": of.range.start, "low": of.range.low, "high": of.range.high,
         })
     };
-    let [first, last] = rms(args, found);
+    let [first, last] = found.ends();
     json!({
         "parameters": parameters.iter().enumerate().map(parameter).collect::<Vec<_>>(),
-        "rms": last, "rms_at_start": first, "runs": found.trials.len(),
-        "converged": found.has_converged, "at_bounds": at_bounds(parameters, found).collect::<Vec<_>>(),
+        "rms": last, "rms_at_start": first, "runs": found.fit.trials.len(),
+        "converged": found.fit.has_converged, "at_bounds": at_bounds(parameters, found).collect::<Vec<_>>(),
         "files": written, "notes": notes::take(),
     })
 }
@@ -113,9 +101,9 @@ pub fn write(
     results: &Results,
 ) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
-    let fitted = json(args, (parameters, found), &[]);
+    let fitted = json((parameters, found), &[]);
     let mut files =
-        vec![("fit.json", format!("{fitted:#}\n")), ("runs.csv", runs(parameters, &found.trials))];
+        vec![("fit.json", format!("{fitted:#}\n")), ("runs.csv", runs(parameters, found))];
     if matches!(data, Some(Data::Tracks(_))) {
         files.push(("residuals.csv", residuals(found)));
     }
@@ -141,12 +129,12 @@ pub fn write(
 }
 
 /// A row for each run of the search.
-fn runs(parameters: &[Parameter], trials: &[Trial]) -> String {
+fn runs(parameters: &[Parameter], found: &Found) -> String {
     let keys: Vec<String> = parameters.iter().map(|of| crate::format::csv_cell(&of.key)).collect();
     let mut text = format!("run,{},rms\n", keys.join(","));
-    for (run, Trial { values, rms }) in trials.iter().enumerate() {
+    for (run, (values, rms)) in found.trials().enumerate() {
         let values: Vec<String> = values.iter().map(|value| csv_number(*value)).collect();
-        writeln!(text, "{run},{},{}", values.join(","), csv_number(*rms)).ok();
+        writeln!(text, "{run},{},{}", values.join(","), csv_number(rms)).ok();
     }
     text
 }
@@ -154,7 +142,7 @@ fn runs(parameters: &[Parameter], trials: &[Trial]) -> String {
 /// A row for each observed position.
 fn residuals(found: &Found) -> String {
     let mut text = "drifter,time,distance\n".to_string();
-    for (id, (time, a, b)) in &found.residuals.pairs {
+    for (id, (time, a, b)) in &found.pairs {
         let distance = burntrace::analysis::skill::straight(*a, *b);
         writeln!(text, "{id},{},{}", csv_number(*time), csv_number(distance)).ok();
     }
@@ -164,8 +152,8 @@ fn residuals(found: &Found) -> String {
 /// The least difference up to each run of the search.
 fn progress(args: &FitArgs, found: &Found, results: &Results) -> Curves {
     let mut least = f64::INFINITY;
-    let point = |(run, trial): (usize, &Trial)| {
-        least = least.min(trial.rms);
+    let point = |(run, (_, rms)): (usize, (&[f64], f64))| {
+        least = least.min(rms);
         [run as f64 + 1.0, least]
     };
     let axis = |name: &str, unit: String| Axis { name: name.into(), unit, range: [0.0; 2] };
@@ -176,7 +164,7 @@ fn progress(args: &FitArgs, found: &Found, results: &Results) -> Curves {
     Curves {
         axes: [axis("run of the search", String::new()), axis(name, unit.into())],
         log: [false, true],
-        series: vec![("least so far".into(), found.trials.iter().enumerate().map(point).collect())],
+        series: vec![("least so far".into(), found.trials().enumerate().map(point).collect())],
         title: "search".into(),
         ..Curves::default()
     }

@@ -2,14 +2,13 @@
 
 use crate::file::{Assignment, Misuse};
 use anyhow::Result;
+use burntrace::analysis::fit;
 
 /// A key of the case with a number between two bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     pub key: String,
-    pub start: f64,
-    pub low: f64,
-    pub high: f64,
+    pub range: fit::Parameter,
 }
 
 impl Parameter {
@@ -32,7 +31,7 @@ impl Parameter {
                 "--parameter {text}: the start {start} must be from {low} to {high}, and the lower bound below the upper one"
             )));
         }
-        Ok(Parameter { key, start, low, high })
+        Ok(Parameter { key, range: fit::Parameter { start, low, high } })
     }
 
     /// Parses those of a command line.
@@ -49,16 +48,6 @@ impl Parameter {
         }
     }
 
-    /// The value at a fraction of the way between the bounds.
-    pub fn at(&self, fraction: f64) -> f64 {
-        self.low + fraction * (self.high - self.low)
-    }
-
-    /// The fraction of a value.
-    pub fn fraction(&self, value: f64) -> f64 {
-        (value - self.low) / (self.high - self.low)
-    }
-
     /// The assignment of a value, as of `--set`.
     pub fn assignment(&self, value: f64) -> String {
         format!("{}={value:?}", self.key)
@@ -73,8 +62,8 @@ mod tests {
     fn parameters_have_a_start_and_bounds() {
         let parsed = Parameter::parse("trace.drift[0] = 0 : -1 .. 1").unwrap();
         assert_eq!(parsed.key, "trace.drift[0]");
-        assert_eq!((parsed.start, parsed.low, parsed.high), (0.0, -1.0, 1.0));
-        assert_eq!((parsed.at(0.75), parsed.fraction(0.5)), (0.5, 0.75));
+        assert_eq!(parsed.range, fit::Parameter { start: 0.0, low: -1.0, high: 1.0 });
+        assert_eq!((parsed.range.at(0.75), parsed.range.fraction(0.5)), (0.5, 0.75));
         assert_eq!(parsed.assignment(0.25), "trace.drift[0]=0.25");
         for (text, expected) in [
             ("a.b=1", "such as walk.diffusivity=0.1:0..10"),

@@ -269,12 +269,18 @@ fn phases(report: &RunReport, document: &mut Document) {
     let profile = &report.results.summary["profile"];
     let Some(phases) = profile["phases"].as_array() else { return };
     document.heading("Profile");
-    let row = |phase: &Value| ["thread", "phase", "count", "seconds"].map(|key| cell(&phase[key]));
-    document.table(&["Thread", "Phase", "Count", "Seconds"], phases.iter().map(row));
+    let row = |phase: &Value| {
+        let [thread, name, count, seconds] =
+            ["thread", "phase", "count", "seconds"].map(|key| cell(&phase[key]));
+        let growth = number(phase["growth"].as_f64().map(|bytes| bytes / 1e6));
+        [thread, name, count, seconds, growth]
+    };
+    let head = ["Thread", "Phase", "Count", "Seconds", "Growth (MB)"];
+    document.table(&head, phases.iter().map(row));
     let [file, seconds] = ["file", "seconds"].map(|key| cell(&profile[key]));
     document.text(format!(
-        "Seconds without the phases within a phase. Those of the first thread add up to {seconds} s, the \
-         time up to this report. The trace is in {file}."
+        "Seconds and growth of the process's memory, without the phases within a phase. Seconds of the first thread add up to {seconds} s, \
+         the time up to this report. The trace is in {file}."
     ));
 }
 

@@ -256,3 +256,30 @@ fn the_page_has_a_plane_of_stored_densities_in_three_dimensions() {
     assert_eq!(title(&["--axes", "xy"]), ("density, projected along z".into(), 0.0));
     assert_eq!(title(&["--slice", "x=0.5"]), ("density at x = 0.5 m".into(), 0.5));
 }
+
+/// In a job with 300 MiB, the lines of 20,000 particles at 161 saves need more: the run keeps its tracks, and says so before and after.
+#[test]
+fn lines_that_do_not_fit_into_memory_are_left_out() {
+    let folder = run(&["save.report=never"]);
+    let in_job = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_burntrace"));
+        command.current_dir(folder.path()).args(args);
+        command.envs([("SLURM_JOB_ID", "1"), ("SLURM_MEM_PER_NODE", "300")]).output().unwrap()
+    };
+    let many = ["seeds.counts=[200,100,1]", "trace.t1=0.05", "trace.steps=160", "save.every=1"];
+    let many = many.iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>();
+    let set = [&["run", "case.toml", "--out", "large", "--set", "save.vtk=[\"lines\"]"], &many[..]];
+    let output = in_job(&set.concat());
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("20,000 particles at 161 saves are lines that need up to"), "{said}");
+    assert!(said.contains("its 3220000 points need 0.5 GB of memory"), "{said}");
+    let large = folder.path().join("large");
+    assert!(!large.join("tracks.vtp").exists());
+    let summary = std::fs::read_to_string(large.join("summary.json")).unwrap();
+    assert!(summary.contains("burntrace export large --to vtp --every-save 10"), "{summary}");
+    let whole = in_job(&["export", "large", "--to", "vtp"]);
+    assert_refused(&whole, 1, &["need 0.5 GB of memory", "select fewer saves or particles"]);
+    let part = in_job(&["export", "large", "--to", "vtp", "--every-save", "10", "-q"]);
+    assert!(part.status.success(), "{}", text(&part.stderr));
+}

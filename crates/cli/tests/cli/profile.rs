@@ -21,7 +21,9 @@ fn phases_of_a_profile_nest_and_add_up_to_the_run() {
     let phases = profile["phases"].as_array().unwrap();
     let main = &phases[0]["thread"];
     let on_main = phases.iter().filter(|phase| phase["thread"] == *main);
-    let sum: f64 = on_main.map(|phase| phase["seconds"].as_f64().unwrap()).sum();
+    let sum: f64 = on_main.clone().map(|phase| phase["seconds"].as_f64().unwrap()).sum();
+    let growth: i64 = on_main.map(|phase| phase["growth"].as_i64().unwrap()).sum();
+    assert_eq!(profile["growth"], growth);
     let whole = profile["seconds"].as_f64().unwrap();
     assert!((sum / whole - 1.0).abs() < 1e-6, "{sum} of {whole}");
     // The run's own clock starts a moment later, and stops a moment earlier.
@@ -50,6 +52,9 @@ fn phases_of_a_profile_nest_and_add_up_to_the_run() {
     for thread in ["main", "burntrace frames", "burntrace-tracks"] {
         assert!(names.contains(&thread), "{names:?}");
     }
+    let memory = events.iter().filter(|event| event["name"] == "memory");
+    let most = memory.filter_map(|event| event["args"]["MB"].as_f64()).fold(0.0, f64::max);
+    assert!(!cfg!(target_os = "linux") || most > 10.0 && growth > 1_000_000, "{most} {growth}");
     // On a thread, two phases are one in the other, or one after the other.
     let mut threads: HashMap<u64, Vec<[f64; 2]>> = HashMap::new();
     for event in events.iter().filter(|event| event["ph"] == "X") {

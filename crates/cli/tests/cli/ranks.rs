@@ -382,28 +382,48 @@ fn ranks_of_each_launcher_run_on_the_default_device() {
     }
 }
 
+/// The launchers that work here, each with what a machine of two cores, or its administrator, needs beside what
+/// `docs/guide/cluster.md` prints.
+fn launchers() -> Vec<(&'static str, &'static [&'static str])> {
+    let answers = |program: &str, args: &[&str]| {
+        let output = Command::new(program).args(args).output();
+        output.is_ok_and(|output| output.status.success() && !output.stdout.is_empty())
+    };
+    let open_mpi: (_, &[&str]) = ("mpirun", &["--oversubscribe", "--allow-run-as-root"]);
+    let slurm: (_, &[&str]) = ("srun", &["--overcommit", "--quiet"]);
+    let all = [
+        ("mpirun", answers("mpirun", &["--version"]), open_mpi),
+        ("mpich", answers("mpiexec.hydra", &["--version"]), ("mpiexec.hydra", &[])),
+        // Without its daemons, or on a node at work, `srun` waits.
+        ("slurm", answers("sinfo", &["--noheader", "--states", "idle"]), slurm),
+    ];
+    let works = |(name, works, launcher): (&str, bool, _)| {
+        if !works {
+            skip(name, "its launcher is missing or does not work");
+        }
+        works.then_some(launcher)
+    };
+    all.into_iter().filter_map(works).collect()
+}
+
 #[test]
-fn mpirun_starts_ranks_that_write_the_bytes_of_one_process() {
-    let has_mpirun = Command::new("mpirun").arg("--version").output().is_ok();
-    if !has_mpirun {
-        skip("mpirun", "there is no `mpirun`");
-        return;
-    }
+fn launchers_start_ranks_that_write_the_bytes_of_one_process() {
     let folder = busy();
     let path = folder.path();
     succeed(path, &[&["run", "case.toml", "--quiet", "--out", "whole"], &PIECES[..]].concat());
-    let counts = ["1", "2", "3", "4"].map(|count| (count, "flex"));
-    for (count, device) in counts.into_iter().chain([("2", "auto")]) {
-        let mut mpirun = Command::new("mpirun");
-        mpirun.current_dir(path).args(["--oversubscribe", "--allow-run-as-root", "-n", count]);
-        mpirun.arg(env!("CARGO_BIN_EXE_burntrace")).args(["run", "case.toml", "--quiet"]);
-        mpirun.args(PIECES).args(["--device", device]);
-        let output = mpirun.output().unwrap();
-        assert_success(&[output]);
-        // The default device may be another one.
-        if device == "flex" {
-            assert_all_same(path);
+    for (program, args) in launchers() {
+        let counts = ["1", "2", "3", "4"].map(|count| (count, "flex"));
+        for (count, device) in counts.into_iter().chain([("2", "auto")]) {
+            let mut ranks = Command::new(program);
+            ranks.current_dir(path).args(args).args(["-n", count]);
+            ranks.arg(env!("CARGO_BIN_EXE_burntrace")).args(["run", "case.toml", "--quiet"]);
+            ranks.args(PIECES).args(["--device", device]);
+            assert_success(&[ranks.output().unwrap()]);
+            // The default device may be another one.
+            if device == "flex" {
+                assert_all_same(path);
+            }
+            std::fs::remove_dir_all(path.join("out")).unwrap();
         }
-        std::fs::remove_dir_all(path.join("out")).unwrap();
     }
 }

@@ -60,7 +60,8 @@ impl Tracks {
         Ok(())
     }
 
-    fn plan(&self) -> SavePlan {
+    /// What a run with these tracks would save.
+    pub(crate) fn plan(&self) -> SavePlan {
         SavePlan {
             particles: self.num_particles(),
             reuses_slots: self.num_instances().is_some(),

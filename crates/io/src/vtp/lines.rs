@@ -2,10 +2,10 @@
 
 use super::file::{buffer, count_of, ids, sampled, scalars, vectors, write};
 use super::plan::{Chosen, LinePlan, PointFilter};
-use crate::Result;
 use crate::export::Selection;
 use crate::tracks::{ParticleState, ParticleTimes, SavedStates, Tracks};
-use burntrace_core::{FieldArray, Floats};
+use crate::{Error, Result};
+use burntrace_core::{FieldArray, Floats, Precision, SavePlan, program::FreeMemory};
 use std::path::Path;
 use vtkio::model::{Attribute, Attributes, PolyDataPiece, VertexNumbers};
 
@@ -41,11 +41,12 @@ struct InstanceArrays {
 /// the release.
 ///
 /// The store is read save by save. Memory is needed for the points, for the text of the file, and
-/// 8 to 16 bytes for each particle instance.
+/// 8 to 16 bytes for each particle instance; see [`lines_memory`].
 ///
 /// # Errors
 ///
-/// If the store cannot be read, the file cannot be written, or there are more than 2^32 - 1 points.
+/// If the store cannot be read, the file cannot be written, there are more than 2^32 - 1 points, or they do not fit into memory
+/// ([`Error::LinesMemory`]).
 pub fn write_tracks(store: &Tracks, path: impl AsRef<Path>) -> Result<()> {
     let (saves, selection) = ((0..store.num_saves()).collect(), &Selection::default());
     write_chosen(store, &Chosen { saves, selection, finals: None }, path.as_ref()).map(|_| ())
@@ -69,6 +70,7 @@ pub fn write_selected_tracks(
 fn write_chosen(store: &Tracks, chosen: &Chosen<'_>, path: &Path) -> Result<usize> {
     let plan = LinePlan::of(store, chosen)?;
     count_of(path, plan.points().max(store.num_particles()))?;
+    check_memory(path, plan.points(), &store.plan())?;
     let points = fill(store, chosen, &plan)?;
     let owner: Vec<usize> = particles(&plan);
     let (vertices, lines) = cells(&plan);
@@ -99,6 +101,33 @@ fn write_chosen(store: &Tracks, chosen: &Chosen<'_>, path: &Path) -> Result<usiz
     };
     write(path, piece)?;
     Ok(plan.points())
+}
+
+/// Memory for each byte of the arrays, which are there as numbers, as bytes and as text: 4.1 of `burntrace export --to vtp`, 10 million
+/// points, and some more.
+const COPIES: f64 = 4.3;
+
+/// The memory that the lines of a run take while they are written, in bytes, if all of its particles are there at all saves.
+pub fn lines_memory(plan: &SavePlan) -> u64 {
+    memory(plan.particles.saturating_mul(plan.saves), plan)
+}
+
+fn memory(points: usize, plan: &SavePlan) -> u64 {
+    let width = |precision| if precision == Precision::F64 { 8 } else { 4 };
+    let sampled = plan.arrays.iter().map(|array| array.components).sum::<usize>();
+    let numbers = sampled + if plan.velocity { 3 } else { 0 };
+    // Times, statuses, particles and point numbers, and of re-used slots generations and ages.
+    let others = 8 + 1 + 4 + 8 + if plan.reuses_slots { 4 + 8 } else { 0 };
+    let bytes = 3 * width(plan.positions) + numbers * width(plan.precision) + others;
+    (COPIES * points as f64 * bytes as f64) as u64
+}
+
+fn check_memory(path: &Path, points: usize, plan: &SavePlan) -> Result<()> {
+    let (needed, free) = (memory(points, plan), FreeMemory::now().bytes);
+    match needed > free {
+        true => Err(Error::LinesMemory { path: path.into(), points, needed, free }),
+        false => Ok(()),
+    }
 }
 
 /// Reads all saves into the arrays of the points.

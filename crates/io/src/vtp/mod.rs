@@ -6,4 +6,4 @@ mod lines;
 mod plan;
 
 pub use clouds::write_clouds;
-pub use lines::{write_selected_tracks, write_tracks};
+pub use lines::{lines_memory, write_selected_tracks, write_tracks};
