@@ -91,11 +91,15 @@ struct Record {
     /// Events that a trace has no space for.
     dropped: u64,
     totals: BTreeMap<(u32, &'static str), Total>,
+    /// Those before the run of a sweep whose table is next.
+    before: BTreeMap<(u32, &'static str), Total>,
     threads: BTreeMap<u32, String>,
 }
 
 struct Profile {
     path: PathBuf,
+    /// The rank of this process among several.
+    rank: Option<usize>,
     start: Instant,
     record: Mutex<Record>,
 }
@@ -182,17 +186,35 @@ fn thread_name() -> String {
     std::thread::current().name().unwrap_or("unnamed").into()
 }
 
-/// Starts the profile of this process, to be written to a file.
-pub fn start(path: &Path) -> Result<()> {
+/// Starts the profile of this process, to be written to a file, or if it is one of several ranks to a file with its number in the name.
+pub fn start(path: &Path, rank: Option<usize>) -> Result<()> {
+    let path = &rank.map_or_else(|| path.to_owned(), |rank| of_rank(path, rank));
     // Refused before the run, not after it.
     if !path.is_file() {
         io::write_text_beside(path, "")?;
     }
-    let profile = Profile { path: path.into(), start: Instant::now(), record: Mutex::default() };
+    let (path, start) = (path.into(), Instant::now());
+    let profile = Profile { path, rank, start, record: Mutex::default() };
     if PROFILE.set(profile).is_err() {
         return Err(Misuse::error("a process has one profile, and it has been started already"));
     }
     Ok(())
+}
+
+/// `trace.json` of rank 2 is `trace.2.json`.
+fn of_rank(path: &Path, rank: usize) -> PathBuf {
+    match path.extension() {
+        Some(kind) => path.with_extension(format!("{rank}.{}", kind.display())),
+        None => path.with_extension(rank.to_string()),
+    }
+}
+
+/// Starts the table of another run in the same process, as a sweep has them.
+pub fn begin_run() {
+    if let Some(profile) = PROFILE.get() {
+        let mut record = profile.record();
+        record.before = record.totals.clone();
+    }
 }
 
 /// Whether there is a profile of this process.
@@ -208,6 +230,13 @@ pub fn table() -> Option<Value> {
     let now = profile.now();
     let record = profile.record();
     let mut totals = record.totals.clone();
+    for (of, before) in &record.before {
+        if let Some(total) = totals.get_mut(of) {
+            total.count -= before.count;
+            total.change = total.change.without(before.change);
+        }
+    }
+    totals.retain(|_, total| total.count > 0);
     let own = THREAD.with(|thread| *thread);
     let mut threads = record.threads.clone();
     threads.entry(own).or_insert_with(thread_name);
@@ -236,7 +265,7 @@ pub fn table() -> Option<Value> {
     };
     let phases: Vec<Value> = phases.into_iter().map(phase).collect();
     Some(json!({
-        "file": profile.path, "seconds": seconds(whole.nanoseconds), "growth": whole.bytes, "phases": phases,
+        "file": profile.path, "rank": profile.rank, "seconds": seconds(whole.nanoseconds), "growth": whole.bytes, "phases": phases,
     }))
 }
 
@@ -275,7 +304,7 @@ fn seconds(nanoseconds: u64) -> f64 {
 /// # }
 /// ```
 pub fn profile<T>(path: impl AsRef<Path>, run: impl FnOnce() -> T) -> Result<T, Error> {
-    start(path.as_ref())?;
+    start(path.as_ref(), None)?;
     let phases = PhaseLayer.with_filter(filter_fn(is_phase));
     let subscriber = tracing_subscriber::registry().with(phases);
     tracing::subscriber::set_global_default(subscriber).map_err(|_| {
@@ -303,7 +332,7 @@ pub fn write() -> Result<Option<String>> {
     let record = profile.record();
     let path = profile.path.display();
     io::write_beside(&profile.path, |part| {
-        fill(part, &record).with_context(|| format!("cannot write {path}"))
+        fill(part, &record, profile.rank).with_context(|| format!("cannot write {path}"))
     })?;
     let problem = format!(
         "{path} lacks the last {} phases: a trace holds up to {MAX_EVENTS}; the table of the summary counts all",
@@ -312,15 +341,18 @@ pub fn write() -> Result<Option<String>> {
     Ok((record.dropped > 0).then_some(problem))
 }
 
-fn fill(path: &Path, record: &Record) -> std::io::Result<()> {
+fn fill(path: &Path, record: &Record, rank: Option<usize>) -> std::io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
+    // Of different ranks in one view.
+    let pid = 1 + rank.unwrap_or(0);
+    let name = rank.map_or_else(|| "burntrace".into(), |rank| format!("burntrace, rank {rank}"));
     let process = json!({
-        "name": "process_name", "cat": "__metadata", "ph": "M", "pid": 1, "tid": 0, "ts": 0, "args": { "name": "burntrace" },
+        "name": "process_name", "cat": "__metadata", "ph": "M", "pid": pid, "tid": 0, "ts": 0, "args": { "name": name },
     });
     write!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{process}")?;
     for (thread, name) in &record.threads {
         let named = json!({
-            "name": "thread_name", "cat": "__metadata", "ph": "M", "pid": 1, "tid": thread, "ts": 0, "args": { "name": name },
+            "name": "thread_name", "cat": "__metadata", "ph": "M", "pid": pid, "tid": thread, "ts": 0, "args": { "name": name },
         });
         write!(out, ",\n{named}")?;
     }
@@ -330,14 +362,14 @@ fn fill(path: &Path, record: &Record) -> std::io::Result<()> {
             [start + duration, *start, *duration].map(|time| time as f64 / 1e3);
         write!(
             out,
-            ",\n{{\"name\":\"{name}\",\"cat\":\"phase\",\"ph\":\"X\",\"pid\":1,\"tid\":{thread},\
+            ",\n{{\"name\":\"{name}\",\"cat\":\"phase\",\"ph\":\"X\",\"pid\":{pid},\"tid\":{thread},\
              \"ts\":{start:.3},\"dur\":{duration:.3}}}"
         )?;
         if *resident != last {
             let megabytes = *resident as f64 / 1e6;
             write!(
                 out,
-                ",\n{{\"name\":\"memory\",\"ph\":\"C\",\"pid\":1,\"tid\":0,\"ts\":{end:.3},\
+                ",\n{{\"name\":\"memory\",\"ph\":\"C\",\"pid\":{pid},\"tid\":0,\"ts\":{end:.3},\
                  \"args\":{{\"MB\":{megabytes:.3}}}}}"
             )?;
             last = *resident;

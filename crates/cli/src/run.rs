@@ -13,19 +13,28 @@ use crate::{
 use anyhow::Result;
 use burntrace_case::profile;
 use burntrace_case::run::{self, FinishedRun, Printed, RunStart};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub fn execute(args: &RunArgs) -> Result<()> {
     let rank = Rank::find(args.rank.as_deref())?;
-    let Some(path) = &args.profile else { return start(args, rank) };
-    rank.refuse_several("--profile")?;
-    folder::refuse_replacing(path, args.case.as_slice(), "")?;
-    profile::start(path)?;
-    log::install();
-    let result = {
+    let of_rank = (rank.count > 1).then_some(rank.index);
+    profiled((args.profile.as_deref(), of_rank), args.case.as_slice(), || {
         let _phase = burntrace::phase!("run");
         start(args, rank)
-    };
+    })
+}
+
+/// Runs a command that does not replace its inputs by the trace of its phases, if a file for that is given.
+pub fn profiled(
+    (path, rank): (Option<&Path>, Option<usize>),
+    inputs: &[PathBuf],
+    run: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let Some(path) = path else { return run() };
+    folder::refuse_replacing(path, inputs, "")?;
+    profile::start(path, rank)?;
+    log::install();
+    let result = run();
     // A run that was stopped or has failed has a profile, too.
     profile::write()?.into_iter().for_each(notes::warning);
     result

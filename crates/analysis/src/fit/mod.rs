@@ -241,6 +241,21 @@ mod tests {
     }
 
     #[test]
+    fn data_without_errors_take_few_runs() {
+        let parameters = [between(0.2, -1.0, 1.0), between(0.5, 0.1, 2.0)];
+        // As rounded as positions in single precision.
+        let rounded = |x: f64| f64::from(x as f32);
+        let decay = |[a, k]: [f64; 2], i: u32| rounded(a * (-0.1 * k * f64::from(i)).exp());
+        let found = fit(&parameters, 200, |values| {
+            let off = (0..40).map(|i| decay([values[0], values[1]], i) - decay([0.7, 1.3], i));
+            sound(Residuals::independent(off.collect()))
+        });
+        let Ok(found) = found;
+        assert!(found.has_converged && found.trials.len() < 30, "{}", found.trials.len());
+        assert!((found.values[0] - 0.7).abs() < 1e-6 && (found.values[1] - 1.3).abs() < 1e-5);
+    }
+
+    #[test]
     fn values_stay_within_their_bounds() {
         let parameters = [between(0.5, 0.0, 1.0)];
         let mut evaluate = |values: &[f64]| {

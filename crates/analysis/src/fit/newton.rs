@@ -7,8 +7,13 @@ use super::{
 
 /// Changes of the sum of squares, in parts of it, and of the parameters, in parts of their ranges, at which the search ends.
 const TOLERANCE: f64 = 1e-8;
+/// Gains that a step promises, in parts of the sum of squares at the start, which are nothing: with data of a model without errors, rounding is
+/// all that is left.
+const NOTHING: f64 = 1e-11;
 /// Factors of the damping after a step that helps and one that does not.
 const DAMPING: [f64; 2] = [0.1, 10.0];
+/// The shortest step of differences, in parts of the ranges: positions are known in single precision.
+const SHORTEST: f64 = 3e-5;
 /// Steps that do not help, one after another, after which the differences are not smooth enough.
 const MAX_FAILED: usize = 6;
 
@@ -16,17 +21,19 @@ const MAX_FAILED: usize = 6;
 pub(super) fn search<E>(problem: &Problem<E>, start: Vec<f64>) -> Result<Found, E> {
     let (mut at, mut damping, mut failed) = (start, 1e-3, 0);
     let mut here = problem.residuals(&at)?;
-    let mut slopes = None;
+    let (nothing, mut slopes) = (NOTHING * here.sum_of_squares(), None);
+    // Where the differences bend, they are taken over a shorter way near the end.
+    let mut reach = STEP;
     while failed < MAX_FAILED && problem.left() > at.len() {
         let slopes_here = match slopes.take() {
             Some(slopes) => slopes,
-            None => match derivatives(problem, &at, &here)? {
+            None => match derivatives(problem, (&at, reach), &here)? {
                 Some(slopes) => slopes,
                 None => break,
             },
         };
         let sum = here.sum_of_squares();
-        let Some(step) = step(&slopes_here, &here, &at, damping) else { break };
+        let Some((step, promised)) = step(&slopes_here, &here, &at, damping) else { break };
         let next: Vec<f64> = at.iter().zip(step).map(|(x, d)| (x + d).clamp(0.0, 1.0)).collect();
         let moved = at.iter().zip(&next).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
         if sum == 0.0 || moved < TOLERANCE {
@@ -34,12 +41,21 @@ pub(super) fn search<E>(problem: &Problem<E>, start: Vec<f64>) -> Result<Found, 
         }
         let there = problem.residuals(&next)?;
         let gain = sum - there.sum_of_squares();
-        if gain.is_nan() || gain < 0.0 || !is_alike(&here, &there) {
+        let is_better = gain >= 0.0 && is_alike(&here, &there);
+        if !is_better && promised <= nothing {
+            return Ok(Found { at, has_converged: true });
+        }
+        if !is_better && reach > SHORTEST {
+            reach = SHORTEST;
+            continue;
+        }
+        if !is_better {
             (failed, damping, slopes) = (failed + 1, damping * DAMPING[1], Some(slopes_here));
             continue;
         }
         (at, here, failed, damping) = (next, there, 0, damping * DAMPING[0]);
-        if gain <= TOLERANCE * sum {
+        reach = (0.1 * moved).clamp(SHORTEST, STEP);
+        if gain <= TOLERANCE * sum || promised <= nothing {
             return Ok(Found { at, has_converged: true });
         }
     }
@@ -54,12 +70,12 @@ fn is_alike(a: &Residuals, b: &Residuals) -> bool {
 /// The derivative of each difference by each fraction, one-sided; `None` if the differences are not those of the same data.
 fn derivatives<E>(
     problem: &Problem<E>,
-    at: &[f64],
+    (at, reach): (&[f64], f64),
     here: &Residuals,
 ) -> Result<Option<Vec<Vec<f64>>>, E> {
     let mut all = Vec::new();
     for i in 0..at.len() {
-        let step = if at[i] > 0.5 { -STEP } else { STEP };
+        let step = if at[i] > 0.5 { -reach } else { reach };
         let mut there = at.to_vec();
         there[i] += step;
         let there = problem.residuals(&there)?;
@@ -71,8 +87,13 @@ fn derivatives<E>(
     Ok(Some(all))
 }
 
-/// The damped step of the fractions that are not held at a bound; `None` if the differences determine none of them.
-fn step(slopes: &[Vec<f64>], here: &Residuals, at: &[f64], damping: f64) -> Option<Vec<f64>> {
+/// The damped step of the fractions that are not held at a bound, and the gain that it promises; `None` if the differences determine none of them.
+fn step(
+    slopes: &[Vec<f64>],
+    here: &Residuals,
+    at: &[f64],
+    damping: f64,
+) -> Option<(Vec<f64>, f64)> {
     let residuals: Vec<f64> = here.all().collect();
     let downhill: Vec<f64> = slopes.iter().map(|slopes| -product(slopes, &residuals)).collect();
     let is_free = |i: &usize| {
@@ -82,7 +103,7 @@ fn step(slopes: &[Vec<f64>], here: &Residuals, at: &[f64], damping: f64) -> Opti
     let free: Vec<usize> = (0..at.len()).filter(is_free).collect();
     let mut step = vec![0.0; at.len()];
     if free.is_empty() {
-        return slopes.iter().flatten().any(|x| *x != 0.0).then_some(step);
+        return slopes.iter().flatten().any(|x| *x != 0.0).then_some((step, 0.0));
     }
     let normal = free.iter().map(|i| {
         let row = free.iter().map(|j| {
@@ -95,5 +116,6 @@ fn step(slopes: &[Vec<f64>], here: &Residuals, at: &[f64], damping: f64) -> Opti
     for (row, i) in inverse.iter().zip(&free) {
         step[*i] = row.iter().zip(&free).map(|(x, j)| x * downhill[*j]).sum();
     }
-    Some(step)
+    let promised = product(&step, &downhill);
+    Some((step, promised))
 }

@@ -33,6 +33,9 @@ pub struct SweepArgs {
     /// Probability of confidence intervals; default: that of the sweep in the folder, else 0.95
     #[arg(long)]
     pub confidence: Option<f64>,
+    /// Write a trace of the phases of all runs to this file, to open in https://ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -18,7 +18,7 @@ pub use evaluation::again;
 pub use info::describe;
 pub use runs::FieldOnDevice;
 
-use crate::{args::SweepArgs, file::Misuse, ranks::Rank};
+use crate::{args::SweepArgs, file::Misuse, ranks::Rank, run::profiled};
 use anyhow::{Result, bail};
 use runs::Outcome;
 use std::time::Instant;
@@ -36,11 +36,14 @@ pub fn execute(args: &SweepArgs) -> Result<()> {
     let sweep = Sweep::open(args)?;
     let is_own = |run: &usize| args.task.is_none_or(|task| run % task.count == task.index);
     let own: Vec<usize> = (0..sweep.runs.len()).filter(is_own).collect();
-    let outcome = runs::all(&sweep, &own, args.output.quiet)?;
-    let written = evaluation::write(&sweep, &outcome, args)?;
-    let text = || format!("{}{}", outcome.text(&sweep, start.elapsed()), written.text);
-    args.output.print(|| written.json.clone(), text)?;
-    fail(&sweep, &outcome)
+    let case = std::slice::from_ref(&args.case);
+    profiled((args.profile.as_deref(), None), case, || {
+        let outcome = runs::all(&sweep, &own, args.output.quiet)?;
+        let written = evaluation::write(&sweep, &outcome, args)?;
+        let text = || format!("{}{}", outcome.text(&sweep, start.elapsed()), written.text);
+        args.output.print(|| written.json.clone(), text)?;
+        fail(&sweep, &outcome)
+    })
 }
 
 /// An error if runs failed.

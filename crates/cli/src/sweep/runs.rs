@@ -183,7 +183,12 @@ impl Progress {
             code: stopped.code,
             text: format!("stopped in {name} ({values}); the same command goes on with the sweep"),
         };
-        match self.result(&sweep.runs[run], field) {
+        burntrace_case::profile::begin_run();
+        let result = {
+            let _phase = burntrace::phase!("run");
+            self.result(&sweep.runs[run], field)
+        };
+        match result {
             Ok((_, Some(stopped))) => return Err(stop(&stopped).into()),
             Ok((printed, None)) => {
                 let seconds = |name: &str| printed.json["seconds"][name].as_f64().unwrap_or(0.0);

@@ -85,3 +85,42 @@ fn a_profile_that_cannot_be_written_is_refused_before_the_run() {
     assert!(text(&output.stderr).contains("cannot write `none/trace.json`"));
     assert!(!folder.path().join("out").exists());
 }
+
+#[test]
+fn ranks_have_a_trace_each_and_runs_of_a_sweep_a_table_each() {
+    let folder = folder_with(CASE);
+    let path = folder.path();
+    let rank = |rank: &str| {
+        let set = ["--set", "run.piece=1000", "--set", "save.report=never"];
+        let args = ["run", "case.toml", "-q", "--out", "shared", "--profile", "trace.json"];
+        succeed(path, &[&args[..], &set, &["--rank", rank]].concat());
+    };
+    rank("0/2");
+    rank("1/2");
+    for number in [0, 1] {
+        let trace = std::fs::read(path.join(format!("trace.{number}.json"))).unwrap();
+        let trace: Value = serde_json::from_slice(&trace).unwrap();
+        let launch = trace["traceEvents"].as_array().unwrap().iter();
+        let pids: Vec<u64> = launch.filter_map(|event| event["pid"].as_u64()).collect();
+        assert!(pids.len() > 10 && pids.iter().all(|pid| *pid == 1 + number), "{number}");
+    }
+    assert_eq!(summary(path, "shared")["profile"]["rank"], 1);
+
+    let args = ["sweep", "case.toml", "--vary", "seeds.count=100,200", "-q", "--out", "sweep"];
+    let set = ["--set", "save.report=never", "--profile", "sweep.json"];
+    succeed(path, &[&args[..], &set].concat());
+    for run in ["sweep/run_0000", "sweep/run_0001"] {
+        let profile = &summary(path, run)["profile"];
+        let phases = profile["phases"].as_array().unwrap();
+        let saves = phases.iter().find(|phase| phase["phase"] == "save").unwrap();
+        assert_eq!(saves["count"], 21, "{run}: {profile}");
+        let main = phases.iter().filter(|phase| phase["thread"] == phases[0]["thread"]);
+        let sum: f64 = main.map(|phase| phase["seconds"].as_f64().unwrap()).sum();
+        let whole = profile["seconds"].as_f64().unwrap();
+        assert!((sum / whole - 1.0).abs() < 1e-6, "{run}: {sum} of {whole}");
+    }
+    let trace: Value =
+        serde_json::from_slice(&std::fs::read(path.join("sweep.json")).unwrap()).unwrap();
+    let runs = trace["traceEvents"].as_array().unwrap().iter();
+    assert_eq!(runs.filter(|event| event["name"] == "run").count(), 2);
+}
