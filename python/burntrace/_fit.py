@@ -71,7 +71,10 @@ def fit(
         return [array.tolist() for array in arrays]
 
     values, errors, trials, residuals, converged = _fit(model, ranges, runs)
-    named = lambda numbers: dict(zip(names, numbers))  # noqa: E731
+
+    def named(numbers: Sequence[float]) -> dict[str, float]:
+        return dict(zip(names, numbers))
+
     return Fit(
         named(values),
         named(errors),
