@@ -101,8 +101,8 @@ pub struct Fit {
 ///     Ok::<_, std::convert::Infallible>(Residuals::independent(off.to_vec()))
 /// });
 /// let Ok(found) = found;
-/// assert!((found.values[0] - 0.99).abs() < 1e-6 && (found.values[1] - 2.02).abs() < 1e-6);
-/// assert!(found.has_converged && (found.errors[1] - 0.0346).abs() < 1e-3);
+/// assert!((found.values[0] - 1.01).abs() < 1e-6 && (found.values[1] - 2.01).abs() < 1e-6);
+/// assert!(found.has_converged && (found.errors[1] - 0.05196).abs() < 1e-4);
 /// ```
 ///
 /// # Errors

@@ -130,8 +130,13 @@ impl<F: Real> Forward<'_, F> {
         let Some(to) = replay.end::<L, E, 1>(&step, &free, timed, (&mut *field, 0)) else { return };
         let ends = self.free::<L, E, 1>(&step, timed, &stages, (&mut *field, 0));
         let is_free = replay.is_free::<L, E, 1>((start.at[0], to.at[0]), (field, 0));
-        let end = (!is_free).then(|| replay.met_from(step.row, three(to.at[0].array())));
-        self.keep(step.i, ends.map(|column| three(column.array())), end);
+        // Written out: calls of closures might not be inlined.
+        let mut end = None;
+        if !is_free {
+            end = Some(replay.met_from(step.row, three(to.at[0].array())));
+        }
+        let [x, y, z] = ends;
+        self.keep(step.i, [three(x.array()), three(y.array()), three(z.array())], end);
     }
 
     /// Keeps the changes of the end of a step, from those of its free end.
