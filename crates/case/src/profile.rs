@@ -165,21 +165,32 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for PhaseLayer {
 }
 
 /// Resident bytes of the process, on Linux; 0 elsewhere. `/proc/self/statm` counts pages, whose size follows from `/proc/self/status`, which
-/// takes longer to read.
+/// takes longer to read; it stays open.
 fn resident() -> u64 {
-    static PAGE: OnceLock<u64> = OnceLock::new();
-    let pages = || {
-        let counts = std::fs::read_to_string("/proc/self/statm").ok()?;
-        counts.split(' ').nth(1)?.parse::<u64>().ok()
-    };
-    let page = || {
+    static COUNTS: OnceLock<Option<(File, u64)>> = OnceLock::new();
+    let open = || {
+        let counts = File::open("/proc/self/statm").ok()?;
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         let bytes = 1024 * line.split_whitespace().next()?.parse::<u64>().ok()?;
-        Some((bytes / pages()?.max(1)).max(1).next_power_of_two())
+        let page = (bytes / pages(&counts)?.max(1)).max(1).next_power_of_two();
+        Some((counts, page))
     };
-    let page = *PAGE.get_or_init(|| page().unwrap_or(0));
-    if page == 0 { 0 } else { page * pages().unwrap_or(0) }
+    let of_process = |(counts, page): &(File, u64)| Some(page * pages(counts)?);
+    COUNTS.get_or_init(open).as_ref().and_then(of_process).unwrap_or(0)
+}
+
+/// The resident pages in `/proc/self/statm`: its second number.
+#[cfg(unix)]
+fn pages(counts: &File) -> Option<u64> {
+    let mut text = [0; 128];
+    let length = std::os::unix::fs::FileExt::read_at(counts, &mut text, 0).ok()?;
+    std::str::from_utf8(&text[..length]).ok()?.split(' ').nth(1)?.parse().ok()
+}
+
+#[cfg(not(unix))]
+fn pages(_: &File) -> Option<u64> {
+    None
 }
 
 fn thread_name() -> String {

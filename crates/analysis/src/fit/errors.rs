@@ -71,9 +71,8 @@ pub(super) fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
         }
         matrix[i].iter_mut().for_each(|cell| *cell /= divisor);
         let own = matrix[i].clone();
-        for (j, row) in matrix.iter_mut().enumerate().filter(|(j, _)| *j != i) {
+        for (_, row) in matrix.iter_mut().enumerate().filter(|(j, _)| *j != i) {
             let factor = row[i];
-            debug_assert!(j < count);
             row.iter_mut().zip(&own).for_each(|(cell, of)| *cell -= factor * of);
         }
     }

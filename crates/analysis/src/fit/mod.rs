@@ -44,7 +44,7 @@ pub struct Residuals {
 }
 
 impl Residuals {
-    /// Independent differences of an unknown variance, each a group.
+    /// Differences that are independent of each other, of an unknown variance.
     pub fn independent(differences: Vec<f64>) -> Self {
         let count = differences.len() as f64;
         Residuals { groups: vec![differences], variance: None, count }

@@ -46,7 +46,9 @@ impl ArgminMul<f64, Self> for Point {
 
 /// Searches from a start.
 pub(super) fn search<E>(problem: &Problem<E>, start: Vec<f64>) -> Result<Found, E> {
-    let scale = problem.residuals(&start)?.sum_of_squares().max(f64::MIN_POSITIVE);
+    // Newton's steps have evaluated the model before.
+    let scale = problem.state.borrow().1.first().map_or(1.0, |first| first.sum_of_squares);
+    let scale = scale.max(f64::MIN_POSITIVE);
     let cost = Cost { problem, scale, error: RefCell::new(None) };
     let (mut best, mut least, mut has_converged) = (start, f64::INFINITY, false);
     for edge in EDGES {

@@ -79,7 +79,7 @@ pub(super) fn advanced<B: Backend>(parts: Vec<Advanced<B>>) -> Advanced<B> {
     }
 }
 
-/// The gradients of the launches in all fields, one or more: by what is of one field, one after another, and the sums by what is
+/// The gradients of the launches in all fields, one or more: by what belongs to one field, one after another, and the sums by what is
 /// the same for all.
 #[allow(clippy::expect_used)]
 pub(super) fn pulled_back<B: Backend>(parts: Vec<PulledBack<B>>, wanted: Wanted) -> PulledBack<B> {

@@ -19,13 +19,15 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+// Two rows, or six floats, are derived at a time.
+const _: () = assert!(VARIABLES == 6);
+
 /// Obstacles that a path meets, each with the triangle, or -1.
 type Met = Mutex<Vec<[i32; 2]>>;
 
 /// What is asked of the shapes of obstacles on a path.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) enum OfShapes<'a> {
-    #[default]
     Nothing,
     /// Which of them it meets.
     Met(&'a Met),
@@ -137,5 +139,3 @@ fn met<F: Real>(launch: &Launch<Dual<F>>, path: [[Dual<F>; 3]; 2], cell: i32) ->
     all.dedup();
     all
 }
-
-const _: () = assert!(VARIABLES == 6);
