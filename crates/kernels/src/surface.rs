@@ -1,6 +1,5 @@
 //! Closed triangulated surfaces.
 
-mod candidates;
 mod cells;
 mod closing;
 mod error;
@@ -9,6 +8,7 @@ mod frames;
 #[cfg(test)]
 pub(crate) mod models;
 mod nearest;
+mod rivals;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -30,6 +30,15 @@ pub(crate) fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
     vector::host::cross(Vec3(*a), Vec3(*b)).0
 }
 
+/// The larger of two numbers, in one instruction: unlike `max`, it need not choose where one is not a number.
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
 impl Facet {
     /// The triangle with a given index.
     pub fn of(rows: &[[f64; 3]], which: usize) -> Self {
@@ -44,10 +53,15 @@ impl Facet {
     }
 
     fn on_host(&self) -> host::Facet<f64> {
-        let Facet { corner, along, normal, third } = self;
-        let [corner, along, normal, third] = [corner, along, normal, third].map(|v| Vec3(*v));
+        let [corner, along] = [Vec3(self.corner), Vec3(self.along)];
+        let [normal, third] = [Vec3(self.normal), Vec3(self.third)];
         let up = vector::host::cross(normal, along);
         host::Facet { corner, along, up, normal, third }
+    }
+
+    /// The direction in its plane across the first side.
+    pub fn up(&self) -> [f64; 3] {
+        cross(&self.normal, &self.along)
     }
 
     /// The coordinates of a point in the local frame.
@@ -60,11 +74,40 @@ impl Facet {
         host::nearest(&self.on_host(), x, y)
     }
 
+    /// The point of the triangle nearest to a point.
+    pub fn nearest_point(&self, p: &[f64; 3]) -> [f64; 3] {
+        let [x, y, z] = self.local(p);
+        let Nearest { a, b, .. } = self.nearest(x, y);
+        let up = self.up();
+        [0, 1, 2].map(|d| p[d] - a * self.along[d] - b * up[d] - z * self.normal[d])
+    }
+
     /// Squared distance of a point.
     pub fn squared_distance(&self, p: &[f64; 3]) -> f64 {
         let [x, y, z] = self.local(p);
+        self.squared_distance_of(x, y, z)
+    }
+
+    /// The same for a point in the local frame.
+    pub fn squared_distance_of(&self, x: f64, y: f64, z: f64) -> f64 {
         let Nearest { a, b, .. } = self.nearest(x, y);
         a * a + b * b + z * z
+    }
+
+    /// A lower bound of it: the squared distance from the rectangle on the longest side that holds the triangle.
+    pub fn at_least(&self, x: f64, y: f64, z: f64) -> f64 {
+        let [length, _, high] = self.third;
+        let (a, b) = (larger(larger(-x, x - length), 0.0), larger(larger(-y, y - high), 0.0));
+        a * a + b * b + z * z
+    }
+
+    /// An upper bound of it: the squared distance from the nearest corner.
+    pub fn at_most(&self, x: f64, y: f64, z: f64) -> f64 {
+        let [length, third_x, third_y] = self.third;
+        let (a, b) = (x - third_x, y - third_y);
+        let first = x * x + y * y;
+        let second = (x - length) * (x - length) + y * y;
+        z * z + smaller(smaller(first, second), a * a + b * b)
     }
 }
 

@@ -1,6 +1,9 @@
 //! A bounding volume hierarchy of triangles, for nearest and range queries.
 
-use super::facet::Facet;
+use super::{
+    facet::{Facet, larger},
+    rivals::Rivals,
+};
 use crate::physics::facet::FACET_ROWS;
 use std::borrow::Cow;
 
@@ -28,6 +31,54 @@ pub(super) struct Tree<'a> {
     order: Vec<u32>,
 }
 
+/// The triangles that can be near to the points of a box.
+pub(super) enum Around<'a> {
+    Tree(&'a Tree<'a>),
+    List(&'a [[f64; 3]], Vec<u32>),
+}
+
+impl Around<'_> {
+    /// The nearest triangle and its distance, starting from a guess.
+    pub fn nearest(&self, p: &[f64; 3], guess: u32) -> (u32, f64) {
+        match self {
+            Around::Tree(tree) => tree.nearest(p, guess),
+            Around::List(rows, list) => {
+                let square = Facet::of(rows, guess as usize).squared_distance(p);
+                let (nearest, square) = nearer(rows, list, p, (guess, square));
+                (nearest, square.sqrt())
+            }
+        }
+    }
+
+    /// The triangles that can be the nearest ones in a box, sorted; `None` if there are more than `limit`.
+    pub fn admitted(&self, rivals: &Rivals, limit: usize) -> Option<Vec<u32>> {
+        match self {
+            Around::Tree(tree) => tree.admitted(rivals, limit),
+            Around::List(rows, list) => {
+                let mut found = Vec::with_capacity(list.len());
+                let admit = |i: &&u32| rivals.admit_facet(&Facet::of(rows, **i as usize));
+                found.extend(list.iter().filter(admit));
+                (found.len() <= limit).then_some(found)
+            }
+        }
+    }
+}
+
+/// The nearest one of some triangles, if it is nearer than the best so far, with its squared distance.
+fn nearer(rows: &[[f64; 3]], triangles: &[u32], p: &[f64; 3], mut best: (u32, f64)) -> (u32, f64) {
+    for i in triangles {
+        let facet = Facet::of(rows, *i as usize);
+        let [x, y, z] = facet.local(p);
+        if facet.at_least(x, y, z) < best.1 {
+            let square = facet.squared_distance_of(x, y, z);
+            if square < best.1 {
+                best = (*i, square);
+            }
+        }
+    }
+    best
+}
+
 /// The box of each triangle.
 type Boxes<'a> = &'a [[[f64; 3]; 2]];
 
@@ -46,19 +97,15 @@ impl<'a> Tree<'a> {
     /// The nearest triangle and its distance, starting from a guess.
     pub fn nearest(&self, p: &[f64; 3], guess: u32) -> (u32, f64) {
         let mut best = (guess, self.squared_distance(p, guess));
-        let mut open = vec![(0.0, 0)];
+        let mut open = Open::new((0.0, 0));
         while let Some((bound, at)) = open.pop() {
             if bound >= best.1 {
                 continue;
             }
             let node = &self.nodes[at];
             let Some(second) = node.second else {
-                for i in &self.order[node.first..node.first + node.count] {
-                    let square = self.squared_distance(p, *i);
-                    if square < best.1 {
-                        best = (*i, square);
-                    }
-                }
+                let triangles = &self.order[node.first..node.first + node.count];
+                best = nearer(&self.rows, triangles, p, best);
                 continue;
             };
             let children =
@@ -70,24 +117,53 @@ impl<'a> Tree<'a> {
         (best.0, best.1.sqrt())
     }
 
-    /// The triangles whose boxes are within a distance, sorted.
-    pub fn within(&self, p: &[f64; 3], distance: f64) -> Vec<u32> {
-        let bound = distance * distance;
-        let mut found = Vec::new();
-        let mut open = vec![0];
+    /// The triangles that can be the nearest ones in a box, sorted; `None` if there are more than `limit`.
+    pub fn admitted(&self, rivals: &Rivals, limit: usize) -> Option<Vec<u32>> {
+        let mut found = Vec::with_capacity(limit.min(64));
+        let mut open = Open::new(0);
         while let Some(at) = open.pop() {
             let node = &self.nodes[at];
-            if node.squared_distance(p) > bound {
+            if !rivals.admit_box(&node.low, &node.high) {
                 continue;
             }
             if let Some(second) = node.second {
-                open.extend([second, at + 1]);
+                open.push(second);
+                open.push(at + 1);
                 continue;
             }
-            found.extend(&self.order[node.first..node.first + node.count]);
+            for triangle in &self.order[node.first..node.first + node.count] {
+                if rivals.admit_facet(&Facet::of(&self.rows, *triangle as usize)) {
+                    if found.len() == limit {
+                        return None;
+                    }
+                    found.push(*triangle);
+                }
+            }
         }
         found.sort_unstable();
-        found
+        Some(found)
+    }
+}
+
+/// Nodes that a search has not visited, at most two for each level of the tree.
+struct Open<T> {
+    nodes: [T; 64],
+    count: usize,
+}
+
+impl<T: Copy> Open<T> {
+    fn new(root: T) -> Self {
+        Open { nodes: [root; 64], count: 1 }
+    }
+
+    fn push(&mut self, node: T) {
+        self.nodes[self.count] = node;
+        self.count += 1;
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        self.count = self.count.checked_sub(1)?;
+        Some(self.nodes[self.count])
     }
 }
 
@@ -140,7 +216,8 @@ fn append(nodes: &mut Vec<Node>, more: Vec<Node>) {
 
 impl Node {
     fn squared_distance(&self, p: &[f64; 3]) -> f64 {
-        let beyond = [0, 1, 2].map(|d| (self.low[d] - p[d]).max(p[d] - self.high[d]).max(0.0));
+        let beyond =
+            [0, 1, 2].map(|d| larger(larger(self.low[d] - p[d], p[d] - self.high[d]), 0.0));
         beyond.iter().map(|x| x * x).sum()
     }
 }
