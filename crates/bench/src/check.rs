@@ -58,7 +58,11 @@ fn bounds(kind: WorkloadKind, precision: Precision, steps: u64) -> Bounds {
             Bounds { median: 1e-5, p99: 3e-3 }
         }
         (
-            WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Hex | WorkloadKind::W3Walls,
+            WorkloadKind::W3
+            | WorkloadKind::W3Double
+            | WorkloadKind::W3Hex
+            | WorkloadKind::W3Mixed
+            | WorkloadKind::W3Walls,
             Precision::F32,
         ) => Bounds { median: 1e-5, p99: 1e-4 },
         // The operation adds the same shift to rounded positions, whose rounding has the same sign in each step. Even

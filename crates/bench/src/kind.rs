@@ -54,6 +54,7 @@ workloads! {
     W3 "w3" "1,053,696 tetrahedra x 40 frames, linear in space and time"
     W3Double "w3-double" "2,107,392 tetrahedra x 40 frames, of the same size in a box of 2"
     W3Hex "w3-hex" "175,616 hexahedra x 40 frames, trilinear, linear in time"
+    W3Mixed "w3-mixed" "87,808 hexahedra and 175,616 wedges x 40 frames, linear in time"
     W3Walls "w3-walls" "as w3, a quarter of the particles at a reflecting boundary"
     Flow "flow" "the double gyre, evaluated at each position"
     Formula "formula" "the flow of w1 to w3 as formulas in text, evaluated at each position"
@@ -113,8 +114,8 @@ impl WorkloadKind {
 
     /// Whether the seeds are on a lattice and are traced for four units of time.
     pub fn is_long(self) -> bool {
-        use WorkloadKind::{W3, W3Double, W3Hex, W3Walls};
-        self.is_scattered() || matches!(self.base(), W3 | W3Double | W3Hex | W3Walls)
+        use WorkloadKind::{W3, W3Double, W3Hex, W3Mixed, W3Walls};
+        self.is_scattered() || matches!(self.base(), W3 | W3Double | W3Hex | W3Mixed | W3Walls)
     }
 
     /// Whether the nodes are scattered points.
@@ -203,6 +204,7 @@ impl WorkloadKind {
             WorkloadKind::W3
             | WorkloadKind::W3Double
             | WorkloadKind::W3Hex
+            | WorkloadKind::W3Mixed
             | WorkloadKind::W3Walls => evenly_spaced(MESH_FRAMES, 4.0),
             WorkloadKind::W2Steady | WorkloadKind::Flow | WorkloadKind::Formula => vec![0.0],
             WorkloadKind::Density => Vec::new(),

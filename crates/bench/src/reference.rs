@@ -14,7 +14,7 @@ use crate::{
         vectors::plus,
     },
     source::Source,
-    tetrahedra::Hexahedra,
+    tetrahedra::Cubes,
     workload::{Nodes, Workload},
 };
 use burntrace::{
@@ -39,7 +39,7 @@ enum Sampler<'a> {
     /// The mean of a number of nodes, weighted by the inverse square of their distance.
     Mean(KdTree<'a>, usize),
     Tetrahedra(Bins<'a>),
-    Hexahedra(&'a Hexahedra),
+    Cubes(&'a Cubes),
     Formula(fn(Point, f64) -> Point),
 }
 
@@ -54,7 +54,7 @@ impl<'a> Reference<'a> {
                 Sampler::Mean(KdTree::new(points), count)
             }
             Nodes::Tetrahedra(mesh) => Sampler::Tetrahedra(Bins::new(mesh)),
-            Nodes::Hexahedra(mesh) => Sampler::Hexahedra(mesh),
+            Nodes::Cubes(mesh) => Sampler::Cubes(mesh),
             Nodes::Formula(_, velocity) => Sampler::Formula(*velocity),
         };
         let condition = match kind.reflects() {
@@ -163,7 +163,7 @@ impl Field<'_> {
                 let (nodes, weights) = bins.find(p);
                 add_all(&nodes, weights);
             }
-            Sampler::Hexahedra(mesh) => {
+            Sampler::Cubes(mesh) => {
                 let (nodes, weights) = mesh.find(p);
                 add_all(&nodes, weights);
             }

@@ -11,6 +11,7 @@ use burntrace::{
     Obstacle, Placement, PointField, PointSource, Precision, Shape, SourceError, Weighting,
     WithDerived, burn::tensor::Device, mesh::Cells,
 };
+use std::iter;
 
 /// A field on a device, and its size in bytes there.
 pub struct OnDevice {
@@ -66,7 +67,7 @@ pub fn load(workload: &Workload, device: &Device, precision: Precision) -> Resul
             let bytes = field.bytes();
             (Box::new(field), bytes)
         }
-        Nodes::Tetrahedra(_) | Nodes::Hexahedra(_) => {
+        Nodes::Tetrahedra(_) | Nodes::Cubes(_) => {
             let field = MeshField::load(source, device, &options, CellVelocity::default())?;
             let bytes = field.bytes();
             (Box::new(field), bytes)
@@ -102,21 +103,25 @@ impl<'a> Source<'a> {
             _ => [vec![], vec![], vec![]],
         };
         let cells = match &workload.nodes {
-            Nodes::Tetrahedra(mesh) => cells(CellKind::Tetra, &mesh.cells),
-            Nodes::Hexahedra(mesh) => cells(CellKind::Hexahedron, &mesh.cells),
-            _ => cells::<0>(CellKind::Tetra, &[]),
+            Nodes::Tetrahedra(mesh) => {
+                cells(mesh.cells.iter().map(|cell| (CellKind::Tetra, cell.to_vec())))
+            }
+            Nodes::Cubes(mesh) => cells(mesh.parts()),
+            _ => cells(iter::empty()),
         };
         Source { workload, axes, cells }
     }
 }
 
-/// Cells of one kind, by their nodes.
-fn cells<const N: usize>(kind: CellKind, cells: &[[u32; N]]) -> Cells {
-    Cells {
-        kinds: vec![kind; cells.len()],
-        offsets: (0..=cells.len() as u32).map(|cell| N as u32 * cell).collect(),
-        connectivity: cells.as_flattened().to_vec(),
+/// Cells by their kinds and nodes.
+fn cells(cells: impl Iterator<Item = (CellKind, Vec<u32>)>) -> Cells {
+    let mut all = Cells { kinds: Vec::new(), offsets: vec![0], connectivity: Vec::new() };
+    for (kind, nodes) in cells {
+        all.kinds.push(kind);
+        all.connectivity.extend(nodes);
+        all.offsets.push(all.connectivity.len() as u32);
     }
+    all
 }
 
 impl FrameSource for Source<'_> {

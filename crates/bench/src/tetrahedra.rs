@@ -4,11 +4,12 @@
 use crate::{
     oracle::{
         Point,
-        mesh::{NodeWeights, in_product},
+        mesh::{NodeWeights, in_product, in_wedge},
         vectors::{cross, dot, minus},
     },
     random,
 };
+use burntrace::CellKind;
 
 /// Number of cubes per unit length.
 pub const CUBES: usize = 56;
@@ -39,17 +40,23 @@ impl Tetrahedra {
     }
 }
 
-/// A mesh of hexahedra: cubes with displaced inner nodes.
-pub struct Hexahedra {
+/// A mesh of cubes with displaced inner nodes.
+pub struct Cubes {
     pub points: Vec<[f64; 3]>,
-    pub cells: Vec<[u32; 8]>,
+    /// The nodes of each cube.
+    cells: Vec<[u32; 8]>,
     /// Number of cubes along each axis.
-    pub cubes: [usize; 3],
+    cubes: [usize; 3],
+    /// Whether in every second column along z each cube is two wedges.
+    has_wedges: bool,
 }
 
-impl Hexahedra {
+/// The nodes of a cube that belong to each of two wedges.
+const WEDGES: [[usize; 6]; 2] = [[0, 1, 2, 4, 5, 6], [0, 2, 3, 4, 6, 7]];
+
+impl Cubes {
     /// The cubes of [`Tetrahedra`], in the same order.
-    pub fn new(cubes: [usize; 3]) -> Self {
+    pub fn new(cubes: [usize; 3], has_wedges: bool) -> Self {
         let [_, ny, nz] = cubes.map(|n| n + 1);
         let node = |[i, j, k]: [usize; 3]| ((i * ny + j) * nz + k) as u32;
         let cell = |c: usize| {
@@ -59,7 +66,39 @@ impl Hexahedra {
             std::array::from_fn(|n| node([i + corners[n % 4][0], j + corners[n % 4][1], k + n / 4]))
         };
         let cells = (0..cubes.iter().product()).map(cell).collect();
-        Hexahedra { points: points(cubes), cells, cubes }
+        Cubes { points: points(cubes), cells, cubes, has_wedges }
+    }
+
+    /// Whether a cube is two wedges.
+    fn is_split(&self, cube: usize) -> bool {
+        let column = cube / self.cubes[2];
+        self.has_wedges && (column / self.cubes[1] + column % self.cubes[1]) % 2 == 1
+    }
+
+    /// The kinds and nodes of all cells.
+    pub fn parts(&self) -> impl Iterator<Item = (CellKind, Vec<u32>)> {
+        self.cells.iter().enumerate().flat_map(|(cube, nodes)| match self.is_split(cube) {
+            true => {
+                let wedge = |part: [usize; 6]| part.map(|k| nodes[k]).to_vec();
+                WEDGES.map(|part| (CellKind::Wedge, wedge(part))).to_vec()
+            }
+            false => vec![(CellKind::Hexahedron, nodes.to_vec())],
+        })
+    }
+
+    /// The weights of the nodes of a cube at a point, and how far it is inside.
+    fn weights(&self, cube: usize, point: Point) -> (NodeWeights, f64) {
+        let nodes = self.cells[cube].map(|node| self.points[node as usize]);
+        if !self.is_split(cube) {
+            return in_product(&nodes, point);
+        }
+        let [first, second] = WEDGES.map(|part| {
+            let (few, inside) = in_wedge(&part.map(|k| nodes[k]), point);
+            let mut weights = [0.0; 8];
+            part.iter().zip(few).for_each(|(k, weight)| weights[*k] = weight);
+            (weights, inside)
+        });
+        if first.1 >= second.1 { first } else { second }
     }
 
     /// The nodes of the cube that contains a point, and their weights there: of the cube of the undisplaced mesh, or
@@ -72,10 +111,10 @@ impl Hexahedra {
                 at.checked_add_signed(offset[d]).filter(|at| *at < self.cubes[d])
             });
             let [Some(i), Some(j), Some(k)] = cube else { continue };
-            let cell = self.cells[(i * self.cubes[1] + j) * self.cubes[2] + k];
-            let (weights, inside) = in_product(&cell.map(|node| self.points[node as usize]), point);
+            let cube = (i * self.cubes[1] + j) * self.cubes[2] + k;
+            let (weights, inside) = self.weights(cube, point);
             if inside > most {
-                (best, most) = ((cell, weights), inside);
+                (best, most) = ((self.cells[cube], weights), inside);
             }
             if most >= 0.0 {
                 break;
@@ -158,10 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn hexahedra_reproduce_positions() {
-        let mesh = Hexahedra::new([4, 3, 2]);
-        assert_eq!(mesh.cells.len(), 24);
+    fn cubes_reproduce_positions() {
         assert_eq!(OFFSETS[0], [0; 3]);
+        for (has_wedges, parts) in [(false, 24), (true, 36)] {
+            let mesh = Cubes::new([4, 3, 2], has_wedges);
+            assert_eq!(mesh.parts().count(), parts);
+            check(&mesh);
+        }
+    }
+
+    fn check(mesh: &Cubes) {
         for point in random::points(5, 5000, 0.0, 2.0 / CUBES as f64) {
             let (nodes, weights) = mesh.find(point);
             assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-14);

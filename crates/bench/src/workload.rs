@@ -8,7 +8,7 @@ use crate::{
         unevenly_spaced,
     },
     random,
-    tetrahedra::{Hexahedra, Tetrahedra},
+    tetrahedra::{Cubes, Tetrahedra},
 };
 use anyhow::{Context, Result};
 use burntrace::{Flow, Formula};
@@ -29,8 +29,8 @@ pub enum Nodes {
     Points(Vec<[f64; 3]>),
     /// Nodes of tetrahedra that fill the box.
     Tetrahedra(Tetrahedra),
-    /// Nodes of hexahedra that fill the box.
-    Hexahedra(Hexahedra),
+    /// Nodes of hexahedra, or of hexahedra and wedges, that fill the box.
+    Cubes(Cubes),
     /// None: the velocity is a formula, which the library evaluates, and the reference as a function.
     Formula(Box<Flow>, fn([f64; 3], f64) -> [f64; 3]),
 }
@@ -56,7 +56,8 @@ impl Workload {
             WorkloadKind::W3 | WorkloadKind::W3Double | WorkloadKind::W3Walls => {
                 Nodes::Tetrahedra(Tetrahedra::new(kind.cubes()))
             }
-            WorkloadKind::W3Hex => Nodes::Hexahedra(Hexahedra::new(kind.cubes())),
+            WorkloadKind::W3Hex => Nodes::Cubes(Cubes::new(kind.cubes(), false)),
+            WorkloadKind::W3Mixed => Nodes::Cubes(Cubes::new(kind.cubes(), true)),
             WorkloadKind::Flow => {
                 let flow = Flow::named("double-gyre").context("the flow is not known")?;
                 Nodes::Formula(flow.into(), flow::double_gyre)
@@ -130,7 +131,7 @@ impl Nodes {
         match self {
             Nodes::Points(points) => points,
             Nodes::Tetrahedra(mesh) => &mesh.points,
-            Nodes::Hexahedra(mesh) => &mesh.points,
+            Nodes::Cubes(mesh) => &mesh.points,
             Nodes::Grid(_) | Nodes::Formula(..) => &[],
         }
     }

@@ -195,15 +195,35 @@ const CORNERS: [Point; 8] = [
     [0.0, 1.0, 1.0],
 ];
 
-/// Weights in a quadrilateral or hexahedron, whose parametric coordinates are found by Newton's method, and
-/// the minimum distance from a face in these coordinates; negative infinity if it finds none.
+/// Weights in a quadrilateral or hexahedron, and the minimum distance from a face in parametric coordinates; negative
+/// infinity if these are not found.
 pub fn in_product(nodes: &[Point], p: Point) -> (NodeWeights, f64) {
     let axes = if nodes.len() == 4 { 2 } else { 3 };
-    let mut at: Point = [0.5, 0.5, if axes == 3 { 0.5 } else { 0.0 }];
+    let start: Point = [0.5, 0.5, if axes == 3 { 0.5 } else { 0.0 }];
+    let weights = |at: Point| product_weights(at, axes);
+    let depth = |at: Point| (0..axes).map(|d| at[d].min(1.0 - at[d])).fold(f64::INFINITY, f64::min);
+    newton(nodes, p, (start, axes), weights, depth)
+}
+
+/// As [`in_product`], in a wedge.
+pub fn in_wedge(nodes: &[Point; 6], p: Point) -> (NodeWeights, f64) {
+    let depth = |[r, s, t]: Point| r.min(s).min(1.0 - r - s).min(t.min(1.0 - t));
+    newton(nodes, p, ([1.0 / 3.0, 1.0 / 3.0, 0.5], 3), wedge_weights, depth)
+}
+
+/// The weights of nodes where they give a position, found by Newton's method from a start on, and a function of the
+/// parametric coordinates there.
+fn newton(
+    nodes: &[Point],
+    p: Point,
+    (mut at, axes): (Point, usize),
+    weights: impl Fn(Point) -> [[f64; 4]; 8],
+    depth: impl Fn(Point) -> f64,
+) -> (NodeWeights, f64) {
     for _ in 0..20 {
         // The position and its derivatives.
         let mut jet = [[0.0; 3]; 4];
-        for (node, weights) in nodes.iter().zip(product_weights(at, axes)) {
+        for (node, weights) in nodes.iter().zip(weights(at)) {
             for (sum, weight) in jet.iter_mut().zip(weights) {
                 (0..3).for_each(|d| sum[d] += weight * node[d]);
             }
@@ -216,11 +236,22 @@ pub fn in_product(nodes: &[Point], p: Point) -> (NodeWeights, f64) {
         (0..axes).for_each(|d| at[d] += steps[d] / volume);
         // The error is about the square of the last step.
         if (0..axes).all(|d| (steps[d] / volume).abs() < 1e-9) {
-            let depth = (0..axes).map(|d| at[d].min(1.0 - at[d])).fold(f64::INFINITY, f64::min);
-            return (product_weights(at, axes).map(|[weight, ..]| weight), depth);
+            return (weights(at).map(|[weight, ..]| weight), depth(at));
         }
     }
     ([f64::NAN; 8], f64::NEG_INFINITY)
+}
+
+/// The weights of the nodes of a wedge: of a triangle in r and s, times those along t.
+fn wedge_weights([r, s, t]: Point) -> [[f64; 4]; 8] {
+    let triangle = [[1.0 - r - s, -1.0, -1.0], [r, 1.0, 0.0], [s, 0.0, 1.0]];
+    let along = [(1.0 - t, -1.0), (t, 1.0)];
+    let mut weights = [[0.0; 4]; 8];
+    for (k, weight) in weights[..6].iter_mut().enumerate() {
+        let ([value, by_r, by_s], (t, by_t)) = (triangle[k % 3], along[k / 3]);
+        *weight = [value * t, by_r * t, by_s * t, value * by_t];
+    }
+    weights
 }
 
 /// The weight of each node at parametric coordinates, and its derivatives.

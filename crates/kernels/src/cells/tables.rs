@@ -128,8 +128,8 @@ const WEDGE_NODES: [[f64; 3]; 6] = [
     [1.0, 0.0, 1.0],
     [0.0, 1.0, 1.0],
 ];
-const WEDGE_TERMS: [[u8; 3]; 6] =
-    [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]];
+/// The terms of a hexahedron that those of a wedge are.
+const OF_WEDGE: [usize; 6] = [0, 1, 2, 4, 5, 6];
 
 // The cell is a cube whose upper face is collapsed to the apex, where r and s are undefined.
 const PYRAMID_NODES: [[f64; 3]; 5] =
@@ -149,6 +149,25 @@ const fn pyramid() -> Coefficients {
     let mut k = 0;
     while k < 5 * 8 {
         rows[k / 8][k % 8] = first[k / 8][k % 8];
+        k += 1;
+    }
+    rows
+}
+
+/// Those of a wedge, with zeros for the terms of a hexahedron that it lacks: so all cells without nodes on their edges have
+/// terms in the same places.
+const fn wedge() -> Coefficients {
+    let mut terms = [[0; 3]; 6];
+    let mut j = 0;
+    while j < 6 {
+        terms[j] = HEXAHEDRON_TERMS[OF_WEDGE[j]];
+        j += 1;
+    }
+    let few = lagrange(&WEDGE_NODES, &terms);
+    let mut rows = [[0.0; MAX_CELL_NODES]; MAX_CELL_NODES];
+    let mut k = 0;
+    while k < 6 * 6 {
+        rows[k / 6][OF_WEDGE[k % 6]] = few[k / 6][k % 6];
         k += 1;
     }
     rows
@@ -247,8 +266,8 @@ pub(super) static TABLES: [CellTable; 11] = [
         dimension: 3,
         corners: 6,
         nodes: &WEDGE_NODES,
-        exponents: &WEDGE_TERMS,
-        coefficients: lagrange(&WEDGE_NODES, &WEDGE_TERMS),
+        exponents: first(&HEXAHEDRON_TERMS, 8),
+        coefficients: wedge(),
         faces: &[&[0, 2, 1], &[3, 4, 5], &[0, 1, 4, 3], &[1, 2, 5, 4], &[2, 0, 3, 5]],
         sides: &[side(0, T), side(1, BELOW_T), side(2, S), side(3, BELOW_RS), side(4, R)],
     },

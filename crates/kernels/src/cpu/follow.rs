@@ -4,7 +4,7 @@ use super::{
     Real,
     adapt::adapt,
     arrays::{Position, TILE},
-    chart::{Chart, InGroups},
+    chart::InGroups,
     frame_pair::FramePair,
     inertial::{Flight, Flown, Own, Velocities, When},
     lanes::{self, Four, Lanes, Portable, Task},
@@ -114,11 +114,8 @@ impl<F: Real, S: Differentiable<F>, M: Method> Task<F> for Follow<'_, '_, F, S, 
         let Range { start, end } = self.tile.steps;
         for start in (start..end).step_by(BLOCK) {
             let block = start..end.min(start + BLOCK);
-            S::Chart::in_groups(Block::<F, S, M, L> {
-                follow: &mut self,
-                block,
-                lanes: PhantomData,
-            });
+            let block = Block::<F, S, M, L> { follow: &mut self, block, lanes: PhantomData };
+            S::in_groups(block);
         }
     }
 }

@@ -14,12 +14,13 @@ mod simplices;
 
 pub(crate) use general::MeshKind;
 
-pub(super) use general::{AnyTypes, Bricks, CellTypes, General};
+pub(super) use general::{AnyTypes, CellTypes, General, Linear};
 pub(super) use sampler::MeshSampler;
 pub(super) use simplices::Simplices;
 
 use super::{
     Real,
+    chart::{Chart, InGroups},
     frame_pair::FramePair,
     lanes::{Four, Lanes, Portable, Vector, four, three},
     shares::Shares,
@@ -85,6 +86,12 @@ pub(super) trait CellGeometry<F: Real>: CellFlow<F> + Sync {
 
     /// As [`Sampler::IS_FAST`](super::Sampler::IS_FAST).
     const IS_FAST: bool = true;
+
+    /// As [`Sampler::in_groups`](super::sampler::Sampler::in_groups).
+    #[inline(always)]
+    fn in_groups<C: Chart<F>>(work: impl InGroups) {
+        C::in_groups(work);
+    }
 
     /// A position relative to a cell.
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four>;

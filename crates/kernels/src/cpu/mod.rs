@@ -25,6 +25,7 @@ mod probe;
 mod real;
 mod reinjection;
 pub(crate) mod reuse;
+mod sample;
 mod sampler;
 mod samplers;
 mod segment;
@@ -44,22 +45,18 @@ pub(crate) use field::FieldArrays;
 pub(crate) use inertial::Inertia;
 pub use real::Real;
 pub(crate) use reinjection::Ended;
+pub(crate) use sample::sample;
 
-use crate::{FieldShape, Record, Segment};
-use arrays::TILE;
-use chart::Chart;
+use crate::{FieldShape, Segment};
 use follow::{TakeSteps, take_steps};
-use frame_pair::{FramePair, frame_pair, from_value};
 pub use lanes::instructions;
-use lanes::{Four, Lanes, Task, four};
-use launch::{Launch, LaunchData};
+use launch::LaunchData;
 use order::{Order, Parts};
 use rayon::prelude::*;
-use sampler::{Differentiable, Sampler, WithSampler};
+use sampler::{Differentiable, WithSampler};
 use segment::SegmentContext;
 use std::ops::Range;
 use tile::Tile;
-use walls::Walls;
 
 /// Advances all particles through a segment. Returns the instances that ended and were followed by
 /// others, in no particular order.
@@ -121,52 +118,6 @@ impl<F: Real> Advance<'_, F> {
     }
 }
 
-/// Samples groups of a field at the positions of particles, at the start of the segment's first
-/// step.
-pub(crate) fn sample<F: Real>(
-    (position, record): (&[Position<F>], &[Record]),
-    values: &mut [[F; 4]],
-    (field, groups): (&FieldArrays<F>, Range<usize>),
-    segment: &Segment,
-) {
-    if segment.steps.is_empty() {
-        return;
-    }
-    let data = LaunchData::of(field, (&[], &[]), segment);
-    let launch = data.launch(None);
-    let pair = frame_pair(&launch, 0, F::zero());
-    let walls = Walls::new(&segment.boundary, launch);
-    let size = field.shape.values_per_frame();
-    let has_velocity = groups.start == 0;
-    let groups = groups.map(|group| from_value(&pair, group * size)).collect();
-    let work = Sample { position, record, values, walls, groups, launch, has_velocity };
-    field.with_sampler(segment.clock.frames, work);
-}
-
-struct Sample<'a, F: Real> {
-    position: &'a [Position<F>],
-    record: &'a [Record],
-    values: &'a mut [[F; 4]],
-    walls: Walls<'a, F>,
-    /// The frames of each group of values.
-    groups: Vec<FramePair<F>>,
-    launch: Launch<'a, F>,
-    /// Whether the first group has the velocity.
-    has_velocity: bool,
-}
-
-impl<F: Real> WithSampler<F> for Sample<'_, F> {
-    fn run<S: Differentiable<F>>(self, sampler: S) {
-        let (walls, groups, sampler) = (&self.walls, self.groups.as_slice(), &sampler);
-        let turns = self.has_velocity.then_some(&self.launch);
-        let values = self.values.par_chunks_mut(TILE * groups.len());
-        let tiles = self.position.par_chunks(TILE).zip(self.record.par_chunks(TILE)).zip(values);
-        tiles.for_each(|((position, record), values)| {
-            lanes::dispatch(SampleTile { position, record, values, walls, groups, sampler, turns });
-        });
-    }
-}
-
 /// The mesh cell of each position, or -1.
 ///
 /// # Panics
@@ -180,38 +131,4 @@ pub(crate) fn locate<F: Real>(position: &[[F; 3]], field: &FieldArrays<F>, cells
         let both = position.par_iter().zip(cells.par_iter_mut());
         both.for_each(|(p, cell)| *cell = region.find_cell(*p, 0, -1, false).cell - 1);
     });
-}
-
-struct SampleTile<'a, F: Real, S> {
-    position: &'a [Position<F>],
-    record: &'a [Record],
-    values: &'a mut [[F; 4]],
-    walls: &'a Walls<'a, F>,
-    groups: &'a [FramePair<F>],
-    sampler: &'a S,
-    /// Says that the first value is a velocity, whose components are to be along the axes.
-    turns: Option<&'a Launch<'a, F>>,
-}
-
-impl<F: Real, S: Sampler<F>> Task<F> for SampleTile<'_, F, S> {
-    #[inline(always)]
-    fn run<L: Lanes<F>>(self) {
-        let mut hint = S::Hint::default();
-        let values = self.values.chunks_exact_mut(self.groups.len());
-        for (([p, _], record), values) in self.position.iter().zip(self.record).zip(values) {
-            if S::ENDS {
-                // A hint from one particle must not change the value of another.
-                hint = self.sampler.recall(record.near_cell());
-            }
-            let at = self.walls.wrap::<L>(four::<F, L>(p));
-            for (value, pair) in values.iter_mut().zip(self.groups) {
-                *value = self.sampler.sample::<L>(at, pair, &mut hint).array();
-            }
-            if let (false, Some(launch)) = (S::Chart::IS_FLAT, self.turns) {
-                let around = S::Chart::around::<L, 1>(launch, &[at]);
-                let velocity = [L::Four::new(values[0])];
-                values[0] = S::Chart::along_axes::<L, 1>(&around, velocity)[0].array();
-            }
-        }
-    }
 }

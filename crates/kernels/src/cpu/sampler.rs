@@ -1,7 +1,12 @@
 //! How a field is read: what each kind of field answers.
 
 use super::{
-    Real, chart::Chart, frame_pair::FramePair, lanes::Lanes, launch::Region, segment::FramePairs,
+    Real,
+    chart::{Chart, InGroups},
+    frame_pair::FramePair,
+    lanes::Lanes,
+    launch::Region,
+    segment::FramePairs,
     shares::Shares,
 };
 use crate::physics::region::host::CellHint;
@@ -23,6 +28,12 @@ pub(crate) trait Sampler<F: Real>: Sync {
 
     /// Whether several particles are sampled at once by `sample_together`.
     const TOGETHER: bool = false;
+
+    /// Runs a loop over particles in groups of the number that suits the field.
+    #[inline(always)]
+    fn in_groups(work: impl InGroups) {
+        Self::Chart::in_groups(work);
+    }
 
     /// Whether a sample is so fast that the loop over steps is compiled for each scheme.
     const IS_FAST: bool = true;

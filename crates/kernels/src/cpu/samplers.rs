@@ -7,7 +7,7 @@ use super::{
     formula::FormulaSampler,
     grid::{Cells, GridSampler, Nodes},
     launch::Region,
-    mesh::{AnyTypes, Bricks, CellTypes, General, Mesh, MeshSampler, Simplices},
+    mesh::{AnyTypes, CellTypes, General, Linear, Mesh, MeshSampler, Simplices},
     points::{InverseDistance, Nearest},
     sampler::WithSampler,
 };
@@ -54,8 +54,8 @@ impl<F: Real> FieldArrays<'_, F> {
                     let cells = Simplices::new(self, mesh);
                     work.run(MeshSampler::<F, _, Flat>::new(self, mesh, frames, cells))
                 }
-                MeshForm::General if Bricks::<F>::include(mesh.kinds) => {
-                    self.on_mesh((mesh, frames), General::<F, Bricks<F>>::new(self, mesh), work);
+                MeshForm::General if Linear::<F>::include(mesh.kinds) => {
+                    self.on_mesh((mesh, frames), General::<F, Linear<F>>::new(self, mesh), work);
                 }
                 MeshForm::General => {
                     self.on_mesh((mesh, frames), General::<F, AnyTypes<F>>::new(self, mesh), work);

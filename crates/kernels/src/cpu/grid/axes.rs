@@ -2,7 +2,7 @@
 
 use crate::cpu::{
     Real,
-    lanes::{Four, Lanes},
+    lanes::{Four, Lanes, Vector},
 };
 
 /// Indices of a cell along the axes. With tables, a search starts at the particle's last cell.

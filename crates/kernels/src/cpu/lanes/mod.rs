@@ -31,6 +31,16 @@ pub trait Vector<F>: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output
     fn splat(x: F) -> Self;
     /// `self * factor + term`, with a single rounding if the processor supports it.
     fn fma(self, factor: Self, term: Self) -> Self;
+    /// Lane-wise quotient.
+    fn per(self, divisor: Self) -> Self;
+    /// Lane-wise minimum.
+    fn min(self, other: Self) -> Self;
+    /// Lane-wise maximum.
+    fn max(self, other: Self) -> Self;
+    /// Selects lanes of `yes` where `self < bound` and of `no` elsewhere, bit by bit.
+    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self;
+    /// The lanes where `self < bound`, as bits; the first lane is the lowest one.
+    fn less(self, bound: Self) -> u32;
 }
 
 /// A position or a velocity: three lanes, and a fourth that is zero.
@@ -57,14 +67,8 @@ pub trait Four<F>: Vector<F> {
     fn reaches(self, bound: Self) -> bool;
     /// Index of the smallest lane.
     fn argmin(self) -> usize;
-    /// Selects lanes of `yes` where `self < bound` and of `no` elsewhere.
-    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self;
-    /// The lanes where `self < bound`, as bits; the first lane is the lowest one.
-    fn less(self, bound: Self) -> u32;
     /// The lanes y, z, x and the fourth.
     fn rotated(self) -> Self;
-    /// Lane-wise quotient.
-    fn per(self, divisor: Self) -> Self;
     /// The lanes of each vector become a lane of every result.
     fn transposed(rows: [Self; 4]) -> [Self; 4];
 }
@@ -79,18 +83,23 @@ pub trait Eight<F, V>: Vector<F> {
     unsafe fn read(values: *const [F; 4]) -> Self;
     /// The two vectors.
     fn halves(self) -> [V; 2];
+    /// Of two vectors.
+    fn joined(halves: [V; 2]) -> Self;
     /// From an array.
     fn new(lanes: &[F; 8]) -> Self;
     /// As an array.
     fn array(self) -> [F; 8];
-    /// Lane-wise minimum.
-    fn min(self, other: Self) -> Self;
-    /// Lane-wise maximum.
-    fn max(self, other: Self) -> Self;
-    /// Selects lanes of `yes` where `self < bound` and of `no` elsewhere, bit by bit.
-    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self;
-    /// The lanes where `self < bound`, as bits; the first lane is the lowest one.
-    fn less(self, bound: Self) -> u32;
+    /// In each half, the lanes of each vector become a lane of every result.
+    #[inline(always)]
+    fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4]
+    where
+        V: Four<F>,
+    {
+        let ([a, a2], [b, b2], [c, c2], [d, d2]) = (a.halves(), b.halves(), c.halves(), d.halves());
+        let ([a, b, c, d], [a2, b2, c2, d2]) =
+            (V::transposed([a, b, c, d]), V::transposed([a2, b2, c2, d2]));
+        [[a, a2], [b, b2], [c, c2], [d, d2]].map(Self::joined)
+    }
     /// The smallest lane.
     fn smallest(self) -> F;
     /// The largest lane.

@@ -2,7 +2,7 @@
 //!
 //! A vector is an array of registers. Operations that no loop over steps of grids takes go by plain arrays.
 
-use super::{Eight, Four, Lanes, Vector};
+use super::{Eight, Four, Lanes, Task, Vector};
 use std::{
     arch::aarch64::*,
     ops::{Add, Mul, Sub},
@@ -43,7 +43,7 @@ pub struct Double<const N: usize>([float64x2_t; N]);
 macro_rules! vector {
     ($name:ident $float:ident $register:ident $width:literal:
      $add:ident $sub:ident $mul:ident $splat:ident $fma:ident $load:ident $store:ident
-     $less:ident $select:ident) => {
+     $less:ident $select:ident $divide:ident) => {
         vector!(@operator $name Add add $add);
         vector!(@operator $name Sub sub $sub);
         vector!(@operator $name Mul mul $mul);
@@ -58,6 +58,35 @@ macro_rules! vector {
             fn fma(self, factor: Self, term: Self) -> Self {
                 // SAFETY: see the module.
                 self.registers(|r| unsafe { $fma(term.0[r], self.0[r], factor.0[r]) })
+            }
+            #[inline(always)]
+            fn per(self, divisor: Self) -> Self {
+                // SAFETY: see the module.
+                self.registers(|r| unsafe { $divide(self.0[r], divisor.0[r]) })
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                self.where_less(other, self, other)
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                other.where_less(self, self, other)
+            }
+            #[inline(always)]
+            fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+                // SAFETY: see the module.
+                self.registers(|r| unsafe {
+                    $select($less(self.0[r], bound.0[r]), yes.0[r], no.0[r])
+                })
+            }
+            #[inline(always)]
+            fn less(self, bound: Self) -> u32 {
+                let mut bits = 0;
+                for r in 0..N {
+                    let (x, bound) = ($name([self.0[r]]), $name([bound.0[r]]));
+                    bits |= bits_of_less::<_, $width>(x.store(), bound.store()) << ($width * r);
+                }
+                bits
             }
         }
 
@@ -90,13 +119,6 @@ macro_rules! vector {
                 }
                 lanes
             }
-            #[inline(always)]
-            fn where_less_than(self, bound: Self, yes: Self, no: Self) -> Self {
-                // SAFETY: see the module.
-                self.registers(|r| unsafe {
-                    $select($less(self.0[r], bound.0[r]), yes.0[r], no.0[r])
-                })
-            }
         }
     };
     (@operator $name:ident $trait:ident $function:ident $instruction:ident) => {
@@ -111,13 +133,13 @@ macro_rules! vector {
     };
 }
 vector!(Single f32 float32x4_t 4: vaddq_f32 vsubq_f32 vmulq_f32 vdupq_n_f32 vfmaq_f32
-        vld1q_f32 vst1q_f32 vcltq_f32 vbslq_f32);
+        vld1q_f32 vst1q_f32 vcltq_f32 vbslq_f32 vdivq_f32);
 vector!(Double f64 float64x2_t 2: vaddq_f64 vsubq_f64 vmulq_f64 vdupq_n_f64 vfmaq_f64
-        vld1q_f64 vst1q_f64 vcltq_f64 vbslq_f64);
+        vld1q_f64 vst1q_f64 vcltq_f64 vbslq_f64 vdivq_f64);
 
 macro_rules! four {
     ($name:ident<$n:literal> $float:ident: $min:ident $max:ident $trunc:ident $integers:ident
-     $at_most:ident $and:ident $bits:ident $float_of_bits:ident $divide:ident) => {
+     $at_most:ident $and:ident $bits:ident $float_of_bits:ident) => {
         impl Four<$float> for $name<$n> {
             #[inline(always)]
             fn new(lanes: [$float; 4]) -> Self {
@@ -183,22 +205,9 @@ macro_rules! four {
                 smallest
             }
             #[inline(always)]
-            fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-                self.where_less_than(bound, yes, no)
-            }
-            #[inline(always)]
-            fn less(self, bound: Self) -> u32 {
-                bits_of_less(self.array(), bound.array())
-            }
-            #[inline(always)]
             fn rotated(self) -> Self {
                 let [x, y, z, w] = self.array();
                 Self::new([y, z, x, w])
-            }
-            #[inline(always)]
-            fn per(self, divisor: Self) -> Self {
-                // SAFETY: see the module.
-                self.registers(|r| unsafe { $divide(self.0[r], divisor.0[r]) })
             }
             #[inline(always)]
             fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
@@ -210,9 +219,9 @@ macro_rules! four {
     };
 }
 four!(Single<1> f32: vminnmq_f32 vmaxnmq_f32 vrndq_f32 integers vcleq_f32 vandq_u32
-      vreinterpretq_u32_f32 vreinterpretq_f32_u32 vdivq_f32);
+      vreinterpretq_u32_f32 vreinterpretq_f32_u32);
 four!(Double<2> f64: vminnmq_f64 vmaxnmq_f64 vrndq_f64 integers_of_pair vcleq_f64 vandq_u64
-      vreinterpretq_u64_f64 vreinterpretq_f64_u64 vdivq_f64);
+      vreinterpretq_u64_f64 vreinterpretq_f64_u64);
 
 macro_rules! eight {
     ($name:ident<$n:literal> $four:literal $float:ident) => {
@@ -229,6 +238,11 @@ macro_rules! eight {
                 [half(0), half($four)]
             }
             #[inline(always)]
+            fn joined([low, high]: [$name<$four>; 2]) -> Self {
+                let half = |r: usize| if r < $four { low.0[r] } else { high.0[r - $four] };
+                Self::splat(0.0).registers(half)
+            }
+            #[inline(always)]
             fn new(lanes: &[$float; 8]) -> Self {
                 // SAFETY: eight numbers are read from eight.
                 unsafe { Self::load(lanes.as_ptr()) }
@@ -236,22 +250,6 @@ macro_rules! eight {
             #[inline(always)]
             fn array(self) -> [$float; 8] {
                 self.store()
-            }
-            #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                self.where_less_than(other, self, other)
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                other.where_less_than(self, self, other)
-            }
-            #[inline(always)]
-            fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-                self.where_less_than(bound, yes, no)
-            }
-            #[inline(always)]
-            fn less(self, bound: Self) -> u32 {
-                bits_of_less(Eight::array(self), Eight::array(bound))
             }
             #[inline(always)]
             fn smallest(self) -> $float {

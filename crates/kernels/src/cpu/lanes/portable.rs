@@ -67,6 +67,39 @@ impl<F: Real, const N: usize> Vector<F> for Array<F, N> {
         }
         out
     }
+
+    #[inline(always)]
+    fn per(self, divisor: Self) -> Self {
+        self.lanes(divisor, |a, b| a / b)
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.lanes(other, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.lanes(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        let mut out = no;
+        for l in 0..N {
+            out.0[l] = if self.0[l] < bound.0[l] { yes.0[l] } else { no.0[l] };
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn less(self, bound: Self) -> u32 {
+        let mut bits = 0;
+        for l in 0..N {
+            bits |= u32::from(self.0[l] < bound.0[l]) << l;
+        }
+        bits
+    }
 }
 
 impl<F: Real> Four<F> for Array<F, 4> {
@@ -148,32 +181,9 @@ impl<F: Real> Four<F> for Array<F, 4> {
     }
 
     #[inline(always)]
-    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-        let mut out = no;
-        for l in 0..4 {
-            out.0[l] = if self.0[l] < bound.0[l] { yes.0[l] } else { no.0[l] };
-        }
-        out
-    }
-
-    #[inline(always)]
-    fn less(self, bound: Self) -> u32 {
-        let mut bits = 0;
-        for l in 0..4 {
-            bits |= u32::from(self.0[l] < bound.0[l]) << l;
-        }
-        bits
-    }
-
-    #[inline(always)]
     fn rotated(self) -> Self {
         let [x, y, z, w] = self.0;
         Array([y, z, x, w])
-    }
-
-    #[inline(always)]
-    fn per(self, divisor: Self) -> Self {
-        self.lanes(divisor, |a, b| a / b)
     }
 
     #[inline(always)]
@@ -204,6 +214,12 @@ impl<F: Real> Eight<F, Array<F, 4>> for Array<F, 8> {
     }
 
     #[inline(always)]
+    fn joined([low, high]: [Array<F, 4>; 2]) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (low.0, high.0);
+        Array([a, b, c, d, e, f, g, h])
+    }
+
+    #[inline(always)]
     fn new(lanes: &[F; 8]) -> Self {
         Array(*lanes)
     }
@@ -211,34 +227,6 @@ impl<F: Real> Eight<F, Array<F, 4>> for Array<F, 8> {
     #[inline(always)]
     fn array(self) -> [F; 8] {
         self.0
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.lanes(other, |a, b| if a < b { a } else { b })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        self.lanes(other, |a, b| if a > b { a } else { b })
-    }
-
-    #[inline(always)]
-    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-        let mut out = no;
-        for l in 0..8 {
-            out.0[l] = if self.0[l] < bound.0[l] { yes.0[l] } else { no.0[l] };
-        }
-        out
-    }
-
-    #[inline(always)]
-    fn less(self, bound: Self) -> u32 {
-        let mut bits = 0;
-        for l in 0..8 {
-            bits |= u32::from(self.0[l] < bound.0[l]) << l;
-        }
-        bits
     }
 
     #[inline(always)]

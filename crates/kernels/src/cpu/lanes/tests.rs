@@ -12,6 +12,9 @@ fn results<F: Real, L: Lanes<F>>([a, b, c]: &[[F; 8]; 3]) -> Vec<F> {
         all.extend(eight.array());
         all.extend(eight.halves().map(Four::array).as_flattened());
     }
+    let turned = L::Eight::transposed([x, y, z, L::Eight::joined([y, x].map(|v| v.halves()[0]))]);
+    all.extend(turned.map(Eight::array).as_flattened());
+    all.extend(x.per(y).array());
     // SAFETY: two values of four numbers.
     let read = unsafe { L::Eight::read(b.as_chunks::<4>().0.as_ptr()) };
     all.extend(read.array());

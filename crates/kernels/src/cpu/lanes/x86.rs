@@ -7,7 +7,7 @@
 mod shuffles;
 
 use super::{Eight, Four, Lanes, Real, Task, Vector};
-use shuffles::{spread, spread_wide, transpose, transpose_wide, turn};
+use shuffles::{spread, spread_wide, transpose, transpose_halves, transpose_wide, turn};
 use std::{
     arch::x86_64::*,
     ops::{Add, Mul, Sub},
@@ -62,7 +62,8 @@ pub struct Double4(__m256d);
 pub struct Double8([__m256d; 2]);
 
 macro_rules! vector {
-    ($name:ident $float:ident: $add:ident $sub:ident $mul:ident $splat:ident $fma:ident) => {
+    ($name:ident $float:ident: $add:ident $sub:ident $mul:ident $splat:ident $fma:ident
+     $divide:ident $min:ident $max:ident $where_less:ident $less:ident) => {
         vector!(@operator $name Add add $add);
         vector!(@operator $name Sub sub $sub);
         vector!(@operator $name Mul mul $mul);
@@ -78,6 +79,31 @@ macro_rules! vector {
                 // SAFETY: see the module.
                 $name(unsafe { $fma(self.0, factor.0, term.0) })
             }
+            #[inline(always)]
+            fn per(self, divisor: Self) -> Self {
+                // SAFETY: see the module.
+                $name(unsafe { $divide(self.0, divisor.0) })
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                // SAFETY: see the module.
+                $name(unsafe { $min(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                // SAFETY: see the module.
+                $name(unsafe { $max(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+                // SAFETY: see the module.
+                $name(unsafe { $where_less(self.0, bound.0, yes.0, no.0) })
+            }
+            #[inline(always)]
+            fn less(self, bound: Self) -> u32 {
+                // SAFETY: see the module.
+                unsafe { $less(self.0, bound.0) }
+            }
         }
     };
     (@operator $name:ident $trait:ident $function:ident $instruction:ident) => {
@@ -91,10 +117,34 @@ macro_rules! vector {
         }
     };
 }
-vector!(Single4 f32: _mm_add_ps _mm_sub_ps _mm_mul_ps _mm_set1_ps _mm_fmadd_ps);
-vector!(Single8 f32: _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_set1_ps _mm256_fmadd_ps);
-vector!(Double4 f64: _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_set1_pd _mm256_fmadd_pd);
-vector!(Double8 f64: add_pair sub_pair mul_pair splat_pair fma_pair);
+vector!(Single4 f32: _mm_add_ps _mm_sub_ps _mm_mul_ps _mm_set1_ps _mm_fmadd_ps
+        _mm_div_ps _mm_min_ps _mm_max_ps where_less less);
+vector!(Single8 f32: _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_set1_ps _mm256_fmadd_ps
+        _mm256_div_ps _mm256_min_ps _mm256_max_ps where_less_of_eight less_of_eight);
+vector!(Double4 f64: _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_set1_pd _mm256_fmadd_pd
+        _mm256_div_pd _mm256_min_pd _mm256_max_pd where_less_wide less_wide);
+vector!(Double8 f64: add_pair sub_pair mul_pair splat_pair fma_pair
+        div_pair min_pair max_pair where_less_pair less_pair);
+
+/// Lanes of `yes` where `x < bound`, of `no` elsewhere; and where that is, as bits.
+macro_rules! compare {
+    ($($vector:ident: $where_less:ident $less:ident $compare:ident $blend:ident $mask:ident;)*) => {$(
+        #[inline(always)]
+        unsafe fn $where_less(x: $vector, bound: $vector, yes: $vector, no: $vector) -> $vector {
+            // SAFETY: see the module.
+            unsafe { $blend(no, yes, $compare::<_CMP_LT_OQ>(x, bound)) }
+        }
+
+        #[inline(always)]
+        unsafe fn $less(x: $vector, bound: $vector) -> u32 {
+            // SAFETY: see the module.
+            unsafe { $mask($compare::<_CMP_LT_OQ>(x, bound)) as u32 }
+        }
+    )*};
+}
+compare!(__m128: where_less less _mm_cmp_ps _mm_blendv_ps _mm_movemask_ps;
+         __m256: where_less_of_eight less_of_eight _mm256_cmp_ps _mm256_blendv_ps _mm256_movemask_ps;
+         __m256d: where_less_wide less_wide _mm256_cmp_pd _mm256_blendv_pd _mm256_movemask_pd;);
 
 macro_rules! pair {
     ($($name:ident $instruction:ident)*) => {$(
@@ -106,7 +156,7 @@ macro_rules! pair {
     )*};
 }
 pair!(add_pair _mm256_add_pd  sub_pair _mm256_sub_pd  mul_pair _mm256_mul_pd
-      min_pair _mm256_min_pd  max_pair _mm256_max_pd);
+      min_pair _mm256_min_pd  max_pair _mm256_max_pd  div_pair _mm256_div_pd);
 
 #[inline(always)]
 unsafe fn splat_pair(x: f64) -> [__m256d; 2] {
@@ -123,7 +173,7 @@ unsafe fn fma_pair(a: [__m256d; 2], b: [__m256d; 2], c: [__m256d; 2]) -> [__m256
 macro_rules! four {
     ($name:ident $float:ident: $load:ident $store:ident $min:ident $max:ident $round:ident
      $integers:ident $compare:ident $and:ident $mask:ident $spread:ident $turn:ident
-     $blend:ident $divide:ident $transpose:ident) => {
+     $transpose:ident) => {
         impl Four<$float> for $name {
             #[inline(always)]
             fn new(lanes: [$float; 4]) -> Self {
@@ -194,26 +244,9 @@ macro_rules! four {
                 }
             }
             #[inline(always)]
-            fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-                // SAFETY: see the module.
-                let is_less = unsafe { $compare::<_CMP_LT_OQ>(self.0, bound.0) };
-                // SAFETY: see the module.
-                $name(unsafe { $blend(no.0, yes.0, is_less) })
-            }
-            #[inline(always)]
-            fn less(self, bound: Self) -> u32 {
-                // SAFETY: see the module.
-                unsafe { $mask($compare::<_CMP_LT_OQ>(self.0, bound.0)) as u32 }
-            }
-            #[inline(always)]
             fn rotated(self) -> Self {
                 // SAFETY: see the module.
                 $name(unsafe { $turn::<0b11_00_10_01>(self.0) })
-            }
-            #[inline(always)]
-            fn per(self, divisor: Self) -> Self {
-                // SAFETY: see the module.
-                $name(unsafe { $divide(self.0, divisor.0) })
             }
             #[inline(always)]
             fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
@@ -226,14 +259,14 @@ macro_rules! four {
 }
 four!(Single4 f32: _mm_loadu_ps _mm_storeu_ps _mm_min_ps _mm_max_ps _mm_round_ps
       _mm_cvttps_epi32 _mm_cmp_ps _mm_and_ps _mm_movemask_ps spread turn
-      _mm_blendv_ps _mm_div_ps transpose);
+      transpose);
 four!(Double4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_min_pd _mm256_max_pd _mm256_round_pd
       _mm256_cvttpd_epi32 _mm256_cmp_pd _mm256_and_pd _mm256_movemask_pd
-      spread_wide _mm256_permute4x64_pd _mm256_blendv_pd _mm256_div_pd transpose_wide);
+      spread_wide _mm256_permute4x64_pd transpose_wide);
 
 macro_rules! eight {
-    ($name:ident $float:ident $four:ident: $read:ident $store:ident $min:ident $max:ident
-     $where_less:ident $halves:ident $less:ident $smallest:ident $largest:ident) => {
+    ($name:ident $float:ident $four:ident: $read:ident $store:ident
+     $halves:ident $joined:ident $transpose:ident $smallest:ident $largest:ident) => {
         impl Eight<$float, $four> for $name {
             #[inline(always)]
             unsafe fn read(values: *const [$float; 4]) -> Self {
@@ -244,6 +277,17 @@ macro_rules! eight {
             fn halves(self) -> [$four; 2] {
                 // SAFETY: see the module.
                 unsafe { $halves(self.0) }.map($four)
+            }
+            #[inline(always)]
+            fn joined([low, high]: [$four; 2]) -> Self {
+                // SAFETY: see the module.
+                $name(unsafe { $joined([low.0, high.0]) })
+            }
+            #[inline(always)]
+            fn transposed([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+                // SAFETY: see the module.
+                let [a, b, c, d] = unsafe { $transpose([a.0, b.0, c.0, d.0]) };
+                [$name(a), $name(b), $name(c), $name(d)]
             }
             #[inline(always)]
             fn new(lanes: &[$float; 8]) -> Self {
@@ -258,26 +302,6 @@ macro_rules! eight {
                 lanes
             }
             #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                // SAFETY: see the module.
-                $name(unsafe { $min(self.0, other.0) })
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                // SAFETY: see the module.
-                $name(unsafe { $max(self.0, other.0) })
-            }
-            #[inline(always)]
-            fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-                // SAFETY: see the module.
-                $name(unsafe { $where_less(self.0, bound.0, yes.0, no.0) })
-            }
-            #[inline(always)]
-            fn less(self, bound: Self) -> u32 {
-                // SAFETY: see the module.
-                unsafe { $less(self.0, bound.0) }
-            }
-            #[inline(always)]
             fn smallest(self) -> $float {
                 // SAFETY: see the module.
                 unsafe { $smallest(self.0) }
@@ -290,21 +314,30 @@ macro_rules! eight {
         }
     };
 }
-eight!(Single8 f32 Single4: _mm256_loadu_ps _mm256_storeu_ps _mm256_min_ps _mm256_max_ps
-       where_less halves less smallest largest);
-eight!(Double8 f64 Double4: read_pair store_pair min_pair max_pair where_less_pair halves_pair
-       less_pair smallest_pair largest_pair);
-
-#[inline(always)]
-unsafe fn where_less(x: __m256, bound: __m256, yes: __m256, no: __m256) -> __m256 {
-    // SAFETY: see the module.
-    unsafe { _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(x, bound)) }
-}
+eight!(Single8 f32 Single4: _mm256_loadu_ps _mm256_storeu_ps
+       halves joined transpose_halves smallest largest);
+eight!(Double8 f64 Double4: read_pair store_pair
+       halves_pair halves_pair transpose_pair smallest_pair largest_pair);
 
 #[inline(always)]
 unsafe fn halves(x: __m256) -> [__m128; 2] {
     // SAFETY: see the module.
     unsafe { [_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x)] }
+}
+
+#[inline(always)]
+unsafe fn joined([low, high]: [__m128; 2]) -> __m256 {
+    // SAFETY: see the module.
+    unsafe { _mm256_set_m128(high, low) }
+}
+
+#[inline(always)]
+unsafe fn transpose_pair([a, b, c, d]: [[__m256d; 2]; 4]) -> [[__m256d; 2]; 4] {
+    // SAFETY: see the module.
+    let [low, high] = unsafe {
+        [transpose_wide([a[0], b[0], c[0], d[0]]), transpose_wide([a[1], b[1], c[1], d[1]])]
+    };
+    [[low[0], high[0]], [low[1], high[1]], [low[2], high[2]], [low[3], high[3]]]
 }
 
 #[inline(always)]
@@ -331,11 +364,10 @@ unsafe fn where_less_pair(
 ) -> [__m256d; 2] {
     // SAFETY: see the module.
     unsafe {
-        let less = [
-            _mm256_cmp_pd::<_CMP_LT_OQ>(x[0], bound[0]),
-            _mm256_cmp_pd::<_CMP_LT_OQ>(x[1], bound[1]),
-        ];
-        [_mm256_blendv_pd(no[0], yes[0], less[0]), _mm256_blendv_pd(no[1], yes[1], less[1])]
+        [
+            where_less_wide(x[0], bound[0], yes[0], no[0]),
+            where_less_wide(x[1], bound[1], yes[1], no[1]),
+        ]
     }
 }
 
@@ -345,19 +377,9 @@ unsafe fn halves_pair(x: [__m256d; 2]) -> [__m256d; 2] {
 }
 
 #[inline(always)]
-unsafe fn less(x: __m256, bound: __m256) -> u32 {
-    // SAFETY: see the module.
-    unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(x, bound)) as u32 }
-}
-
-#[inline(always)]
 unsafe fn less_pair(x: [__m256d; 2], bound: [__m256d; 2]) -> u32 {
     // SAFETY: see the module.
-    unsafe {
-        let low = _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(x[0], bound[0])) as u32;
-        let high = _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(x[1], bound[1])) as u32;
-        low | high << 4
-    }
+    unsafe { less_wide(x[0], bound[0]) | less_wide(x[1], bound[1]) << 4 }
 }
 
 /// Reduces eight lanes to one: the halves, then neighbours at a distance of two and of one.

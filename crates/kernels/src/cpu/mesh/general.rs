@@ -5,15 +5,16 @@
 //! cell. Otherwise Newton's method solves `Y(r, s, t) = y`, where `Y` is near the identity for any
 //! size and shape of the cell.
 
-mod bricks;
 mod faces;
 mod kinds;
+mod linear;
 
 use super::{CellGeometry, CellQuery};
 use crate::{
     CELL_RECORD, MeshShape,
     cpu::{
         Real,
+        chart::{Chart, InGroups},
         field::FieldArrays,
         frame_pair::FramePair,
         lanes::{Four, Lanes, Portable, Vector, four, three},
@@ -31,7 +32,8 @@ use crate::{
 };
 use kinds::Kind;
 pub(crate) use kinds::MeshKind;
-pub(in crate::cpu) use kinds::{AnyTypes, Bricks, CellTypes};
+pub(in crate::cpu) use kinds::{AnyTypes, CellTypes, Linear};
+use linear::MOST;
 
 /// Cells that are not all simplices.
 pub(in crate::cpu) struct General<'a, F, T> {
@@ -46,6 +48,8 @@ pub(in crate::cpu) struct General<'a, F, T> {
     count: usize,
     types: T,
     is_flat: bool,
+    /// Whether all cells are hexahedra or voxels.
+    are_bricks: bool,
 }
 
 impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
@@ -59,6 +63,7 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
             count: shape.values,
             types: T::all(),
             is_flat: shape.dimension == 2,
+            are_bricks: shape.kinds & !MeshKind::BRICKS.kinds() == 0,
         }
     }
 
@@ -74,7 +79,8 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
     #[inline(always)]
     fn nodes_of(&self, cell: usize) -> &[i32] {
         let [code, start, ..] = self.heads[cell];
-        &self.nodes[start as usize..][..self.types.nodes(code)]
+        let count = if self.are_bricks { 8 } else { self.types.nodes(code) };
+        &self.nodes[start as usize..][..count]
     }
 
     /// The linear coordinates of a position, and the tolerance of the cell.
@@ -166,15 +172,20 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
 impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
     #[inline(always)]
     fn query<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
-        if T::ARE_BRICKS {
-            let [query] = self.query_bricks::<L, 1>(&[cell], &[p]);
+        if T::ARE_LINEAR {
+            let [query] = self.query_linear::<L, 1>(&[cell], &[p]);
             return query;
         }
         self.query_any::<L>(cell, p)
     }
 
-    const TOGETHER: bool = T::ARE_BRICKS;
+    const TOGETHER: bool = T::ARE_LINEAR;
     const IS_FAST: bool = false;
+
+    #[inline(always)]
+    fn in_groups<C: Chart<F>>(work: impl InGroups) {
+        T::in_groups::<C>(work);
+    }
 
     #[inline(always)]
     fn query_together<L: Lanes<F>, const G: usize>(
@@ -182,23 +193,23 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         cells: &[usize; G],
         positions: &[L::Four; G],
     ) -> [CellQuery<L::Four>; G] {
-        if !T::ARE_BRICKS {
+        if !T::ARE_LINEAR {
             return self.query_each::<L, G>(cells, positions);
         }
-        if const { G <= 4 } {
-            return self.query_bricks::<L, G>(cells, positions);
+        if const { G <= MOST } {
+            return self.query_linear::<L, G>(cells, positions);
         }
         let mut queries = [CellQuery { at: positions[0], containment: OUTSIDE, face: 0 }; G];
         // By index: an iterator call might not be inlined.
-        for first in (0..G).step_by(4) {
-            // The last ones are repeated if there are fewer than four.
-            let (mut few, mut at) = ([cells[first]; 4], [positions[first]; 4]);
-            for k in 0..4.min(G - first) {
+        for first in (0..G).step_by(MOST) {
+            // The last ones are repeated if there are fewer than eight.
+            let (mut few, mut at) = ([cells[first]; MOST], [positions[first]; MOST]);
+            for k in 0..MOST.min(G - first) {
                 (few[k], at[k]) = (cells[first + k], positions[first + k]);
             }
-            let found = self.query_bricks::<L, 4>(&few, &at);
+            let found = self.query_linear::<L, MOST>(&few, &at);
             #[allow(clippy::manual_memcpy)]
-            for k in 0..4.min(G - first) {
+            for k in 0..MOST.min(G - first) {
                 queries[first + k] = found[k];
             }
         }
@@ -212,8 +223,8 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
 
     #[inline(always)]
     fn prefetch_around(&self, cell: usize) {
-        if T::ARE_BRICKS {
-            self.prefetch_bricks(cell);
+        if T::ARE_LINEAR {
+            self.prefetch_linear(cell);
         }
     }
 
@@ -226,7 +237,12 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         pair: &FramePair<F>,
     ) -> L::Four {
         let weights = self.types.weights::<L>(self.code(cell), three(at.array()));
-        mean_of::<F, L>((values, self.count), self.nodes_of(cell), weights.as_ref(), pair)
+        let (nodes, values) = (self.nodes_of(cell), (values, self.count));
+        // A loop of a known length, for hexahedra.
+        match <&[i32; 8]>::try_from(nodes) {
+            Ok(nodes) if T::ARE_LINEAR => mean_of::<F, L>(values, nodes, weights.as_ref(), pair),
+            _ => mean_of::<F, L>(values, nodes, weights.as_ref(), pair),
+        }
     }
 
     #[inline(always)]

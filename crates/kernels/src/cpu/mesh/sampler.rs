@@ -5,7 +5,7 @@ use crate::{
     MeshShape, Placement,
     cpu::{
         Real,
-        chart::{Flat, Flow},
+        chart::{Flat, Flow, InGroups},
         field::FieldArrays,
         frame_pair::{FramePair, blend},
         lanes::{Four, Lanes, Vector, four, three},
@@ -227,6 +227,12 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Sampler<F> for MeshSampler<'_, F, 
     }
 
     const TOGETHER: bool = S::TOGETHER;
+
+    #[inline(always)]
+    fn in_groups(work: impl InGroups) {
+        S::in_groups::<C>(work);
+    }
+
     const IS_FAST: bool = S::IS_FAST;
 
     #[inline(always)]

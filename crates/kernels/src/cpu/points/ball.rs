@@ -3,7 +3,7 @@
 use super::{Cloud, Visitor, WIDTH};
 use crate::cpu::{
     Real,
-    lanes::{Eight, Lanes, Vector},
+    lanes::{Lanes, Vector},
 };
 use std::ops::Range;
 

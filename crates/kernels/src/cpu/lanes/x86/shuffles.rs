@@ -17,6 +17,22 @@ pub unsafe fn transpose([a, b, c, d]: [__m128; 4]) -> [__m128; 4] {
     }
 }
 
+/// Each half by itself.
+#[inline(always)]
+pub unsafe fn transpose_halves([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: see the module.
+    unsafe {
+        let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+        let (ab_high, cd_high) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+        [
+            _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd),
+            _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd),
+            _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high),
+            _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high),
+        ]
+    }
+}
+
 #[inline(always)]
 pub unsafe fn transpose_wide([a, b, c, d]: [__m256d; 4]) -> [__m256d; 4] {
     // SAFETY: see the module.

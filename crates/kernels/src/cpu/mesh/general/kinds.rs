@@ -5,6 +5,7 @@ use crate::{
     cells::{BRICK_OUTLINE, Outline},
     cpu::{
         Real,
+        chart::{Chart, InGroups},
         lanes::{Eight, Four, Lanes, Vector},
     },
     physics::{
@@ -66,7 +67,10 @@ fn exponent_indices(exponents: &[u8; 3]) -> [usize; 3] {
 /// The table of a cell type.
 pub(in crate::cpu) struct Kind<F> {
     pub nodes: usize,
+    pub faces: usize,
     pub centre: Vec3<F>,
+    /// The middle, and how sides lean: 1 if it is triangular in r and s, 2 if it is a tetrahedron, else 0.
+    pub frame: [F; 4],
     pub mesh: MeshKind,
     pub exponents: Vec<[u8; 3]>,
     /// For each term, its coefficients in the weights of the nodes.
@@ -78,6 +82,9 @@ pub(in crate::cpu) struct Kind<F> {
 pub(crate) struct MeshKind(Outline);
 
 impl MeshKind {
+    /// Hexahedra and voxels.
+    pub const BRICKS: MeshKind = MeshKind(BRICK_OUTLINE);
+
     #[inline(always)]
     pub fn outlines(self) -> [Outline; 1] {
         [self.0]
@@ -91,10 +98,16 @@ impl MeshKind {
 
 /// The cell types of a mesh.
 pub(in crate::cpu) trait CellTypes<F: Real>: Sync {
-    /// Whether all are hexahedra or voxels.
-    const ARE_BRICKS: bool = false;
+    /// Whether none has nodes in the middle of its edges, so that polynomials in it are trilinear.
+    const ARE_LINEAR: bool = false;
     /// The weights of the nodes of a cell.
     type Weights: AsRef<[F]>;
+
+    /// As [`Sampler::in_groups`](crate::cpu::sampler::Sampler::in_groups).
+    #[inline(always)]
+    fn in_groups<C: Chart<F>>(work: impl InGroups) {
+        C::in_groups(work);
+    }
 
     /// All of the types.
     fn all() -> Self;
@@ -105,8 +118,14 @@ pub(in crate::cpu) trait CellTypes<F: Real>: Sync {
     /// Number of nodes of a cell.
     fn nodes(&self, code: i32) -> usize;
 
+    /// Number of faces of a cell.
+    fn faces(&self, code: i32) -> usize;
+
     /// The middle of a cell, in parametric coordinates.
     fn centre(&self, code: i32) -> Vec3<F>;
+
+    /// See [`Kind`].
+    fn frame(&self, code: i32) -> &[F; 4];
 
     /// The sides of a cell.
     fn sides(&self, code: i32) -> MeshKind;
@@ -139,8 +158,18 @@ impl<F: Real> CellTypes<F> for AnyTypes<F> {
     }
 
     #[inline(always)]
+    fn faces(&self, code: i32) -> usize {
+        self.kind(code).faces
+    }
+
+    #[inline(always)]
     fn centre(&self, code: i32) -> Vec3<F> {
         self.kind(code).centre
+    }
+
+    #[inline(always)]
+    fn frame(&self, code: i32) -> &[F; 4] {
+        &self.kind(code).frame
     }
 
     #[inline(always)]
@@ -172,23 +201,28 @@ impl<F: Real> CellTypes<F> for AnyTypes<F> {
     }
 }
 
-/// Hexahedra and voxels: with everything that types share known to the compiler, samples are about twice as fast.
-pub(in crate::cpu) struct Bricks<F> {
+/// Cells without nodes in the middle of their edges: with what they share known to the compiler, samples are several times as fast.
+pub(in crate::cpu) struct Linear<F> {
     all: AnyTypes<F>,
-    /// The weight of a node is the product of `offset + slope * coordinate` over the coordinates.
+    /// For each type and each term of a trilinear polynomial, the coefficients in the weights of the nodes.
+    coefficients: Vec<[[F; WIDTH]; WIDTH]>,
+    /// The weight of a node of a brick is the product of `offset + slope * coordinate` over the coordinates.
     hexahedron: [[[F; WIDTH]; 2]; 3],
     voxel: [[[F; WIDTH]; 2]; 3],
 }
 
 const HEXAHEDRON: i32 = CellKind::Hexahedron as i32;
+const VOXEL: i32 = CellKind::Voxel as i32;
+/// The first type in three dimensions.
+pub(super) const TETRA: i32 = CellKind::Tetra as i32;
 
-impl<F: Real> Bricks<F> {
-    /// Whether all of these cell types, one bit for each, are hexahedra or voxels.
+impl<F: Real> Linear<F> {
+    /// Whether none of these cell types, one bit for each, has nodes in the middle of its edges.
     pub fn include(kinds: u32) -> bool {
-        kinds & !BRICK_OUTLINE.kinds == 0
+        CellKind::ALL.iter().all(|kind| kinds >> *kind as u32 & 1 == 0 || !kind.is_quadratic())
     }
 
-    /// The offsets and slopes of the nodes' weights.
+    /// The offsets and slopes of the nodes' weights in a brick.
     fn factors(kind: CellKind) -> [[[F; WIDTH]; 2]; 3] {
         let nodes = kind.table().nodes;
         [0, 1, 2].map(|d| {
@@ -196,39 +230,74 @@ impl<F: Real> Bricks<F> {
             [of(|x| 1.0 - x), of(|x| 2.0 * x - 1.0)]
         })
     }
+
+    /// The coefficients of the weights in the terms 1, r, s, rs, t, rt, st and rst.
+    fn coefficients(kind: CellKind) -> [[F; WIDTH]; WIDTH] {
+        let mut rows = [[F::zero(); WIDTH]; WIDTH];
+        if !kind.is_quadratic() {
+            let table = kind.table();
+            for (j, [a, b, c]) in table.exponents.iter().enumerate() {
+                let row = &mut rows[usize::from(a + 2 * b + 4 * c)];
+                *row = std::array::from_fn(|i| F::of(table.coefficients[i][j]));
+            }
+        }
+        rows
+    }
 }
 
-impl<F: Real> CellTypes<F> for Bricks<F> {
-    const ARE_BRICKS: bool = true;
+impl<F: Real> CellTypes<F> for Linear<F> {
+    const ARE_LINEAR: bool = true;
     type Weights = [F; WIDTH];
+
+    /// As many as positions in cells are found together.
+    #[inline(always)]
+    fn in_groups<C: Chart<F>>(work: impl InGroups) {
+        work.run::<WIDTH>();
+    }
 
     fn all() -> Self {
         let [hexahedron, voxel] = [CellKind::Hexahedron, CellKind::Voxel].map(Self::factors);
-        Bricks { all: AnyTypes::all(), hexahedron, voxel }
+        let coefficients = CellKind::ALL.iter().map(|kind| Self::coefficients(*kind)).collect();
+        Linear { all: AnyTypes::all(), coefficients, hexahedron, voxel }
     }
 
+    #[inline(always)]
     fn kind(&self, code: i32) -> &Kind<F> {
         self.all.kind(code)
     }
 
     #[inline(always)]
-    fn nodes(&self, _: i32) -> usize {
-        WIDTH
+    fn nodes(&self, code: i32) -> usize {
+        self.all.nodes(code)
     }
 
     #[inline(always)]
-    fn centre(&self, _: i32) -> Vec3<F> {
-        Vec3([F::of(0.5); 3])
+    fn faces(&self, code: i32) -> usize {
+        self.all.faces(code)
     }
 
     #[inline(always)]
-    fn sides(&self, _: i32) -> MeshKind {
-        MeshKind(BRICK_OUTLINE)
+    fn centre(&self, code: i32) -> Vec3<F> {
+        self.all.centre(code)
+    }
+
+    #[inline(always)]
+    fn frame(&self, code: i32) -> &[F; 4] {
+        self.all.frame(code)
+    }
+
+    #[inline(always)]
+    fn sides(&self, code: i32) -> MeshKind {
+        self.all.sides(code)
     }
 
     /// By Horner's rule, for terms in the order of the tables: 1, r, s, rs, t, rt, st, rst.
     #[inline(always)]
-    fn jet<L: Lanes<F>>(&self, _: i32, terms: &[[F; 4]], at: [F; 3]) -> [L::Four; 4] {
+    fn jet<L: Lanes<F>>(&self, code: i32, terms: &[[F; 4]], at: [F; 3]) -> [L::Four; 4] {
+        if code < TETRA {
+            // In two dimensions there are four terms at most.
+            return self.all.jet::<L>(code, terms, at);
+        }
         let [r, s, t] = at.map(L::Four::splat);
         let term = |j: usize| L::Four::new(terms[j]);
         let along_r = |j: usize| term(j + 1).fma(r, term(j));
@@ -242,6 +311,17 @@ impl<F: Real> CellTypes<F> for Bricks<F> {
 
     #[inline(always)]
     fn weights<L: Lanes<F>>(&self, code: i32, at: [F; 3]) -> [F; WIDTH] {
+        if code != HEXAHEDRON && code != VOXEL {
+            let [r, s, t] = at;
+            let terms = [F::one(), r, s, r * s, t, r * t, s * t, r * s * t];
+            let rows = &self.coefficients[code as usize];
+            let mut sum = L::Eight::splat(F::zero());
+            // By index: an iterator call might not be inlined.
+            for j in 0..WIDTH {
+                sum = L::Eight::new(&rows[j]).fma(L::Eight::splat(terms[j]), sum);
+            }
+            return sum.array();
+        }
         let factors = if code == HEXAHEDRON { &self.hexahedron } else { &self.voxel };
         let along = |d: usize| {
             let [offset, slope] = &factors[d];
@@ -254,6 +334,12 @@ impl<F: Real> CellTypes<F> for Bricks<F> {
 impl<F: Real> Kind<F> {
     fn new(kind: CellKind) -> Self {
         let table = kind.table();
+        let [r, s, t] = kind.centre();
+        let leaning = match kind {
+            CellKind::Triangle | CellKind::Wedge => 1.0,
+            CellKind::Tetra => 2.0,
+            _ => 0.0,
+        };
         let of_term = |j: usize| {
             let mut row = [[F::zero(); WIDTH]; ROOM / WIDTH];
             for (weight, coefficients) in row.as_flattened_mut().iter_mut().zip(&table.coefficients)
@@ -264,7 +350,9 @@ impl<F: Real> Kind<F> {
         };
         Kind {
             nodes: kind.nodes(),
-            centre: Vec3(kind.centre().map(F::of)),
+            faces: table.faces.len(),
+            centre: Vec3([r, s, t].map(F::of)),
+            frame: [r, s, t, leaning].map(F::of),
             mesh: MeshKind(Outline::of(kind)),
             exponents: table.exponents.to_vec(),
             coefficients: (0..table.exponents.len()).map(of_term).collect(),
