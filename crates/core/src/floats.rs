@@ -17,6 +17,29 @@ pub enum Floats {
     F64(Vec<f64>),
 }
 
+/// Rows that a thread copies at a time.
+const BLOCK: usize = 4096;
+
+/// Copies a row. A short one is moved with a length that is known: a call would take longer.
+#[inline(always)]
+pub(crate) fn copy_row<T: Copy>(to: &mut [T], from: &[T]) {
+    #[inline(always)]
+    fn moved<T: Copy, const N: usize>(to: &mut [T], from: &[T]) {
+        if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk()) {
+            *to = *from;
+        }
+    }
+    match to.len() {
+        1 => moved::<T, 1>(to, from),
+        2 => moved::<T, 2>(to, from),
+        3 => moved::<T, 3>(to, from),
+        4 => moved::<T, 4>(to, from),
+        6 => moved::<T, 6>(to, from),
+        8 => moved::<T, 8>(to, from),
+        _ => to.copy_from_slice(from),
+    }
+}
+
 /// Runs an expression on the vector of either precision.
 macro_rules! with_numbers {
     ($floats:expr, $numbers:ident => $body:expr) => {
@@ -147,16 +170,17 @@ impl Floats {
         (first, from_width): (usize, usize),
         count: usize,
     ) {
-        fn copy<T: Copy>(
+        fn copy<T: Copy + Send + Sync>(
             to: &mut [T],
             from: &[T],
-            widths: [usize; 2],
-            starts: [usize; 2],
+            [to_width, from_width]: [usize; 2],
+            [at, first]: [usize; 2],
             n: usize,
         ) {
-            let rows = to.chunks_exact_mut(widths[0]).zip(from.chunks_exact(widths[1]));
-            rows.for_each(|(to, from)| {
-                to[starts[0]..][..n].copy_from_slice(&from[starts[1]..][..n])
+            let blocks = to.par_chunks_mut(to_width * BLOCK);
+            blocks.zip(from.par_chunks(from_width * BLOCK)).for_each(|(to, from)| {
+                let rows = to.chunks_exact_mut(to_width).zip(from.chunks_exact(from_width));
+                rows.for_each(|(to, from)| copy_row(&mut to[at..][..n], &from[first..][..n]));
             });
         }
         let (widths, starts) = ([width, from_width], [at, first]);

@@ -9,7 +9,8 @@ use burn::tensor::{Device, Tensor};
 pub(crate) const LANES: usize = 4;
 
 /// The places of the quantities of a field in its groups of four numbers. The velocity is in the first group, and beside it the diffusivity
-/// or, without one, the first array of one number: who samples a velocity has that for nothing. Other arrays follow each other. Where the
+/// or, without one, the first array of one number, if that saves a group: who samples a velocity has it for nothing, and who samples arrays
+/// without it would have a group more. Other arrays follow each other. Where the
 /// velocity fills its group, as on a sphere, a diffusivity is in a last group of its own. Before it is a second velocity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ArrayLanes {
@@ -60,7 +61,9 @@ impl ArrayLanes {
     pub fn of(source: &dyn FrameSource, is_full: bool) -> Self {
         let (has_velocity, arrays) = (source.has_velocity(), source.arrays().to_vec());
         let has_place = has_velocity && !is_full && !source.has_diffusivity();
+        let numbers: usize = arrays.iter().map(|array| array.components).sum();
         let single = arrays.iter().position(|array| array.components == 1);
+        let single = single.filter(|_| numbers % LANES == 1);
         ArrayLanes {
             has_velocity,
             arrays,
@@ -183,10 +186,14 @@ mod tests {
     fn arrays_follow_the_velocity_without_gaps() {
         let arrays = [FieldArray::new("tau", 9), FieldArray::new("T", 1), FieldArray::new("p", 1)];
         let all = lanes(true, &arrays).unwrap();
-        // The first one of a single number is beside the velocity.
-        assert_eq!((places(&all), all.has_array_beside()), (vec![4, 3, 13], true));
+        assert_eq!((places(&all), all.has_array_beside()), (vec![4, 13, 14], false));
         assert_eq!((all.groups(), all.find("tau")), (4, Some((4, 9))));
-        assert_eq!(lanes(true, &arrays[1..2]).unwrap().groups(), 1);
+        // The first one of a single number is beside the velocity, if that saves a group.
+        let alone = lanes(true, &arrays[1..2]).unwrap();
+        assert_eq!((places(&alone), alone.groups()), (vec![3], 1));
+        let five = [arrays[1].clone(), FieldArray::new("q", 4)];
+        let five = lanes(true, &five).unwrap();
+        assert_eq!((places(&five), five.groups()), (vec![3, 4], 2));
         // There is a diffusivity, or a velocity of four numbers.
         let source = |has_diffusivity| Source(true, arrays.to_vec(), has_diffusivity, false);
         for (has_diffusivity, is_full, groups) in

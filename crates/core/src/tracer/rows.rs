@@ -1,6 +1,9 @@
 //! Particles on the host.
 
-use crate::{Error, Result, floats::Floats};
+use crate::{
+    Error, Result,
+    floats::{Floats, copy_row},
+};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{POSITION, Particles, RECORD, Record, TANGENTS, ranks, spatial_order};
 use rayon::prelude::*;
@@ -228,7 +231,7 @@ where
     let blocks = all.par_chunks_mut(width * BLOCK).zip(rows.par_chunks(BLOCK));
     blocks.for_each(|(all, rows)| {
         for (to, row) in all.chunks_exact_mut(width).zip(rows) {
-            to.copy_from_slice(&table[width * *row as usize..][..width]);
+            copy_row(to, &table[width * *row as usize..][..width]);
         }
     });
     all
