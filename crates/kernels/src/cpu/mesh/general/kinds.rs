@@ -299,13 +299,16 @@ impl<F: Real> CellTypes<F> for Linear<F> {
             return self.all.jet::<L>(code, terms, at);
         }
         let [r, s, t] = at.map(L::Four::splat);
-        let term = |j: usize| L::Four::new(terms[j]);
-        let along_r = |j: usize| term(j + 1).fma(r, term(j));
-        let (low, high) = (along_r(0), along_r(4));
-        let (low_by_s, high_by_s) = (along_r(2), along_r(6));
+        let mut term = [L::Four::splat(F::zero()); 8];
+        // By index and without closures, which might not be inlined.
+        for j in 0..8 {
+            term[j] = L::Four::new(terms[j]);
+        }
+        let (low, high) = (term[1].fma(r, term[0]), term[5].fma(r, term[4]));
+        let (low_by_s, high_by_s) = (term[3].fma(r, term[2]), term[7].fma(r, term[6]));
         let by_t = high_by_s.fma(s, high);
         let value = by_t.fma(t, low_by_s.fma(s, low));
-        let by_r = term(7).fma(s, term(5)).fma(t, term(3).fma(s, term(1)));
+        let by_r = term[7].fma(s, term[5]).fma(t, term[3].fma(s, term[1]));
         [value, by_r, high_by_s.fma(t, low_by_s), by_t]
     }
 

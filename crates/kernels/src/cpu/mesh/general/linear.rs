@@ -247,7 +247,8 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
             below_s = no_tetra.fma(t, no_triangle.fma(r, below_s));
             below_t = no_tetra.fma(r + s, below_t);
         }
-        r.min(s).min(t).min(below_r.min(below_s).min(below_t))
+        // In this order NaN, which r and s both are, remains.
+        t.min(below_t).min(r.min(s)).min(below_r.min(below_s))
     }
 
     /// Asks for the cells around one. Their nodes, neighbours and terms are expected where they are if all cells in between are of
@@ -485,8 +486,8 @@ fn choose<F: Real, V: Vector<F>>(x: V, bound: V, yes: Vectors<V>, no: Vectors<V>
 #[inline(always)]
 fn largest<F: Real, V: Vector<F>>([x, y, z]: Vectors<V>) -> V {
     let zero = V::splat(F::zero());
-    let size = |v: V| (zero - v).max(v);
-    size(x).max(size(y)).max(size(z)) + zero * (x + y + z)
+    let (size_x, size_y, size_z) = ((zero - x).max(x), (zero - y).max(y), (zero - z).max(z));
+    size_x.max(size_y).max(size_z) + zero * (x + y + z)
 }
 
 #[cfg(test)]

@@ -122,6 +122,14 @@ impl<F: Real> Task<F> for Check<'_, F> {
             }
         }
         assert!((100..1700).contains(&inside), "{inside} of 2000 positions are inside");
+        // A position that is not a number is in no cell.
+        let (zero, nothing) = (F::zero(), F::of(f64::NAN));
+        for p in [[nothing, zero, zero, zero], [nothing, nothing, nothing, zero]] {
+            let p = [L::Four::new(p); MOST];
+            for query in cells_of_mesh.query_linear::<L, MOST>(&std::array::from_fn(|i| i), &p) {
+                assert_eq!(query.containment, OUTSIDE);
+            }
+        }
     }
 }
 
