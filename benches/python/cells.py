@@ -7,6 +7,7 @@ the speeds in millions of particle-steps per second. Needs numpy and vtk.
 """
 
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -131,9 +132,10 @@ def speed(program, case):
 
 
 def main():
-    programs = sys.argv[1:]
-    if not programs:
+    programs = [shutil.which(program) for program in sys.argv[1:]]
+    if not programs or None in programs:
         sys.exit(__doc__)
+    programs = [str(Path(program).resolve()) for program in programs]
     with tempfile.TemporaryDirectory() as folder:
         for name in meshes(Path(folder)):
             case = Path(folder) / f"{name}.toml"

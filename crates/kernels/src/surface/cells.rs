@@ -203,7 +203,7 @@ impl CellBuilder<'_> {
     }
 }
 
-/// A cell whose block follows so many numbers.
+/// A cell whose block comes after `before` numbers.
 fn moved([first, quanta]: [i32; 2], before: i32) -> [i32; 2] {
     [if quanta == 0 { first + first.signum() * before } else { first }, quanta]
 }
