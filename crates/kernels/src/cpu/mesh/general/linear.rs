@@ -1,6 +1,11 @@
 //! Positions in cells without nodes in the middle of their edges: in vectors of up to eight positions, each in a cell of its
 //! own, of any of these types. A single position takes the same arithmetic, so that results do not depend on the others.
 
+mod vectors;
+mod width;
+
+pub(super) use width::MOST;
+
 use super::{
     General,
     kinds::{CellTypes, MeshKind},
@@ -9,7 +14,7 @@ use crate::{
     CellKind,
     cpu::{
         Real,
-        lanes::{Eight, Four, Lanes, Portable, Vector, prefetch, three},
+        lanes::{Four, Lanes, Portable, Vector, prefetch, three},
         mesh::{CellGeometry, CellQuery},
     },
     physics::{
@@ -18,102 +23,16 @@ use crate::{
         vector::host::is_within,
     },
 };
+use vectors::{
+    Terms, Vectors, choose, difference, inverse, jacobian, largest, small, sum, times, value,
+};
+use width::{Narrow, Wide, Width};
 
 /// Minimum and maximum number of corrections with one Jacobian.
 const FIRST: usize = 3;
 const LAST: usize = 12;
 
-/// The most positions at once.
-pub(super) const MOST: usize = 8;
-
 const PYRAMID: i32 = CellKind::Pyramid as i32;
-
-/// A vector of each of eight positions, by components.
-type Vectors<V> = [V; 3];
-
-/// The terms of a trilinear polynomial: 1, r, s, rs, t, rt, st, rst.
-type Terms<T> = [T; 8];
-
-/// The vectors in which coordinates of positions are: a lane for each position.
-trait Width<F: Real, L: Lanes<F>> {
-    type Vector: Vector<F>;
-    const LANES: usize;
-    /// A bit for each lane.
-    const ALL: u32 = (1 << Self::LANES) - 1;
-
-    /// The components of rows, of which there are as many as lanes.
-    fn columns(rows: &[L::Four; MOST]) -> [Self::Vector; 4];
-
-    /// The rows of components.
-    fn rows(columns: [Self::Vector; 4]) -> [L::Four; MOST];
-
-    /// 0 in the lanes with these bits, and 1 in the others.
-    fn lanes_without(bits: u32) -> Self::Vector;
-}
-
-/// For a single position, which all lanes repeat.
-struct Narrow;
-/// For several positions.
-struct Wide;
-
-impl<F: Real, L: Lanes<F>> Width<F, L> for Narrow {
-    type Vector = L::Four;
-    const LANES: usize = 4;
-
-    #[inline(always)]
-    fn columns(rows: &[L::Four; MOST]) -> [L::Four; 4] {
-        let [row, ..] = *rows;
-        [row.spread::<0>(), row.spread::<1>(), row.spread::<2>(), row.spread::<3>()]
-    }
-
-    #[inline(always)]
-    fn rows(columns: [L::Four; 4]) -> [L::Four; MOST] {
-        let [row, ..] = L::Four::transposed(columns);
-        [row; MOST]
-    }
-
-    #[inline(always)]
-    fn lanes_without(bits: u32) -> L::Four {
-        L::Four::splat(if bits == 0 { F::one() } else { F::zero() })
-    }
-}
-
-impl<F: Real, L: Lanes<F>> Width<F, L> for Wide {
-    type Vector = L::Eight;
-    const LANES: usize = MOST;
-
-    #[inline(always)]
-    fn columns(rows: &[L::Four; MOST]) -> [L::Eight; 4] {
-        let [a, b, c, d, e, f, g, h] = *rows;
-        let rows = [[a, e], [b, f], [c, g], [d, h]];
-        let mut joined = [L::Eight::splat(F::zero()); 4];
-        // By index: an iterator call might not be inlined.
-        for k in 0..4 {
-            joined[k] = L::Eight::joined(rows[k]);
-        }
-        L::Eight::transposed(joined)
-    }
-
-    #[inline(always)]
-    fn rows(columns: [L::Eight; 4]) -> [L::Four; MOST] {
-        let [a, b, c, d] = L::Eight::transposed(columns);
-        let ([a, e], [b, f], [c, g], [d, h]) = (a.halves(), b.halves(), c.halves(), d.halves());
-        [a, b, c, d, e, f, g, h]
-    }
-
-    #[inline(always)]
-    fn lanes_without(bits: u32) -> L::Eight {
-        let mut lanes = [F::one(); MOST];
-        // By index: an iterator call might not be inlined.
-        #[allow(clippy::needless_range_loop)]
-        for lane in 0..MOST {
-            if bits >> lane & 1 == 1 {
-                lanes[lane] = F::zero();
-            }
-        }
-        L::Eight::new(&lanes)
-    }
-}
 
 /// Positions relative to cells.
 pub(super) struct InCells<V, const G: usize> {
@@ -372,122 +291,6 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         }
         terms
     }
-}
-
-/// The size below which a correction is rounding.
-#[inline(always)]
-fn small<F: Real, V: Vector<F>>() -> V {
-    V::splat(F::of(8.0) * F::epsilon())
-}
-
-/// Trilinear polynomials at points; in two dimensions bilinear ones, with 0 for the third component.
-#[inline(always)]
-fn value<F: Real, V: Vector<F>, const D: usize>(
-    terms: &Terms<Vectors<V>>,
-    [r, s, t]: Vectors<V>,
-) -> Vectors<V> {
-    let mut value = [V::splat(F::zero()); 3];
-    for d in 0..D {
-        let term = |j: usize| terms[j][d];
-        value[d] = term(3).fma(r, term(2)).fma(s, term(1).fma(r, term(0)));
-        if D == 3 {
-            let high = term(7).fma(r, term(6)).fma(s, term(5).fma(r, term(4)));
-            value[d] = high.fma(t, value[d]);
-        }
-    }
-    value
-}
-
-/// Their derivatives with respect to r, s and t.
-#[inline(always)]
-fn jacobian<F: Real, V: Vector<F>, const D: usize>(
-    terms: &Terms<Vectors<V>>,
-    [r, s, t]: Vectors<V>,
-) -> [Vectors<V>; 3] {
-    let mut columns = [[r; 3]; 3];
-    for d in 0..D {
-        let term = |j: usize| terms[j][d];
-        columns[0][d] = term(3).fma(s, term(1));
-        columns[1][d] = term(3).fma(r, term(2));
-        if D == 3 {
-            let high_by_s = term(7).fma(r, term(6));
-            columns[0][d] = term(7).fma(s, term(5)).fma(t, columns[0][d]);
-            columns[1][d] = high_by_s.fma(t, columns[1][d]);
-            columns[2][d] = high_by_s.fma(s, term(5).fma(r, term(4)));
-        }
-    }
-    columns
-}
-
-/// The rows of the inverses of matrices with these columns.
-#[inline(always)]
-fn inverse<F: Real, V: Vector<F>, const D: usize>([a, b, c]: [Vectors<V>; 3]) -> [Vectors<V>; 3] {
-    let (zero, one) = (V::splat(F::zero()), V::splat(F::one()));
-    let (mut rows, scale);
-    if D == 2 {
-        rows = [[b[1], zero - b[0], zero], [zero - a[1], a[0], zero], [zero; 3]];
-        scale = one.per(a[0] * b[1] - a[1] * b[0]);
-    } else {
-        rows = [cross(b, c), cross(c, a), cross(a, b)];
-        scale = one.per(dot(a, rows[0]));
-    }
-    // By index: an iterator call might not be inlined.
-    #[allow(clippy::needless_range_loop)]
-    for d in 0..D {
-        rows[d] = [rows[d][0] * scale, rows[d][1] * scale, rows[d][2] * scale];
-    }
-    rows
-}
-
-/// The product of matrices with these rows, and vectors.
-#[inline(always)]
-fn times<F: Real, V: Vector<F>, const D: usize>(
-    rows: &[Vectors<V>; 3],
-    v: Vectors<V>,
-) -> Vectors<V> {
-    if D == 2 {
-        let along = |[x, y, _]: Vectors<V>| y.fma(v[1], x * v[0]);
-        return [along(rows[0]), along(rows[1]), V::splat(F::zero())];
-    }
-    [dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)]
-}
-
-#[inline(always)]
-fn dot<F: Real, V: Vector<F>>(a: Vectors<V>, b: Vectors<V>) -> V {
-    a[2].fma(b[2], a[1].fma(b[1], a[0] * b[0]))
-}
-
-#[inline(always)]
-fn cross<F: Real, V: Vector<F>>(a: Vectors<V>, b: Vectors<V>) -> Vectors<V> {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-#[inline(always)]
-fn sum<F: Real, V: Vector<F>>(a: Vectors<V>, b: Vectors<V>) -> Vectors<V> {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
-#[inline(always)]
-fn difference<F: Real, V: Vector<F>>(a: Vectors<V>, b: Vectors<V>) -> Vectors<V> {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-/// The vectors of `yes` where `x < bound`, of `no` elsewhere.
-#[inline(always)]
-fn choose<F: Real, V: Vector<F>>(x: V, bound: V, yes: Vectors<V>, no: Vectors<V>) -> Vectors<V> {
-    [
-        x.where_less(bound, yes[0], no[0]),
-        x.where_less(bound, yes[1], no[1]),
-        x.where_less(bound, yes[2], no[2]),
-    ]
-}
-
-/// The largest component, without its sign. NaN if one is infinite or NaN, of which maxima may take no notice.
-#[inline(always)]
-fn largest<F: Real, V: Vector<F>>([x, y, z]: Vectors<V>) -> V {
-    let zero = V::splat(F::zero());
-    let (size_x, size_y, size_z) = ((zero - x).max(x), (zero - y).max(y), (zero - z).max(z));
-    size_x.max(size_y).max(size_z) + zero * (x + y + z)
 }
 
 #[cfg(test)]
