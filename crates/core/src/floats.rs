@@ -5,22 +5,11 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A floating-point array on the host, in single or double precision.
-///
-/// Sources of frames give arrays in the precision of their files, and a field converts them to its
-/// own precision.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Floats {
-    /// Single precision.
-    F32(Vec<f32>),
-    /// Double precision.
-    F64(Vec<f64>),
-}
+/// Number of rows that a thread copies at a time.
+pub(crate) const BLOCK: usize = 4096;
 
-/// Rows that a thread copies at a time.
-const BLOCK: usize = 4096;
-
-/// Copies a row. A short one is moved with a length that is known: a call would take longer.
+/// Copies a row. One of a width that particles and their values have is moved with a length that is known: a call would take
+/// longer.
 #[inline(always)]
 pub(crate) fn copy_row<T: Copy>(to: &mut [T], from: &[T]) {
     #[inline(always)]
@@ -35,9 +24,21 @@ pub(crate) fn copy_row<T: Copy>(to: &mut [T], from: &[T]) {
         3 => moved::<T, 3>(to, from),
         4 => moved::<T, 4>(to, from),
         6 => moved::<T, 6>(to, from),
-        8 => moved::<T, 8>(to, from),
+        9 => moved::<T, 9>(to, from),
         _ => to.copy_from_slice(from),
     }
+}
+
+/// A floating-point array on the host, in single or double precision.
+///
+/// Sources of frames give arrays in the precision of their files, and a field converts them to its
+/// own precision.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Floats {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
 }
 
 /// Runs an expression on the vector of either precision.

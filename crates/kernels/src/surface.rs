@@ -68,9 +68,7 @@ impl ClosedSurface {
         let [low, high] = bounding_box(boxes.as_flattened());
         let tree = Tree::new(&rows[..], &boxes);
         let cells = cells::cells((&rows, &sides), &tree, [low, high], size(&low, &high));
-        if i32::try_from(cells.numbers.len()).is_err() {
-            return Err(SurfaceError::TooMany { triangles: count });
-        }
+        let cells = cells.ok_or(SurfaceError::TooMany { triangles: count })?;
         Ok(ClosedSurface {
             points: closed.points,
             triangles: closed.triangles,

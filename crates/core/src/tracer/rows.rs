@@ -2,15 +2,12 @@
 
 use crate::{
     Error, Result,
-    floats::{Floats, copy_row},
+    floats::{BLOCK, Floats, copy_row},
 };
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{POSITION, Particles, RECORD, Record, TANGENTS, ranks, spatial_order};
 use rayon::prelude::*;
 use std::{borrow::Cow, ops::Range, sync::Arc};
-
-/// Number of rows that a thread copies at a time.
-const BLOCK: usize = 4096;
 
 /// Particles on the host, one after another.
 #[derive(Clone, Debug, PartialEq)]

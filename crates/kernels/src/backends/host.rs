@@ -3,6 +3,7 @@
 
 mod rows;
 mod settling;
+mod values;
 
 use super::fields::{self, Part};
 use crate::{
@@ -27,6 +28,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use rayon::prelude::*;
 use rows::{Split, logged};
 use settling::{carry, pull_back_carrying, pull_back_settling, settle};
+use values::{locate, sample};
 
 /// Calls a function with the type of a tensor's numbers as its first type.
 macro_rules! in_precision {
@@ -347,40 +349,6 @@ fn by_motion<F: Real>(gradients: &[Gradient<F>]) -> Vec<F> {
         }
     }
     sums.map(F::of).to_vec()
-}
-
-/// `TraceBackend::sample` on a CPU backend.
-fn sample<F, B, T>(state: State<B>, field: Sampled<B>, first_group: usize, segment: &Segment) -> T
-where
-    F: Real,
-    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
-    T: HostTensor,
-{
-    let (position, record) = (state.position.contiguous(), state.record.contiguous());
-    let (position, record) = (position.values::<F>(), record.values::<i32>());
-    let (positions, groups) = (cast_slice(position), first_group..field.groups);
-    let count = positions.len();
-    let mut values = vec![[F::zero(); 4]; count * groups.len()];
-    let width = groups.len();
-    with_arrays::<F, B, T>(field, |field| {
-        cpu::sample((positions, cast_slice(record)), &mut values, (field, groups), segment)
-    });
-    T::of(values.into_flattened(), &[count, 4 * width])
-}
-
-/// `TraceBackend::locate` on a CPU backend.
-fn locate<F, B, T>(position: T, field: Sampled<B>) -> T
-where
-    F: Real,
-    B: Backend<FloatTensorPrimitive = T, IntTensorPrimitive = T>,
-    T: HostTensor,
-{
-    let position = position.contiguous();
-    let positions: &[[F; 3]] = cast_slice(position.values::<F>());
-    let mut cells = vec![-1; positions.len()];
-    with_arrays::<F, B, T>(field, |field| cpu::locate(positions, field, &mut cells));
-    let count = cells.len();
-    T::of(cells, &[count])
 }
 
 /// Borrows a field's tensors as slices for the duration of a call.

@@ -29,7 +29,7 @@ const ALONG: f64 = 24.0;
 /// A cell with more nearby triangles than this is divided.
 const MAX_LISTED: usize = 32;
 /// The same for cells beside the surface, where particles that slide along it are not.
-const MAX_BESIDE: usize = 64;
+pub(super) const MAX_BESIDE: usize = 64;
 /// Extension of a cell beyond its sides, relative to its width, for rounding and for steps past a
 /// side.
 const MARGIN: f64 = 0.02;
@@ -63,13 +63,13 @@ struct CellBuilder<'a> {
 }
 
 /// Builds the cells around a surface with a bounding box; `size` is the sum of its absolute
-/// coordinates.
+/// coordinates. `None` if they have more numbers than an `i32` can index.
 pub(super) fn cells(
     (rows, sides): (&[[f64; 3]], &[Sides]),
     tree: &Tree,
     [low, high]: [[f64; 3]; 2],
     size: f64,
-) -> Cells {
+) -> Option<Cells> {
     let widths = [0, 1, 2].map(|d| high[d] - low[d]);
     let pitch = widths.iter().fold(0.0_f64, |a, b| a.max(*b)) / ALONG;
     let nodes = widths.map(|width| (width / pitch).ceil().max(1.0) as usize + 2);
@@ -84,7 +84,7 @@ pub(super) fn cells(
         (pair, block)
     };
     let cells: Vec<_> = (0..nx * ny * nz).into_par_iter().map(cell).collect();
-    Cells { pitch, nodes, numbers: numbers(sides, &cells) }
+    numbers(sides, &cells).map(|numbers| Cells { pitch, nodes, numbers })
 }
 
 /// A cell to be built.
@@ -108,7 +108,8 @@ impl CellBuilder<'_> {
     fn undivided(&self, centre: [f64; 3], block: &mut Block) -> [i32; 2] {
         let (width, nearest) = (self.pitch, self.tree.nearest(&centre, 0));
         let place = Place { centre, width, cuts: 0, nearest };
-        self.cell(&Around::Tree(self.tree), place, |p| self.tree.nearest(p, nearest.0).0, block)
+        let near = |_, p: &[f64; 3]| self.tree.nearest(p, nearest.0).0;
+        self.cell(&Around::Tree(self.tree), place, near, block)
     }
 
     /// A cell; `near` is a triangle near to one of its corners.
@@ -116,11 +117,12 @@ impl CellBuilder<'_> {
         &self,
         around: &Around,
         place: Place,
-        near: impl FnMut(&[f64; 3]) -> u32,
+        mut near: impl FnMut(usize, &[f64; 3]) -> u32,
         block: &mut Block,
     ) -> [i32; 2] {
         self.far(&place).unwrap_or_else(|| {
-            let ends = corners(&place.centre, 0.5 * place.width).each_ref().map(near);
+            let ends = corners(&place.centre, 0.5 * place.width);
+            let ends = std::array::from_fn(|i| near(i, &ends[i]));
             self.near(around, &place, ends, block)
         })
     }
@@ -172,23 +174,26 @@ impl CellBuilder<'_> {
     ) -> [i32; 2] {
         let Place { centre, cuts, nearest: (triangle, _), .. } = *place;
         let width = place.width / CUTS as f64;
-        // Corners of the parts, from -1 to 1 along each axis.
-        let number = |p: &[f64; 3]| {
-            let at = |d: usize| ((p[d] - centre[d]) / width).round() as isize + 1;
-            (at(0) + 3 * at(1) + 9 * at(2)) as usize
+        // The place of a corner of a part among the 3 x 3 x 3 corners of all.
+        let number = |part: usize, corner: usize| -> usize {
+            [1, 3, 9]
+                .iter()
+                .enumerate()
+                .map(|(d, n)| n * ((part >> d & 1) + (corner >> d & 1)))
+                .sum()
         };
         let mut known = [None; 27];
-        known[13] = Some(triangle);
-        for (triangle, corner) in ends.into_iter().zip(corners(&centre, width)) {
-            known[number(&corner)] = Some(triangle);
+        known[number(0, CORNERS - 1)] = Some(triangle);
+        for (i, triangle) in ends.into_iter().enumerate() {
+            known[number(i, i)] = Some(triangle);
         }
         let (first, at) = (block.next(), block.numbers.len());
         block.numbers.resize(at + 2 * CORNERS, 0);
         for (i, part) in corners(&centre, 0.5 * width).into_iter().enumerate() {
             let nearest = around.nearest(&part, triangle);
             let place = Place { centre: part, width, cuts: cuts + 1, nearest };
-            let near = |p: &[f64; 3]| {
-                *known[number(p)].get_or_insert_with(|| around.nearest(p, nearest.0).0)
+            let near = |corner: usize, p: &[f64; 3]| {
+                *known[number(i, corner)].get_or_insert_with(|| around.nearest(p, nearest.0).0)
             };
             let pair = self.cell(around, place, near, block);
             block.put(at + 2 * i, pair);
@@ -230,12 +235,13 @@ impl Block {
     }
 }
 
-/// The sides of triangles and the cells, each in the same place for any number of threads. Surfaces with more
-/// numbers than an `i32` can index are rejected.
-fn numbers(sides: &[Sides], cells: &[([i32; 2], Block)]) -> Vec<i32> {
+/// The sides of triangles and the cells, each in the same place for any number of threads; `None` if there are more numbers
+/// than an `i32` can index.
+fn numbers(sides: &[Sides], cells: &[([i32; 2], Block)]) -> Option<Vec<i32>> {
     let own = sides.len() + 2 * cells.len();
-    let sizes = cells.iter().map(|(_, block)| block.numbers.len());
-    let mut numbers = vec![0; own + sizes.sum::<usize>()];
+    let count = own + cells.iter().map(|(_, block)| block.numbers.len()).sum::<usize>();
+    i32::try_from(count).ok()?;
+    let mut numbers = vec![0; count];
     let (start, mut rest) = numbers.split_at_mut(own);
     let (own_sides, pairs) = start.split_at_mut(sides.len());
     own_sides.iter_mut().zip(sides).for_each(|(to, sides)| *to = sides.0);
@@ -254,5 +260,5 @@ fn numbers(sides: &[Sides], cells: &[([i32; 2], Block)]) -> Vec<i32> {
             part[*at..at + 2].copy_from_slice(&pair);
         }
     });
-    numbers
+    Some(numbers)
 }

@@ -1,6 +1,7 @@
-//! A bounding volume hierarchy of triangles, for nearest and range queries.
+//! A bounding volume hierarchy of triangles: which is the nearest one to a point, and which can be it in a box.
 
 use super::{
+    cells::MAX_BESIDE,
     facet::{Facet, larger},
     rivals::Rivals,
 };
@@ -119,7 +120,7 @@ impl<'a> Tree<'a> {
 
     /// The triangles that can be the nearest ones in a box, sorted; `None` if there are more than `limit`.
     pub fn admitted(&self, rivals: &Rivals, limit: usize) -> Option<Vec<u32>> {
-        let mut found = Vec::with_capacity(limit.min(64));
+        let mut found = Vec::with_capacity(limit.min(MAX_BESIDE));
         let mut open = Open::new(0);
         while let Some(at) = open.pop() {
             let node = &self.nodes[at];

@@ -22,8 +22,8 @@ use crate::{
     },
     physics::{
         cells::host::{
-            Jet, Margin, Newton, OUTSIDE, containment, depth_inside, gradient_of, improve,
-            nearest_side, newton, surface_at, to_linear,
+            Jet, Margin, Newton, containment, depth_inside, gradient_of, improve, nearest_side,
+            newton, surface_at, to_linear,
         },
         prelude::host::Vec3,
         region::host::Surface,
@@ -32,7 +32,8 @@ use crate::{
 };
 use kinds::Kind;
 pub(crate) use kinds::MeshKind;
-pub(in crate::cpu) use kinds::{AnyTypes, CellTypes, Linear};
+pub(in crate::cpu) use kinds::{AnyTypes, CellTypes};
+pub(in crate::cpu) use linear::Linear;
 use linear::MOST;
 
 /// Cells that are not all simplices.
@@ -79,7 +80,7 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
     #[inline(always)]
     fn nodes_of(&self, cell: usize) -> &[i32] {
         let [code, start, ..] = self.heads[cell];
-        let count = if self.are_bricks { 8 } else { self.types.nodes(code) };
+        let count = if self.are_bricks { 8 } else { self.types.kind(code).nodes };
         &self.nodes[start as usize..][..count]
     }
 
@@ -117,10 +118,10 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
     fn solve<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> Newton<F> {
         let [code, .., terms] = self.heads[cell];
         let (linear, tolerance) = self.linear::<L>(cell, p);
-        let mut newton = newton(linear, tolerance, self.types.centre(code), terms != 0);
+        let mut newton = newton(linear, tolerance, self.types.kind(code).centre(), terms != 0);
         while newton.continues {
             let jet = self.jet::<L>(cell, newton.at);
-            improve(&mut newton, &jet, code, self.types.sides(code));
+            improve(&mut newton, &jet, code, self.types.kind(code).mesh);
         }
         newton
     }
@@ -150,7 +151,7 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
     /// The gradient in space of the depth inside a face, at coordinates in its cell.
     fn gradient_at(&self, cell: usize, at: Vec3<F>, face: usize) -> [F; 3] {
         let [code, .., terms] = self.heads[cell];
-        let mut gradient = gradient_of(code, face as i32, self.types.sides(code));
+        let mut gradient = gradient_of(code, face as i32, self.types.kind(code).mesh);
         if terms != 0 {
             gradient = to_linear(gradient, &self.jet::<Portable>(cell, at));
         }
@@ -163,7 +164,7 @@ impl<'a, F: Real, T: CellTypes<F>> General<'a, F, T> {
     fn query_any<L: Lanes<F>>(&self, cell: usize, p: L::Four) -> CellQuery<L::Four> {
         let newton = self.solve::<L>(cell, p);
         let code = self.code(cell);
-        let Margin { face, smallest } = nearest_side(code, newton.at, self.types.sides(code));
+        let Margin { face, smallest } = nearest_side(code, newton.at, self.types.kind(code).mesh);
         let containment = containment(&newton, smallest);
         CellQuery { at: four::<F, L>(&newton.at.0), containment, face: face as usize }
     }
@@ -196,24 +197,9 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         if !T::ARE_LINEAR {
             return self.query_each::<L, G>(cells, positions);
         }
-        if const { G <= MOST } {
-            return self.query_linear::<L, G>(cells, positions);
-        }
-        let mut queries = [CellQuery { at: positions[0], containment: OUTSIDE, face: 0 }; G];
-        // By index: an iterator call might not be inlined.
-        for first in (0..G).step_by(MOST) {
-            // The last ones are repeated if there are fewer than eight.
-            let (mut few, mut at) = ([cells[first]; MOST], [positions[first]; MOST]);
-            for k in 0..MOST.min(G - first) {
-                (few[k], at[k]) = (cells[first + k], positions[first + k]);
-            }
-            let found = self.query_linear::<L, MOST>(&few, &at);
-            #[allow(clippy::manual_memcpy)]
-            for k in 0..MOST.min(G - first) {
-                queries[first + k] = found[k];
-            }
-        }
-        queries
+        // Groups have no more.
+        const { assert!(G <= MOST) };
+        self.query_linear::<L, G>(cells, positions)
     }
 
     #[inline(always)]
@@ -295,7 +281,8 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
     fn surface(&self, cell: usize, p: [F; 3], face: usize) -> Option<Surface<F>> {
         let [code, .., terms] = self.heads[cell];
         let newton = (terms != 0).then(|| self.solve::<Portable>(cell, four::<F, Portable>(&p)))?;
-        let depth = depth_inside(code, face as i32, newton.at, F::one(), self.types.sides(code));
+        let depth =
+            depth_inside(code, face as i32, newton.at, F::one(), self.types.kind(code).mesh);
         let gradient = Vec3(self.gradient_at(cell, newton.at, face));
         Some(surface_at(true, &newton, depth, gradient))
     }
@@ -310,7 +297,7 @@ impl<F: Real, T: CellTypes<F>> CellGeometry<F> for General<'_, F, T> {
         }
         let at = self.solve::<Portable>(cell, four::<F, Portable>(&p)).at;
         let jet = self.jet::<Portable>(cell, at);
-        let gradient = to_linear(gradient_of(code, face as i32, self.types.sides(code)), &jet);
+        let gradient = to_linear(gradient_of(code, face as i32, self.types.kind(code).mesh), &jet);
         let moved = |k: usize, by: F| {
             let mut at = at;
             at.0[k] += by;

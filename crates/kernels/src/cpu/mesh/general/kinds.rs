@@ -6,7 +6,7 @@ use crate::{
     cpu::{
         Real,
         chart::{Chart, InGroups},
-        lanes::{Eight, Four, Lanes, Vector},
+        lanes::{Eight, Four, Lanes, Vector, three},
     },
     physics::{
         cells::host::{depth_inside, distance, scale},
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Number of weights computed together.
-const WIDTH: usize = 8;
+pub(super) const WIDTH: usize = 8;
 /// Size of the array of all weights.
 const ROOM: usize = MAX_CELL_NODES.next_multiple_of(WIDTH);
 
@@ -68,8 +68,7 @@ fn exponent_indices(exponents: &[u8; 3]) -> [usize; 3] {
 pub(in crate::cpu) struct Kind<F> {
     pub nodes: usize,
     pub faces: usize,
-    pub centre: Vec3<F>,
-    /// The middle, and how sides lean: 1 if it is triangular in r and s, 2 if it is a tetrahedron, else 0.
+    /// The middle in parametric coordinates, and how sides lean: 1 if it is triangular in r and s, 2 if it is a tetrahedron, else 0.
     pub frame: [F; 4],
     pub mesh: MeshKind,
     pub exponents: Vec<[u8; 3]>,
@@ -115,21 +114,6 @@ pub(in crate::cpu) trait CellTypes<F: Real>: Sync {
     /// The table of the type with a number.
     fn kind(&self, code: i32) -> &Kind<F>;
 
-    /// Number of nodes of a cell.
-    fn nodes(&self, code: i32) -> usize;
-
-    /// Number of faces of a cell.
-    fn faces(&self, code: i32) -> usize;
-
-    /// The middle of a cell, in parametric coordinates.
-    fn centre(&self, code: i32) -> Vec3<F>;
-
-    /// See [`Kind`].
-    fn frame(&self, code: i32) -> &[F; 4];
-
-    /// The sides of a cell.
-    fn sides(&self, code: i32) -> MeshKind;
-
     /// A polynomial with these terms, and its derivatives with respect to r, s and t.
     fn jet<L: Lanes<F>>(&self, code: i32, terms: &[[F; 4]], at: [F; 3]) -> [L::Four; 4];
 
@@ -150,31 +134,6 @@ impl<F: Real> CellTypes<F> for AnyTypes<F> {
     #[inline(always)]
     fn kind(&self, code: i32) -> &Kind<F> {
         &self.0[code as usize]
-    }
-
-    #[inline(always)]
-    fn nodes(&self, code: i32) -> usize {
-        self.kind(code).nodes
-    }
-
-    #[inline(always)]
-    fn faces(&self, code: i32) -> usize {
-        self.kind(code).faces
-    }
-
-    #[inline(always)]
-    fn centre(&self, code: i32) -> Vec3<F> {
-        self.kind(code).centre
-    }
-
-    #[inline(always)]
-    fn frame(&self, code: i32) -> &[F; 4] {
-        &self.kind(code).frame
-    }
-
-    #[inline(always)]
-    fn sides(&self, code: i32) -> MeshKind {
-        self.kind(code).mesh
     }
 
     #[inline(always)]
@@ -201,139 +160,6 @@ impl<F: Real> CellTypes<F> for AnyTypes<F> {
     }
 }
 
-/// Cells without nodes in the middle of their edges: with what they share known to the compiler, samples are several times as fast.
-pub(in crate::cpu) struct Linear<F> {
-    all: AnyTypes<F>,
-    /// For each type and each term of a trilinear polynomial, the coefficients in the weights of the nodes.
-    coefficients: Vec<[[F; WIDTH]; WIDTH]>,
-    /// The weight of a node of a brick is the product of `offset + slope * coordinate` over the coordinates.
-    hexahedron: [[[F; WIDTH]; 2]; 3],
-    voxel: [[[F; WIDTH]; 2]; 3],
-}
-
-const HEXAHEDRON: i32 = CellKind::Hexahedron as i32;
-const VOXEL: i32 = CellKind::Voxel as i32;
-/// The first type in three dimensions.
-pub(super) const TETRA: i32 = CellKind::Tetra as i32;
-
-impl<F: Real> Linear<F> {
-    /// Whether none of these cell types, one bit for each, has nodes in the middle of its edges.
-    pub fn include(kinds: u32) -> bool {
-        CellKind::ALL.iter().all(|kind| kinds >> *kind as u32 & 1 == 0 || !kind.is_quadratic())
-    }
-
-    /// The offsets and slopes of the nodes' weights in a brick.
-    fn factors(kind: CellKind) -> [[[F; WIDTH]; 2]; 3] {
-        let nodes = kind.table().nodes;
-        [0, 1, 2].map(|d| {
-            let of = |factor: fn(f64) -> f64| std::array::from_fn(|k| F::of(factor(nodes[k][d])));
-            [of(|x| 1.0 - x), of(|x| 2.0 * x - 1.0)]
-        })
-    }
-
-    /// The coefficients of the weights in the terms 1, r, s, rs, t, rt, st and rst.
-    fn coefficients(kind: CellKind) -> [[F; WIDTH]; WIDTH] {
-        let mut rows = [[F::zero(); WIDTH]; WIDTH];
-        if !kind.is_quadratic() {
-            let table = kind.table();
-            for (j, [a, b, c]) in table.exponents.iter().enumerate() {
-                let row = &mut rows[usize::from(a + 2 * b + 4 * c)];
-                *row = std::array::from_fn(|i| F::of(table.coefficients[i][j]));
-            }
-        }
-        rows
-    }
-}
-
-impl<F: Real> CellTypes<F> for Linear<F> {
-    const ARE_LINEAR: bool = true;
-    type Weights = [F; WIDTH];
-
-    /// As many as positions in cells are found together.
-    #[inline(always)]
-    fn in_groups<C: Chart<F>>(work: impl InGroups) {
-        work.run::<WIDTH>();
-    }
-
-    fn all() -> Self {
-        let [hexahedron, voxel] = [CellKind::Hexahedron, CellKind::Voxel].map(Self::factors);
-        let coefficients = CellKind::ALL.iter().map(|kind| Self::coefficients(*kind)).collect();
-        Linear { all: AnyTypes::all(), coefficients, hexahedron, voxel }
-    }
-
-    #[inline(always)]
-    fn kind(&self, code: i32) -> &Kind<F> {
-        self.all.kind(code)
-    }
-
-    #[inline(always)]
-    fn nodes(&self, code: i32) -> usize {
-        self.all.nodes(code)
-    }
-
-    #[inline(always)]
-    fn faces(&self, code: i32) -> usize {
-        self.all.faces(code)
-    }
-
-    #[inline(always)]
-    fn centre(&self, code: i32) -> Vec3<F> {
-        self.all.centre(code)
-    }
-
-    #[inline(always)]
-    fn frame(&self, code: i32) -> &[F; 4] {
-        self.all.frame(code)
-    }
-
-    #[inline(always)]
-    fn sides(&self, code: i32) -> MeshKind {
-        self.all.sides(code)
-    }
-
-    /// By Horner's rule, for terms in the order of the tables: 1, r, s, rs, t, rt, st, rst.
-    #[inline(always)]
-    fn jet<L: Lanes<F>>(&self, code: i32, terms: &[[F; 4]], at: [F; 3]) -> [L::Four; 4] {
-        if code < TETRA {
-            // In two dimensions there are four terms at most.
-            return self.all.jet::<L>(code, terms, at);
-        }
-        let [r, s, t] = at.map(L::Four::splat);
-        let mut term = [L::Four::splat(F::zero()); 8];
-        // By index and without closures, which might not be inlined.
-        for j in 0..8 {
-            term[j] = L::Four::new(terms[j]);
-        }
-        let (low, high) = (term[1].fma(r, term[0]), term[5].fma(r, term[4]));
-        let (low_by_s, high_by_s) = (term[3].fma(r, term[2]), term[7].fma(r, term[6]));
-        let by_t = high_by_s.fma(s, high);
-        let value = by_t.fma(t, low_by_s.fma(s, low));
-        let by_r = term[7].fma(s, term[5]).fma(t, term[3].fma(s, term[1]));
-        [value, by_r, high_by_s.fma(t, low_by_s), by_t]
-    }
-
-    #[inline(always)]
-    fn weights<L: Lanes<F>>(&self, code: i32, at: [F; 3]) -> [F; WIDTH] {
-        if code != HEXAHEDRON && code != VOXEL {
-            let [r, s, t] = at;
-            let terms = [F::one(), r, s, r * s, t, r * t, s * t, r * s * t];
-            let rows = &self.coefficients[code as usize];
-            let mut sum = L::Eight::splat(F::zero());
-            // By index: an iterator call might not be inlined.
-            for j in 0..WIDTH {
-                sum = L::Eight::new(&rows[j]).fma(L::Eight::splat(terms[j]), sum);
-            }
-            return sum.array();
-        }
-        let factors = if code == HEXAHEDRON { &self.hexahedron } else { &self.voxel };
-        let along = |d: usize| {
-            let [offset, slope] = &factors[d];
-            L::Eight::new(slope).fma(L::Eight::splat(at[d]), L::Eight::new(offset))
-        };
-        (along(0) * along(1) * along(2)).array()
-    }
-}
-
 impl<F: Real> Kind<F> {
     fn new(kind: CellKind) -> Self {
         let table = kind.table();
@@ -354,7 +180,6 @@ impl<F: Real> Kind<F> {
         Kind {
             nodes: kind.nodes(),
             faces: table.faces.len(),
-            centre: Vec3([r, s, t].map(F::of)),
             frame: [r, s, t, leaning].map(F::of),
             mesh: MeshKind(Outline::of(kind)),
             exponents: table.exponents.to_vec(),
@@ -393,6 +218,12 @@ impl<F: Real> Kind<F> {
             start += WIDTH;
         }
         weights
+    }
+
+    /// The middle, in parametric coordinates.
+    #[inline(always)]
+    pub fn centre(&self) -> Vec3<F> {
+        Vec3(three(self.frame))
     }
 
     /// The distance of a point inside a face.

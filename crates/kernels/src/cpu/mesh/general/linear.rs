@@ -1,14 +1,16 @@
 //! Positions in cells without nodes in the middle of their edges: in vectors of up to eight positions, each in a cell of its
 //! own, of any of these types. A single position takes the same arithmetic, so that results do not depend on the others.
 
+mod types;
 mod vectors;
 mod width;
 
+pub(in crate::cpu) use types::Linear;
 pub(super) use width::MOST;
 
 use super::{
     General,
-    kinds::{CellTypes, MeshKind},
+    kinds::{CellTypes, Kind, MeshKind},
 };
 use crate::{
     CellKind,
@@ -82,7 +84,7 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         // Sides that are known to the compiler, where possible.
         let Margin { face, smallest } = match self.are_bricks {
             true => nearest_side(code, point, MeshKind::BRICKS),
-            false => nearest_side(code, point, self.types.sides(code)),
+            false => nearest_side(code, point, self.types.kind(code).mesh),
         };
         // Not a number is beyond no side.
         let is_sound = is_within(point, F::max_value());
@@ -131,7 +133,7 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         InCells { at, found, inside }
     }
 
-    /// The middle of each cell in parametric coordinates, and how its sides lean; see [`Kind::frame`](super::kinds::Kind).
+    /// The middle of each cell in parametric coordinates, and how its sides lean; see [`Kind`].
     #[inline(always)]
     fn frames<L: Lanes<F>, W: Width<F, L>, const G: usize>(
         &self,
@@ -146,7 +148,7 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
         #[allow(clippy::needless_range_loop)]
         for lane in 0..W::LANES {
             let g = if lane < G { lane } else { 0 };
-            rows[lane] = L::Four::new(*self.types.frame(self.code(cells[g])));
+            rows[lane] = L::Four::new(self.types.kind(self.code(cells[g])).frame);
         }
         W::columns(&rows)
     }
@@ -175,8 +177,7 @@ impl<F: Real, T: CellTypes<F>> General<'_, F, T> {
     #[inline(always)]
     pub(super) fn prefetch_linear(&self, cell: usize) {
         let [code, nodes, start, terms] = self.heads[cell].map(|number| number as usize);
-        let code = code as i32;
-        let (faces, corners) = (self.types.faces(code), self.types.nodes(code));
+        let Kind { faces, nodes: corners, .. } = *self.types.kind(code as i32);
         for face in start..start + faces {
             // Beyond a boundary face is no cell.
             let next = self.neighbours[face] as usize;

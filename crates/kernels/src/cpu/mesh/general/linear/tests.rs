@@ -1,5 +1,5 @@
 use super::{
-    super::kinds::{Linear, TETRA},
+    types::{Linear, TETRA},
     *,
 };
 use crate::cpu::lanes::{Task, dispatch};
