@@ -341,7 +341,7 @@ fn gradients_of_saved_velocities_match_central_differences() {
     }
 }
 
-/// States in single precision, three times for each launch of 64 steps; the graph of the tensor engine.
+/// States in single precision, three times for each launch of 256 steps; the graph of the tensor engine.
 #[test]
 fn plans_count_what_gradients_keep() {
     let values = Tensor::<3>::full([3, 60, 3], 0.01, &Device::flex().autodiff()).require_grad();
@@ -355,17 +355,16 @@ fn plans_count_what_gradients_keep() {
         kept.map_or(0, |item| item.device)
     };
     let particle = Precision::F32.particle_bytes() as u64;
-    assert_eq!(bytes(&tracer), 5000 * 10 * 3 * particle);
+    assert_eq!(bytes(&tracer), 5000 * 3 * 3 * particle);
     assert_eq!(bytes(&tracer.clone().engine(Engine::Tensor)), 5000 * 640 * 4 * 20 * 4);
     // 9.6 GB; the rest of the process, other tests included, is far below the limit.
-    let long = Tracer::new(&field).span(steps(0.0, 1.5, 640_000)).memory(6 << 30);
+    let many = steps(0.0, 1.5, 2_560_000);
+    let long = Tracer::new(&field).span(many).memory(6 << 30);
     let text = long.plan(&seeds).map(drop).unwrap_err().to_string();
     assert!(text.contains("largest part: gradients"), "{text}");
     let plain = GridField::from_fn(axes(), TIMES.to_vec(), &Device::flex(), &options, |p, _| p);
     let plain = plain.unwrap();
-    assert!(
-        Tracer::new(&plain).span(steps(0.0, 1.5, 640_000)).memory(6 << 30).plan(&seeds).is_ok()
-    );
+    assert!(Tracer::new(&plain).span(many).memory(6 << 30).plan(&seeds).is_ok());
 }
 
 /// A particle that is lost in a hole has gradients of its own, and changes no other.

@@ -1,8 +1,8 @@
 //! Derivatives of the fused operation: gradients, and those of the flow map.
 
 /// Number of steps in a launch with gradients. The states between launches are kept, of the steps in a
-/// launch only while it is reversed.
-pub(super) const STEPS: usize = 64;
+/// launch only while it is reversed. Each launch makes a gradient of all values of the field.
+pub(super) const STEPS: usize = 256;
 
 /// The name of the array of [`SaveRequest::fluid_velocity`](crate::SaveRequest::fluid_velocity).
 pub const FLUID_VELOCITY: &str = "fluid_velocity";

@@ -272,13 +272,12 @@ where
     let by_end = by_end.iter().map(|[x, y, z, .., fraction]| ([*x, *y, *z], *fraction));
     let mut gradients: Vec<_> =
         by_end.map(|(position, fraction)| Gradient::by_end(position, fraction)).collect();
-    let mut by_velocity = vec![[F::zero(); 4]; 1];
-    let mut by_rows = vec![[F::zero(); 3]; 1];
+    let (mut by_velocity, mut by_rows) = (Vec::new(), Vec::new());
     with_taken::<F, B, T>(launch, segment, |taken| {
         let values = if wanted.values { taken.field.velocity.len() } else { 1 };
         let rows = if wanted.rows { taken.geometry.0.len() } else { 1 };
-        by_velocity.resize(values, [F::zero(); 4]);
-        by_rows.resize(rows, [F::zero(); 3]);
+        by_velocity = vec![[F::zero(); 4]; values];
+        by_rows = vec![[F::zero(); 3]; rows];
         let values = wanted.values.then_some(&mut by_velocity[..]);
         let rows = wanted.rows.then_some(&mut by_rows[..]);
         cpu::adjoint::pull_back(taken, &mut gradients, values, rows);

@@ -40,7 +40,6 @@ use forward::ForwardTile;
 use rayon::prelude::*;
 use reverse::{ReverseTile, StartGradient, Sums};
 use shared::Shared;
-use states::Coefficients;
 use values::{ValueGradients, add_parts, frames_read, parts_of};
 
 /// Number of particles in a tile.
@@ -137,7 +136,6 @@ impl<F: Real, D: Direction<F>> WithSampler<F> for Derivation<'_, F, D> {
             context: &context,
             exact: self.data.launch_dual(sampler.region()),
             take_steps: &|tile| take_steps(tile, &sampler),
-            coefficients: Coefficients::new(segment.scheme.tableau()),
             shapes: segment.tracks_shapes.then(|| {
                 let rows = self.taken.geometry.0.len();
                 obstacle_rows(rows, &segment.obstacles, &segment.gates)
@@ -184,7 +182,8 @@ impl<F: Real> Direction<F> for Backward<'_, F> {
         mut tiles: Vec<RowTile<F, Gradient<F>>>,
     ) {
         let read = frames_read(shared.context);
-        let parts = self.values.is_some().then(|| parts_of(&read, tiles.len()));
+        let steps = tiles.len() * TILE * shared.context.segment.steps.len();
+        let parts = self.values.is_some().then(|| parts_of(&read, steps));
         let per_part = parts.map_or(1, |parts| tiles.len().div_ceil(parts)).max(1);
         let part = |tiles: &mut [RowTile<F, Gradient<F>>]| {
             let values = parts.map(|_| ValueGradients::zeros(&read));

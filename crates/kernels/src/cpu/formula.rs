@@ -266,6 +266,6 @@ impl<F: Real> Differentiable<F> for FormulaSampler<F> {
     /// A formula has no values.
     #[inline(always)]
     fn shares<L: Lanes<F>>(&self, _: L::Four, _: &mut (), shares: &mut Shares<F>) {
-        (shares.cell, shares.count) = (None, 0);
+        shares.nothing();
     }
 }

@@ -7,7 +7,7 @@ use super::{
     chart::{Chart, Flat},
     field::FieldArrays,
     frame_pair::FramePair,
-    lanes::{Eight, Four, Lanes, Vector, three},
+    lanes::{Eight, Four, Lanes, Vector, four},
     sampler::{Differentiable, Sampler},
     shares::Shares,
 };
@@ -160,10 +160,13 @@ impl<F: Real, C: Chart<F>> Differentiable<F> for GridSampler<'_, F, Nodes, C> {
         let [low, high] = lerp(near, far, L::Eight::splat(wz)).halves();
         let along_y = lerp(rows[1] - rows[0], rows[3] - rows[2], L::Eight::splat(wz)).halves();
         let along_z = (far - near).halves();
-        let [x, y, z] = self.axes.rates(three(p.array()), cell).map(L::Four::splat);
+        let rates = self.axes.rates::<L>(p, cell);
         let along_x = if self.is_flat { L::Four::splat(F::zero()) } else { high - low };
-        let slopes =
-            [along_x * x, self.between::<L>(along_y, wx) * y, self.between::<L>(along_z, wx) * z];
+        let slopes = [
+            along_x * rates.spread::<0>(),
+            self.between::<L>(along_y, wx) * rates.spread::<1>(),
+            self.between::<L>(along_z, wx) * rates.spread::<2>(),
+        ];
         (self.between::<L>([low, high], wx), slopes)
     }
 
@@ -171,7 +174,6 @@ impl<F: Real, C: Chart<F>> Differentiable<F> for GridSampler<'_, F, Nodes, C> {
     fn shares<L: Lanes<F>>(&self, p: L::Four, last: &mut Cell, shares: &mut Shares<F>) {
         let [sx, sy, sz] = self.strides;
         let (cell, w) = self.axes.locate::<L>(p, last);
-        let [x, y, z, _] = w.array().map(|w| [F::one() - w, w]);
         let base = self.index(cell);
         let sides = |corner: usize| [corner & 1, corner >> 1 & 1, corner >> 2];
         // On a flat axis, the other corner is the same value with weight 0.
@@ -179,12 +181,29 @@ impl<F: Real, C: Chart<F>> Differentiable<F> for GridSampler<'_, F, Nodes, C> {
             let [a, b, c] = sides(corner);
             base + a * sx + b * sy + c * sz
         };
-        let weight = |corner| {
-            let [a, b, c] = sides(corner);
-            x[a] * y[b] * z[c]
-        };
-        shares.of((base, 8), value, weight);
+        shares.of_eight(base, value, corner_weights::<F, L>(w).array());
     }
+}
+
+/// The weights of the corners of a cell at coordinates in it; x varies fastest.
+#[inline(always)]
+fn corner_weights<F: Real, L: Lanes<F>>(at: L::Four) -> L::Eight {
+    let x = sides::<F, L>(at.spread::<0>(), 1);
+    let y = sides::<F, L>(at.spread::<1>(), 2);
+    let z = sides::<F, L>(at.spread::<2>(), 4);
+    x * y * z
+}
+
+/// 1 - x at the corners at one end of an axis, and x at those at the other one, the numbers of which have a bit.
+#[inline(always)]
+fn sides<F: Real, L: Lanes<F>>(x: L::Four, bit: usize) -> L::Eight {
+    let (mut first, mut slope) = ([F::one(); 8], [-F::one(); 8]);
+    for corner in 0..8 {
+        if corner & bit != 0 {
+            (first[corner], slope[corner]) = (F::zero(), F::one());
+        }
+    }
+    L::Eight::joined([x, x]).fma(L::Eight::new(&slope), L::Eight::new(&first))
 }
 
 impl<F: Real> Sampler<F> for GridSampler<'_, F, Cells> {
@@ -270,17 +289,15 @@ impl<F: Real> Axes<'_, F> {
     /// Derivatives of the coordinates in a cell by the position: 0 on flat axes, and beyond the ends of
     /// an axis, to which positions are clamped.
     #[inline(always)]
-    fn rates(&self, p: [F; 3], [i, j, k]: Cell) -> [F; 3] {
+    fn rates<L: Lanes<F>>(&self, p: L::Four, [i, j, k]: Cell) -> L::Four {
         if let Some(UnevenAxes { nodes: [x, y, z], .. }) = &self.tables {
-            return [rate(x, p[0], i), rate(y, p[1], j), rate(z, p[2], k)];
+            let p = p.array();
+            return four::<F, L>(&[rate(x, p[0], i), rate(y, p[1], j), rate(z, p[2], k)]);
         }
-        let mut rates = [F::zero(); 3];
-        for d in 0..3 {
-            let g = (p[d] - self.origin[d]) * self.per_pitch[d];
-            let is_inside = F::zero() <= g && g <= self.last_node[d];
-            rates[d] = if is_inside { self.per_pitch[d] } else { F::zero() };
-        }
-        rates
+        let per_pitch = L::Four::new(self.per_pitch);
+        let g = (p - L::Four::new(self.origin)) * per_pitch;
+        let is_inside = g.inside(L::Four::splat(F::zero()), L::Four::new(self.last_node));
+        per_pitch.and(is_inside)
     }
 }
 

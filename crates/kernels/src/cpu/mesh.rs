@@ -72,7 +72,7 @@ pub(super) trait CellFlow<F: Real> {
 
     /// The nodes of a cell with a part in it.
     fn flow_shares<L: Lanes<F>>(&self, _cell: usize, _at: L::Four, shares: &mut Shares<F>) {
-        shares.count = 0;
+        shares.nothing();
     }
 }
 

@@ -1,8 +1,9 @@
 //! Schemes as types, for loops that are compiled for each of them.
 
+use super::Real;
 use crate::{
     Scheme,
-    scheme::{MAX_STAGES, Tableau, with_schemes},
+    scheme::{MAX_STAGES, Ratio, Tableau, with_schemes},
 };
 
 /// A scheme as a type, so that its coefficients are constants in the compiled loop.
@@ -20,22 +21,52 @@ pub(super) trait Method {
     /// The same value for all stages.
     fn all<T: Copy>(value: T) -> Self::Stages<T>;
 
-    /// The scheme's coefficients, where `known` are those of the run.
+    /// The weight of stage `r` in stage `n`, where `known` are the coefficients of the run.
     #[inline(always)]
-    fn tableau(known: &'static Tableau) -> &'static Tableau {
-        Self::TABLEAU.unwrap_or(known)
+    fn a<F: Real>(known: &Coefficients<F>, n: usize, r: usize) -> F {
+        match const { Self::TABLEAU } {
+            Some(tableau) => F::of(tableau.a[n][r].value()),
+            None => known.a[n][r],
+        }
+    }
+
+    /// The weight of a stage in the solution.
+    #[inline(always)]
+    fn b<F: Real>(known: &Coefficients<F>, stage: usize) -> F {
+        match const { Self::TABLEAU } {
+            Some(tableau) => F::of(tableau.b[stage].value()),
+            None => known.b[stage],
+        }
     }
 
     /// As [`Tableau::solution_stages`].
     #[inline(always)]
-    fn solution_stages(known: &'static Tableau) -> usize {
+    fn solution_stages<F: Real>(known: &Coefficients<F>) -> usize {
         let constant = const {
             match Self::TABLEAU {
                 Some(tableau) => Some(tableau.solution_stages()),
                 None => None,
             }
         };
-        constant.unwrap_or_else(|| known.solution_stages())
+        constant.unwrap_or(known.stages)
+    }
+}
+
+/// The coefficients of a scheme in the precision of a run: a division for each at every stage would take a tenth of a step.
+pub(super) struct Coefficients<F> {
+    /// As [`Tableau::solution_stages`].
+    pub stages: usize,
+    pub a: [[F; MAX_STAGES]; MAX_STAGES],
+    pub b: [F; MAX_STAGES],
+    pub error: [F; MAX_STAGES],
+}
+
+impl<F: Real> Coefficients<F> {
+    pub fn new(tableau: &Tableau) -> Self {
+        let row = |row: [Ratio; MAX_STAGES]| row.map(|x| F::of(x.value()));
+        let Tableau { a, b, error, .. } = *tableau;
+        let stages = tableau.solution_stages();
+        Coefficients { stages, a: a.map(row), b: row(b), error: row(error) }
     }
 }
 

@@ -233,8 +233,15 @@ pub(super) fn deflected_back<F: Real>(
 
 /// The ends of a path as variables.
 fn variables<F: Real>(from: [F; 3], to: [F; 3]) -> ([Dual<F>; 3], [Dual<F>; 3]) {
-    let of = |p: [F; 3], first: usize| [0, 1, 2].map(|d| Dual::variable(p[d], first + d));
-    (of(from, 0), of(to, 3))
+    let zero = Dual::constant(F::zero());
+    let mut ends = [[zero; 3]; 2];
+    // With constant numbers: a variable that is not known to the compiler stores one number of its slopes apart, for
+    // which the processor waits when it reads all of them.
+    for d in 0..3 {
+        (ends[0][d].value, ends[0][d].slopes[d]) = (from[d], F::one());
+        (ends[1][d].value, ends[1][d].slopes[3 + d]) = (to[d], F::one());
+    }
+    ends.into()
 }
 
 /// An end at a position with derivatives, on a path that met nothing.

@@ -6,6 +6,7 @@ use super::{
     gates::GateBoxes,
     lanes::{Four, Lanes, Portable, four, padded, three},
     launch::Launch,
+    method::Coefficients,
     reinjection::{EndLog, Ended},
     step::Scaled,
     tallies::TallyPlan,
@@ -75,8 +76,9 @@ impl<V, const G: usize> Waters<V, G> {
 pub(super) struct SegmentContext<'a, F: Real> {
     pub segment: &'a Segment,
     pub launch: Launch<'a, F>,
-    /// The coefficients of the scheme.
+    /// The scheme, and its coefficients in the precision of the run.
     pub tableau: &'static Tableau,
+    pub coefficients: Coefficients<F>,
     pub walls: Walls<'a, F>,
     /// The obstacles but for land, and that.
     bodies: Vec<Body<F>>,
@@ -114,6 +116,7 @@ impl<'a, F: Real> SegmentContext<'a, F> {
             tallies: TallyPlan::new(&launch, segment),
             nodes,
             tableau,
+            coefficients: Coefficients::new(tableau),
             segment,
             launch,
             walls: Walls::new(&segment.boundary, launch),

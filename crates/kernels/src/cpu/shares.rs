@@ -3,11 +3,13 @@
 use super::Real;
 use crate::{MAX_CELL_NODES, MAX_NEIGHBOURS};
 
-/// Room for the values in a sample of a frame, which are taken in pairs.
+/// Number of values that are taken together.
+pub(super) const BLOCK_OF_SHARES: usize = 8;
+
+/// Room for the values in a sample of a frame.
 pub(super) const MAX_SHARES: usize =
     if MAX_CELL_NODES > MAX_NEIGHBOURS { MAX_CELL_NODES } else { MAX_NEIGHBOURS }
-        .next_multiple_of(2)
-        + 2;
+        .next_multiple_of(BLOCK_OF_SHARES);
 
 /// The values of a frame of which a sample is the weighted sum.
 pub(crate) struct Shares<F> {
@@ -17,7 +19,8 @@ pub(crate) struct Shares<F> {
     pub known: Option<usize>,
     pub count: usize,
     pub values: [usize; MAX_SHARES],
-    pub weights: [F; MAX_SHARES],
+    /// The weights of the values, and 0 after the last one.
+    pub weights: [[F; BLOCK_OF_SHARES]; MAX_SHARES / BLOCK_OF_SHARES],
     /// Instead of the weights, if the values are fluxes through faces.
     pub faces: Option<FaceShares<F>>,
 }
@@ -33,8 +36,15 @@ pub(crate) struct FaceShares<F> {
 
 impl<F: Real> Shares<F> {
     pub fn none() -> Self {
-        let (values, weights) = ([0; MAX_SHARES], [F::zero(); MAX_SHARES]);
+        let zero = [F::zero(); BLOCK_OF_SHARES];
+        let (values, weights) = ([0; MAX_SHARES], [zero; MAX_SHARES / BLOCK_OF_SHARES]);
         Shares { cell: None, known: None, count: 0, values, weights, faces: None }
+    }
+
+    /// A sample that depends on no value.
+    #[inline(always)]
+    pub fn nothing(&mut self) {
+        self.start(None, 0);
     }
 
     /// The sample of a cell, as the weighted sum of a number of values.
@@ -45,29 +55,57 @@ impl<F: Real> Shares<F> {
         value: impl Fn(usize) -> usize,
         weight: impl Fn(usize) -> F,
     ) {
-        (self.cell, self.count) = (Some(cell), count);
+        self.start(Some(cell), count);
+        self.name(count, value);
+        let weights = self.weights.as_flattened_mut();
         // By index: an iterator call might not be inlined.
-        if self.known != self.cell {
-            for k in 0..count {
-                self.values[k] = value(k);
-            }
-        }
+        #[allow(clippy::needless_range_loop)]
         for k in 0..count {
-            self.weights[k] = weight(k);
+            weights[k] = weight(k);
         }
+    }
+
+    /// The sample of a cell, as the weighted sum of eight values.
+    #[inline(always)]
+    pub fn of_eight(
+        &mut self,
+        cell: usize,
+        value: impl Fn(usize) -> usize,
+        weights: [F; BLOCK_OF_SHARES],
+    ) {
+        self.start(Some(cell), weights.len());
+        self.name(weights.len(), value);
+        self.weights[0] = weights;
     }
 
     /// A sample that is one value.
     #[inline(always)]
     pub fn only(&mut self, value: usize) {
-        (self.cell, self.count) = (Some(value), 1);
-        (self.values[0], self.weights[0]) = (value, F::one());
+        self.of((value, 1), |_| value, |_| F::one());
+    }
+
+    /// A sample as the sum of values with weights that have a sum. None of them is known by a cell.
+    #[inline(always)]
+    pub fn mean(&mut self, count: usize, values: impl Fn(usize) -> (usize, F)) {
+        self.start(None, count);
+        let weights = self.weights.as_flattened_mut();
+        let mut sum = F::zero();
+        // By index: an iterator call might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for k in 0..count {
+            (self.values[k], weights[k]) = values(k);
+            sum += weights[k];
+        }
+        for weight in &mut weights[..count] {
+            *weight /= sum;
+        }
     }
 
     /// The sample of a cell as a sum of the numbers of four of its nodes.
     #[inline(always)]
     pub fn of_faces(&mut self, cell: usize, nodes: [i32; 4], faces: FaceShares<F>) {
-        (self.cell, self.count, self.faces) = (Some(cell), nodes.len(), Some(faces));
+        self.start(Some(cell), nodes.len());
+        self.faces = Some(faces);
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
         for k in 0..nodes.len() {
@@ -79,5 +117,25 @@ impl<F: Real> Shares<F> {
     #[inline(always)]
     pub fn of_cell(&mut self, cell: usize, nodes: &[i32], weights: &[F]) {
         self.of((cell, nodes.len()), |k| nodes[k] as usize, |k| weights[k]);
+    }
+
+    /// Starts a sample of a number of values; there are no weights after them.
+    #[inline(always)]
+    fn start(&mut self, cell: Option<usize>, count: usize) {
+        if count < self.count {
+            self.weights.as_flattened_mut()[count..].fill(F::zero());
+        }
+        (self.cell, self.count) = (cell, count);
+    }
+
+    /// Writes the values of a cell, unless the reader knows them.
+    #[inline(always)]
+    fn name(&mut self, count: usize, value: impl Fn(usize) -> usize) {
+        if self.known != self.cell {
+            // By index, as above.
+            for k in 0..count {
+                self.values[k] = value(k);
+            }
+        }
     }
 }

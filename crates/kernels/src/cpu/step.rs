@@ -167,10 +167,9 @@ where
     fn sum(&self, n: usize, g: usize) -> L::Four {
         let mut sum = E::Chart::start::<L>(&self.around, self.from.at[g]);
         for r in 0..n {
-            let a = M::tableau(self.context.tableau).a[n][r];
-            if !a.is_zero() {
-                let a = L::Four::splat(F::of(a.value()) * self.h);
-                sum = self.k.as_ref()[r][g].fma(a, sum);
+            let a = M::a(&self.context.coefficients, n, r);
+            if a != F::zero() {
+                sum = self.k.as_ref()[r][g].fma(L::Four::splat(a * self.h), sum);
             }
         }
         sum
@@ -182,7 +181,7 @@ where
     fn solution(&mut self) {
         const { assert!(MAX_STAGES == 7) };
         if const { M::TABLEAU.is_none() } {
-            for n in 0..M::solution_stages(self.context.tableau) {
+            for n in 0..M::solution_stages(&self.context.coefficients) {
                 self.any_stage(n);
             }
             return;
@@ -200,11 +199,10 @@ where
     #[inline(always)]
     fn mean_velocity(&self, g: usize) -> L::Four {
         let mut mean_velocity = L::Four::splat(F::zero());
-        for s in 0..M::solution_stages(self.context.tableau) {
-            let b = M::tableau(self.context.tableau).b[s];
-            if !b.is_zero() {
-                let b = L::Four::splat(F::of(b.value()));
-                mean_velocity = self.k.as_ref()[s][g].fma(b, mean_velocity);
+        for s in 0..M::solution_stages(&self.context.coefficients) {
+            let b = M::b(&self.context.coefficients, s);
+            if b != F::zero() {
+                mean_velocity = self.k.as_ref()[s][g].fma(L::Four::splat(b), mean_velocity);
             }
         }
         mean_velocity
@@ -214,11 +212,9 @@ where
     #[inline(always)]
     fn error(&self, g: usize) -> L::Four {
         let mut error = L::Four::splat(F::zero());
-        for s in 0..M::tableau(self.context.tableau).stages {
-            let e = M::tableau(self.context.tableau).error[s];
-            if !e.is_zero() {
-                error = self.k.as_ref()[s][g].fma(L::Four::splat(F::of(e.value())), error);
-            }
+        for s in 0..self.context.tableau.stages {
+            let weight = L::Four::splat(self.context.coefficients.error[s]);
+            error = self.k.as_ref()[s][g].fma(weight, error);
         }
         error
     }

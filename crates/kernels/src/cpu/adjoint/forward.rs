@@ -5,7 +5,6 @@ use super::{
     replay::{GROUP, Replay, TakenStep, Timed},
     shared::Shared,
     stages::{Stages, transpose},
-    states::Coefficients,
     step_field::{GroupField, SingleField, StepField},
 };
 use crate::{
@@ -13,6 +12,7 @@ use crate::{
         Real,
         arrays::Arrays,
         lanes::{Four, Lanes, Portable, Task, Vector, four, three},
+        method::Coefficients,
         paths::{PathEnd, product},
         probe::{Hinted, Probe},
         sampler::Differentiable,
@@ -180,7 +180,7 @@ impl<F: Real> Forward<'_, F> {
         (stages, g): (&Stages<L::Four, G>, usize),
         h: F,
     ) -> [L::Four; 3] {
-        let Coefficients { stages: count, a, b } = &self.replay.shared.coefficients;
+        let Coefficients { stages: count, a, b, .. } = &self.replay.shared.context.coefficients;
         let zero = L::Four::splat(F::zero());
         let mut velocity = [[zero; 3]; MAX_STAGES];
         let mut ends = columns;

@@ -3,7 +3,7 @@
 use super::{
     shared::Shared,
     stages::{Clip, Stages},
-    states::{Coefficients, Part, States},
+    states::{Part, States},
     step_field::StepField,
     turns::Turn,
 };
@@ -14,7 +14,7 @@ use crate::{
         chart::Chart,
         frame_pair::FramePair,
         lanes::{Four, Lanes, Vector, three},
-        method::AnyScheme,
+        method::{AnyScheme, Coefficients},
         paths::PathEnd,
         segment::{FramePairs, Waters},
         step::{self, Positions, StageVelocity, StepResult},
@@ -158,8 +158,8 @@ impl<'a, F: Real> Replay<'a, F> {
         h: F,
         stages: &mut Stages<L::Four, G>,
     ) {
-        let Shared { context, coefficients, .. } = self.shared;
-        let Coefficients { stages: count, a, b } = coefficients;
+        let context = self.shared.context;
+        let Coefficients { stages: count, a, b, .. } = &context.coefficients;
         for s in 0..*count {
             if context.adds {
                 stages.velocity[s] = context.add(stages.velocity[s]);

@@ -8,7 +8,6 @@ use super::{
     flight::Way,
     replay::{GROUP, Replay, TakenStep, Timed},
     stages::{Scratch, Stages, transpose},
-    states::Coefficients,
     step_field::StepField,
     times::TimedStep,
     values::{Pending, ValueGradients},
@@ -19,6 +18,7 @@ use crate::{
         Real,
         chart::Chart,
         lanes::{Four, Lanes, Vector, four, three},
+        method::Coefficients,
         paths::{by_ends, transposed},
         shapes::RowGradients,
     },
@@ -298,7 +298,7 @@ impl<F: Real> Reverse<'_, F> {
         let mut sampled = [([F::zero(); 4], [F::zero(); 4]); MAX_STAGES];
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
-        for s in 0..shared.coefficients.stages {
+        for s in 0..shared.context.coefficients.stages {
             sampled[s] = (stages.at[s][g].array(), scratch.by_velocity[s][g].array());
         }
         let (is_release, _) = shared.is_timed(step.j, record.status);
@@ -319,7 +319,7 @@ impl<F: Real> Reverse<'_, F> {
         field: &mut E,
     ) {
         let shared = self.replay.shared;
-        let Coefficients { stages: count, a, b } = &shared.coefficients;
+        let Coefficients { stages: count, a, b, .. } = &shared.context.coefficients;
         let zero = L::Four::splat(F::zero());
         let Scratch { by_velocity: all, by_start: gradients, by_drift } = scratch;
         let mut by_stage = [[zero; G]; MAX_STAGES];
@@ -339,11 +339,6 @@ impl<F: Real> Reverse<'_, F> {
                 }
                 by_drift[g] = by_drift[g] + by_velocity;
                 all[s][g] = by_velocity;
-                if let Some(values) = &mut self.sums.values {
-                    let at = stages.at[s][g];
-                    field.shares(g, at, pending[g].shares());
-                    pending[g].add::<L>(&pairs[s], by_velocity, values);
-                }
                 let [u, v, w, up] = transpose(stages.slopes[s][g]);
                 let mut by_point = w * by_velocity.spread::<2>();
                 if const { !E::Chart::IS_FLAT } {
@@ -361,6 +356,15 @@ impl<F: Real> Reverse<'_, F> {
                 let [by_start, by_sum] = stages.transposed::<F>((s, g), by_stage[s][g]);
                 gradients[g] = gradients[g] + by_start;
                 by_stage[s][g] = by_sum;
+            }
+        }
+        // Particle after particle: their cells change at different stages.
+        for g in 0..G {
+            if let (Some(values), Some(_)) = (&mut self.sums.values, &landings[g]) {
+                for s in (0..*count).rev() {
+                    field.shares(g, stages.at[s][g], pending[g].shares());
+                    pending[g].add::<L>(&pairs[s], all[s][g], values);
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What the tiles of a launch share, and how they keep its states.
 
-use super::states::{Coefficients, States};
+use super::states::States;
 use crate::{
     cpu::{
         Real,
@@ -24,7 +24,6 @@ pub(super) struct Shared<'a, F: Real> {
     /// The launch with derivatives, for paths that meet a wall.
     pub exact: Launch<'a, Dual<F>>,
     pub take_steps: &'a TakeSteps<'a, F>,
-    pub coefficients: Coefficients<F>,
     /// The rows of obstacles, if gradients by their shapes are wanted; see [`obstacle_rows`](crate::obstacle_rows).
     pub shapes: Option<Vec<usize>>,
 }

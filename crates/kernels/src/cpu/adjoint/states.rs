@@ -8,25 +8,7 @@ use crate::{
         reinjection::Restart,
         trail::{AcceptedStep, Trail},
     },
-    scheme::{MAX_STAGES, Tableau},
 };
-
-/// The coefficients of a scheme.
-pub(super) struct Coefficients<F> {
-    pub stages: usize,
-    pub a: [[F; MAX_STAGES]; MAX_STAGES],
-    pub b: [F; MAX_STAGES],
-}
-
-impl<F: Real> Coefficients<F> {
-    pub fn new(tableau: &Tableau) -> Self {
-        Coefficients {
-            stages: tableau.solution_stages(),
-            a: tableau.a.map(|row| row.map(|a| F::of(a.value()))),
-            b: tableau.b.map(|b| F::of(b.value())),
-        }
-    }
-}
 
 /// The states of particles: of all before each step, or if steps are irregular (adaptive, or in slots
 /// that are re-used), of each before the steps that it took.

@@ -43,7 +43,7 @@ impl<F: Real> TimedStep<'_, F> {
 
     /// The gradients by the time at which the step starts and by its length.
     fn by_interval(&self, probe: &mut dyn Probe<F>) -> [F; 2] {
-        let Shared { context, coefficients, .. } = self.shared;
+        let context = self.shared.context;
         let full_dt = F::of(context.segment.steps[self.j].h);
         let (h, pairs) = self.timed;
         let start = self.part.map_or(F::zero(), |(start, _)| start * full_dt);
@@ -51,7 +51,7 @@ impl<F: Real> TimedStep<'_, F> {
         let along =
             |by: &[F; 4], v: [F; 4]| (0..width).fold(F::zero(), |sum, d| sum + by[d] * v[d]);
         let [mut by_start, mut by_length] = [F::zero(); 2];
-        for (s, (at, by)) in self.sampled[..coefficients.stages].iter().enumerate() {
+        for (s, (at, by)) in self.sampled[..context.coefficients.stages].iter().enumerate() {
             let c = F::of(context.tableau.c[s].value());
             let mut velocity =
                 [<Portable as Lanes<F>>::Four::new(probe.sample(*at, &pairs[s], Width::Portable))];

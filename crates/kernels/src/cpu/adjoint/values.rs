@@ -8,9 +8,9 @@ use crate::{
     cpu::{
         Real,
         frame_pair::{FramePair, frame_pair},
-        lanes::{Eight, Four, Lanes, Vector},
+        lanes::{Eight, Four, Lanes, Task, Vector},
         segment::SegmentContext,
-        shares::{FaceShares, MAX_SHARES, Shares},
+        shares::{BLOCK_OF_SHARES, FaceShares, MAX_SHARES, Shares},
     },
     physics::tables::FRAME_SIZE,
 };
@@ -32,6 +32,9 @@ const TABLES: usize = 64 << 20;
 /// Maximum number of parts: enough for the threads of a large machine.
 const MAX_PARTS: usize = 64;
 
+/// Number of particle-steps for which another part pays: its pages cost as much as some thousand.
+const STEPS_OF_PART: usize = 1 << 16;
+
 /// Number of samples in a cell whose gradients are added together.
 const WAITING: usize = 4;
 
@@ -44,33 +47,37 @@ pub(super) struct Pending<F> {
     /// The values of the last cell that is known by them, which stay those of it.
     values: [usize; MAX_SHARES],
     known: Option<usize>,
-    sums: [[[F; 4]; MAX_SHARES]; 2],
+    /// Whether the frames have weights; one without may not be there.
+    in_use: [bool; 2],
+    /// Of a few values at a time, for each frame, those by each component.
+    sums: [[BlockSums<F>; 2]; MAX_SHARES / BLOCK_OF_SHARES],
     /// Samples in the cell whose gradients are not in the sums yet, and their number.
     waiting: [Sample<F>; WAITING],
     samples: usize,
 }
 
-/// A sample, and the gradient by it.
+/// The gradients by each component of a few values.
+type BlockSums<F> = [[F; BLOCK_OF_SHARES]; 4];
+
+/// A sample, and the gradients by its velocity in each frame.
 struct Sample<F> {
     shares: Shares<F>,
-    gradient: [F; 4],
-    /// The weights of both frames.
-    in_time: [F; 2],
+    by_frame: [[F; 4]; 2],
 }
 
 impl<F: Real> Pending<F> {
     pub fn none() -> Self {
-        let zero = [F::zero(); 4];
         Pending {
             cell: None,
             frames: [0; 2],
             count: 0,
             values: [0; MAX_SHARES],
             known: None,
-            sums: [[zero; MAX_SHARES]; 2],
-            waiting: std::array::from_fn(|_| {
-                let (shares, in_time) = (Shares::none(), [F::zero(); 2]);
-                Sample { shares, gradient: zero, in_time }
+            in_use: [false; 2],
+            sums: [[[[F::zero(); BLOCK_OF_SHARES]; 4]; 2]; MAX_SHARES / BLOCK_OF_SHARES],
+            waiting: std::array::from_fn(|_| Sample {
+                shares: Shares::none(),
+                by_frame: [[F::zero(); 4]; 2],
             }),
             samples: 0,
         }
@@ -103,10 +110,11 @@ impl<F: Real> Pending<F> {
         if let Some(faces) = sample.shares.faces {
             return self.add_faces(&faces, pair, gradient.array());
         }
-        // The partner of a last odd value.
-        sample.shares.weights[self.count] = F::zero();
-        sample.gradient = gradient.array();
-        sample.in_time = [pair.first_weight, pair.second_weight];
+        let first = gradient * L::Four::splat(pair.first_weight);
+        let second = gradient * L::Four::splat(pair.second_weight);
+        sample.by_frame = [first.array(), second.array()];
+        self.in_use[0] |= pair.first_weight != F::zero();
+        self.in_use[1] |= pair.second_weight != F::zero();
         self.samples += 1;
         if self.samples == WAITING {
             self.sum::<L, WAITING>();
@@ -131,29 +139,24 @@ impl<F: Real> Pending<F> {
     /// Adds the gradients of `N` samples to the sums, which are read and written once.
     #[inline(always)]
     fn sum<L: Lanes<F>, const N: usize>(&mut self) {
-        let zero = L::Eight::splat(F::zero());
-        let mut by = [[zero; 2]; N];
+        let mut weights = [L::Eight::splat(F::zero()); N];
         // By index, here and below: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
-        for n in 0..N {
-            let Sample { gradient: [x, y, z, up], in_time, .. } = self.waiting[n];
-            // The fourth component is that of a height on a sphere or of a diffusivity, and 0 in a flat space.
-            let both = L::Eight::new(&[x, y, z, up, x, y, z, up]);
-            by[n] = [both * L::Eight::splat(in_time[0]), both * L::Eight::splat(in_time[1])];
-        }
-        let [first, second] = &mut self.sums;
-        let (first, _) = first.as_flattened_mut().as_chunks_mut::<8>();
-        let (second, _) = second.as_flattened_mut().as_chunks_mut::<8>();
-        for k in 0..self.count.div_ceil(2) {
-            let mut sums = [L::Eight::new(&first[k]), L::Eight::new(&second[k])];
-            #[allow(clippy::needless_range_loop)]
+        for block in 0..self.count.div_ceil(BLOCK_OF_SHARES) {
             for n in 0..N {
-                let weights = &self.waiting[n].shares.weights;
-                let [a, b] = [weights[2 * k], weights[2 * k + 1]];
-                let weights = L::Eight::new(&[a, a, a, a, b, b, b, b]);
-                sums = [by[n][0].fma(weights, sums[0]), by[n][1].fma(weights, sums[1])];
+                weights[n] = L::Eight::new(&self.waiting[n].shares.weights[block]);
             }
-            (first[k], second[k]) = (sums[0].array(), sums[1].array());
+            for frame in 0..2 {
+                // The fourth component is that of a height on a sphere or of a diffusivity, and 0 in a flat space.
+                for d in 0..4 {
+                    let mut sum = L::Eight::new(&self.sums[block][frame][d]);
+                    for n in 0..N {
+                        let by = L::Eight::splat(self.waiting[n].by_frame[frame][d]);
+                        sum = weights[n].fma(by, sum);
+                    }
+                    self.sums[block][frame][d] = sum.array();
+                }
+            }
         }
         self.samples = 0;
     }
@@ -167,43 +170,66 @@ impl<F: Real> Pending<F> {
             2 => self.sum::<L, 2>(),
             _ => self.sum::<L, 3>(),
         }
-        self.pass_to(all);
+        if self.cell.is_some() || self.count > 0 {
+            L::apart(PassOn { pending: self, all });
+        }
     }
 
     /// Adds the gradient by a sample of fluxes through faces.
     #[inline(never)]
     fn add_faces(&mut self, faces: &FaceShares<F>, pair: &FramePair<F>, gradient: [F; 4]) {
+        self.in_use = [true; 2];
         let along = |v: [F; 4]| (0..4).fold(F::zero(), |sum, d| sum + v[d] * gradient[d]);
         let by_flux = faces.by_flux.map(along);
         let weights = [pair.first_weight, pair.second_weight];
-        for (sums, in_time) in self.sums.iter_mut().zip(weights) {
-            for (sum, weights) in sums.iter_mut().zip(&faces.weights) {
-                for d in 0..3 {
-                    sum[d] += by_flux[d] * weights[d] * in_time;
+        for (sums, in_time) in self.sums[0].iter_mut().zip(weights) {
+            for d in 0..3 {
+                for (sum, weights) in sums[d].iter_mut().zip(&faces.weights) {
+                    *sum += by_flux[d] * weights[d] * in_time;
                 }
             }
         }
     }
+}
 
-    #[inline(never)]
-    fn pass_to(&mut self, all: &mut ValueGradients<F>) {
-        for (sums, frame) in self.sums.iter_mut().zip(self.frames) {
-            for (sum, value) in sums[..self.count].iter_mut().zip(&self.values) {
-                // A frame of weight 0 may not be there.
-                if *sum != [F::zero(); 4] {
-                    let at = all.at(frame + value);
-                    for (x, gradient) in at.iter_mut().zip(std::mem::take(sum)) {
-                        *x += gradient;
-                    }
+/// Passes the sums of a particle on.
+struct PassOn<'a, F> {
+    pending: &'a mut Pending<F>,
+    all: &'a mut ValueGradients<F>,
+}
+
+impl<F: Real> Task<F> for PassOn<'_, F> {
+    // By index: iterator calls might not be inlined.
+    #[allow(clippy::needless_range_loop)]
+    #[inline(always)]
+    fn run<L: Lanes<F>>(self) {
+        let PassOn { pending, all } = self;
+        for first in (0..pending.count).step_by(BLOCK_OF_SHARES) {
+            let count = (pending.count - first).min(BLOCK_OF_SHARES);
+            for frame in 0..2 {
+                if !pending.in_use[frame] {
+                    continue;
+                }
+                let sums = &mut pending.sums[first / BLOCK_OF_SHARES][frame];
+                let rows = rows_of::<F, L>(sums);
+                *sums = [[F::zero(); BLOCK_OF_SHARES]; 4];
+                for k in 0..count {
+                    let at = all.at(pending.frames[frame] + pending.values[first + k]);
+                    *at = (L::Four::new(*at) + rows[k]).array();
                 }
             }
         }
-        // The partner of a last odd value has no weight, but a gradient that is not a number would stay.
-        for sums in &mut self.sums {
-            sums[self.count] = [F::zero(); 4];
-        }
-        (self.cell, self.count) = (None, 0);
+        (pending.cell, pending.count, pending.in_use) = (None, 0, [false; 2]);
     }
+}
+
+/// The gradients by each value, from those by each component.
+#[inline(always)]
+fn rows_of<F: Real, L: Lanes<F>>([x, y, z, up]: &BlockSums<F>) -> [L::Four; BLOCK_OF_SHARES] {
+    let [x, y, z, up] = [L::Eight::new(x), L::Eight::new(y), L::Eight::new(z), L::Eight::new(up)];
+    let [a, b, c, d] = L::Eight::transposed([x, y, z, up]);
+    let ([a, e], [b, f], [c, g], [d, h]) = (a.halves(), b.halves(), c.halves(), d.halves());
+    [a, b, c, d, e, f, g, h]
 }
 
 /// Gradients by a range of the field's values.
@@ -222,18 +248,27 @@ impl<F: Real> ValueGradients<F> {
         ValueGradients { first: range.start, pages, blocks: Vec::new(), count: 0 }
     }
 
+    #[inline(always)]
     fn at(&mut self, value: usize) -> &mut [F; 4] {
         let place = value - self.first;
-        let page = &mut self.pages[place / PAGE];
-        if *page == 0 {
-            if self.count.is_multiple_of(BLOCK) {
-                self.blocks.push(vec![[F::zero(); 4]; BLOCK * PAGE]);
-            }
-            self.count += 1;
-            *page = self.count as u32;
+        let mut page = self.pages[place / PAGE];
+        if page == 0 {
+            page = self.new_page(place / PAGE);
         }
-        let number = *page as usize - 1;
+        let number = page as usize - 1;
         &mut self.blocks[number / BLOCK][number % BLOCK * PAGE + place % PAGE]
+    }
+
+    /// Stores a page. Returns one more than its number.
+    #[cold]
+    #[inline(never)]
+    fn new_page(&mut self, page: usize) -> u32 {
+        if self.count.is_multiple_of(BLOCK) {
+            self.blocks.push(vec![[F::zero(); 4]; BLOCK * PAGE]);
+        }
+        self.count += 1;
+        self.pages[page] = self.count as u32;
+        self.count as u32
     }
 
     /// The gradients of a page, if it has any.
@@ -264,10 +299,10 @@ pub(super) fn frames_read<F: Real>(context: &SegmentContext<F>) -> Range<usize> 
     first.min(last)..last + size
 }
 
-/// The number of parts for tiles of particles that read a range of values.
-pub(super) fn parts_of(read: &Range<usize>, tiles: usize) -> usize {
+/// The number of parts for some particle-steps that read a range of values.
+pub(super) fn parts_of(read: &Range<usize>, steps: usize) -> usize {
     let bytes = read.len().div_ceil(PAGE) * size_of::<u32>();
-    (TABLES / bytes.max(1)).clamp(1, MAX_PARTS).min(tiles.max(1))
+    (TABLES / bytes.max(1)).min(steps / STEPS_OF_PART).clamp(1, MAX_PARTS)
 }
 
 /// Adds the gradients of all parts, which have the same range.

@@ -343,8 +343,7 @@ impl<F: Real, S: CellGeometry<F>, C: Flow<F>> Differentiable<F> for MeshSampler<
     fn shares<L: Lanes<F>>(&self, p: L::Four, hint: &mut MeshHint<F>, shares: &mut Shares<F>) {
         let Located { place, cell, at } = self.locate_sample::<L>(p, hint);
         if cell == 0 {
-            shares.count = 0;
-            return;
+            return shares.nothing();
         }
         let cell = cell as usize - 1;
         match self.placement {

@@ -133,15 +133,8 @@ impl<F: Real> Differentiable<F> for InverseDistance<'_, F> {
     fn shares<L: Lanes<F>>(&self, position: L::Four, hint: &mut List<F>, shares: &mut Shares<F>) {
         let position = self.cloud.search_position(three(position.array()));
         let found = self.neighbours::<L>(position, hint);
-        (shares.cell, shares.count) = (None, self.neighbours);
-        let mut sum = F::zero();
-        for n in 0..self.neighbours {
-            shares.values[n] = found.node[n] as usize;
-            shares.weights[n] = self.weight(found.nearest, found.square[n]);
-            sum += shares.weights[n];
-        }
-        for weight in &mut shares.weights[..self.neighbours] {
-            *weight /= sum;
-        }
+        shares.mean(self.neighbours, |n| {
+            (found.node[n] as usize, self.weight(found.nearest, found.square[n]))
+        });
     }
 }
