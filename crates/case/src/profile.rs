@@ -1,10 +1,12 @@
-//! A trace of phases that Perfetto and Chrome open, and a table of them, with the growth of the process's memory.
+//! A trace of phases that Perfetto and Chrome open, and a table of them, with the growth of the process's memory and the times
+//! of kernels on graphics cards.
 //!
 //! Phases are spans of `burntrace::phase!`. A layer of a subscriber of `tracing` keeps their times; without
 //! one, the spans are disabled.
 
 use crate::{file::Misuse, library::Error};
 use anyhow::{Context as _, Result};
+use burntrace_core::device::{KernelTime, KernelWatch};
 use burntrace_core::program::PHASE;
 use burntrace_io as io;
 use serde_json::{Value, json};
@@ -94,6 +96,8 @@ struct Record {
     /// Those before the run of a sweep whose table is next.
     before: BTreeMap<(u32, &'static str), Total>,
     threads: BTreeMap<u32, String>,
+    /// The kernels before that run.
+    kernels_before: Vec<KernelTime>,
 }
 
 struct Profile {
@@ -102,6 +106,7 @@ struct Profile {
     rank: Option<usize>,
     start: Instant,
     record: Mutex<Record>,
+    kernels: KernelWatch,
 }
 
 static PROFILE: OnceLock<Profile> = OnceLock::new();
@@ -205,7 +210,8 @@ pub fn start(path: &Path, rank: Option<usize>) -> Result<()> {
         io::write_text_beside(path, "")?;
     }
     let (path, start) = (path.into(), Instant::now());
-    let profile = Profile { path, rank, start, record: Mutex::default() };
+    let (record, kernels) = (Mutex::default(), KernelWatch::new());
+    let profile = Profile { path, rank, start, record, kernels };
     if PROFILE.set(profile).is_err() {
         return Err(Misuse::error("a process has one profile, and it has been started already"));
     }
@@ -223,8 +229,10 @@ fn of_rank(path: &Path, rank: usize) -> PathBuf {
 /// Starts the table of another run in the same process, as a sweep has them.
 pub fn begin_run() {
     if let Some(profile) = PROFILE.get() {
+        let kernels = profile.kernels.times();
         let mut record = profile.record();
         record.before = record.totals.clone();
+        record.kernels_before = kernels;
     }
 }
 
@@ -235,9 +243,10 @@ pub fn is_started() -> bool {
 
 /// The phases so far: seconds and growth in bytes on each thread without the phases in them, and how many there were. On the
 /// thread that calls this, they add up to `seconds`, the time since the start of the run, and to `growth`. `None` without
-/// a profile.
+/// a profile. On graphics cards, the kernels with their times, and how many launches there were.
 pub fn table() -> Option<Value> {
     let profile = PROFILE.get()?;
+    let kernels = profile.kernels.times();
     let now = profile.now();
     let record = profile.record();
     let mut totals = record.totals.clone();
@@ -277,7 +286,32 @@ pub fn table() -> Option<Value> {
     let phases: Vec<Value> = phases.into_iter().map(phase).collect();
     Some(json!({
         "file": profile.path, "rank": profile.rank, "seconds": seconds(whole.nanoseconds), "growth": whole.bytes, "phases": phases,
+        "kernels": since(kernels, &record.kernels_before),
     }))
+}
+
+/// The launches of kernels since earlier ones, those that took the longest first.
+fn since(kernels: Vec<KernelTime>, before: &[KernelTime]) -> Vec<Value> {
+    let of_run = |mut time: KernelTime| {
+        if let Some(before) = before.iter().find(|before| before.kernel == time.kernel) {
+            time.launches -= before.launches;
+            time.timed = (time.timed.0 - before.timed.0, time.timed.1 - before.timed.1);
+        }
+        time
+    };
+    let mut kernels: Vec<_> = kernels.into_iter().map(of_run).collect();
+    kernels.retain(|time| time.launches > 0);
+    kernels.sort_by_key(|time| std::cmp::Reverse(time.timed.1));
+    let row = |time: KernelTime| {
+        json!({
+            "kernel": time.kernel,
+            "launches": time.launches,
+            "timed": time.timed.0,
+            "seconds": seconds(time.timed.1),
+            "clock": if time.is_by_card { "card" } else { "host" },
+        })
+    };
+    kernels.into_iter().map(row).collect()
 }
 
 fn seconds(nanoseconds: u64) -> f64 {

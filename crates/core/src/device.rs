@@ -6,7 +6,9 @@ pub use details::{DeviceDetails, details};
 
 use crate::{Error, Precision, Result};
 use burn::tensor::{DType, Device, Tensor, TensorData, kind::Basic};
-pub use burntrace_kernels::{COMPILATION, instructions, log_compilations};
+pub use burntrace_kernels::{
+    COMPILATION, KernelTime, KernelWatch, card_memory, instructions, log_compilations,
+};
 use serde::Serialize;
 use std::sync::OnceLock;
 

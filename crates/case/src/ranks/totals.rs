@@ -37,6 +37,7 @@ pub fn join(reports: &[PieceReport]) -> Option<Traced> {
         all.io.written += piece.io.written;
         all.io.output += piece.io.output;
         all.io.memory = all.io.memory.max(piece.io.memory);
+        all.io.card_memory = all.io.card_memory.max(piece.io.card_memory);
         all.checkpoints.count += piece.checkpoints.count;
         all.checkpoints.bytes += piece.checkpoints.bytes;
         all.checkpoints.seconds += piece.checkpoints.seconds;

@@ -94,7 +94,8 @@ impl CaseRun<'_> {
         interrupts: &dyn Interrupts,
     ) -> Result<Traced> {
         let CaseRun { loaded, load, start, .. } = *self;
-        let meter = IoMeter { loaded, load, start, before: checkpoint.spent };
+        let (device, before) = (self.device, checkpoint.spent);
+        let meter = IoMeter { loaded, device, load, start, before };
         let shared = Shared::default();
         shared.residence.replace(checkpoint.residence());
         let resumed = checkpoint.resumed;

@@ -2,11 +2,13 @@
 
 use super::{IoStats, Spent, peak_memory, shared::Shared};
 use crate::job::LoadedField;
+use burntrace_core::device::{OpenDevice, card_memory};
 use std::time::Instant;
 
 /// The sources of a run's I/O statistics.
 pub struct IoMeter<'a> {
     pub loaded: &'a LoadedField,
+    pub device: &'a OpenDevice,
     /// Seconds in which this process read and uploaded the field and compiled kernels; their total if `start` was later.
     pub load: Spent,
     /// When this process started or resumed the run.
@@ -34,6 +36,7 @@ impl IoMeter<'_> {
             output,
             total: self.start.elapsed().as_secs_f64(),
             memory: peak_memory(),
+            card_memory: card_memory(&self.device.device),
         }
     }
 }

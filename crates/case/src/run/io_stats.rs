@@ -18,6 +18,8 @@ pub struct IoStats {
     pub total: f64,
     /// Peak memory of the process in bytes, if the system reports it.
     pub memory: Option<u64>,
+    /// Bytes that the device has given to the process, on a graphics card.
+    pub card_memory: Option<u64>,
 }
 
 impl IoStats {
@@ -32,8 +34,11 @@ impl std::fmt::Display for IoStats {
         let [read, written] = [self.read, self.written].map(|count| bytes(count as f64));
         let waiting = 100.0 * self.waiting_share();
         write!(f, "read {read}, written {written}, waiting {waiting:.1}%")?;
-        match self.memory {
-            Some(memory) => write!(f, ", memory {}", bytes(memory as f64)),
+        if let Some(memory) = self.memory {
+            write!(f, ", memory {}", bytes(memory as f64))?;
+        }
+        match self.card_memory {
+            Some(memory) => write!(f, ", on the card {}", bytes(memory as f64)),
             None => Ok(()),
         }
     }

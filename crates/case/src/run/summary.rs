@@ -146,7 +146,9 @@ impl RunSummary<'_> {
                 "output": traced.io.output,
                 "share": traced.io.waiting_share(),
             },
-            "memory": { "host": traced.io.memory, "device": self.device_bytes },
+            "memory": {
+                "host": traced.io.memory, "device": self.device_bytes, "device_held": traced.io.card_memory,
+            },
             "resumed": traced.resumed,
             "warnings": self.warnings(),
             "checkpoints": {

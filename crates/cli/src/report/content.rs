@@ -282,6 +282,20 @@ fn phases(report: &RunReport, document: &mut Document) {
         "Seconds and growth of the process's memory, without the phases within a phase. Seconds of the first thread add up to {seconds} s, \
          the time up to this report. The trace is in {file}."
     ));
+    kernels(profile, document);
+}
+
+/// The kernels that a profiled run launched on graphics cards.
+fn kernels(profile: &Value, document: &mut Document) {
+    let Some(kernels) = profile["kernels"].as_array().filter(|all| !all.is_empty()) else { return };
+    let row = |kernel: &Value| {
+        ["kernel", "launches", "timed", "seconds", "clock"].map(|key| cell(&kernel[key]))
+    };
+    let head = ["Kernel", "Launches", "Of these timed", "Seconds", "Clock"];
+    document.table(&head, kernels.iter().map(row));
+    document.text(
+        "Seconds by the clock of the host include the submission, and the first time the compilation.",
+    );
 }
 
 fn in_parentheses(unit: &str) -> String {

@@ -53,6 +53,7 @@ pub fn of(summary: &Value) -> Vec<(String, String)> {
             joined(vec![
                 with(size("/memory/host"), "on the host"),
                 with(size("/memory/device"), "planned on the device"),
+                with(size("/memory/device_held"), "given by the device"),
             ]),
         ),
         ("Batches", some_of("/batches/count")),

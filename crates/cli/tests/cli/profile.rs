@@ -2,6 +2,7 @@
 
 use super::program::{burntrace, text};
 use super::resume::{assert_same, folder_with, succeed, summary};
+use crate::requirements::skip;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -74,6 +75,38 @@ fn phases_of_a_profile_nest_and_add_up_to_the_run() {
     succeed(path, &["run", "case.toml", "-q", "--out", "plain"]);
     assert_same(path, ["out", "plain"]);
     assert_eq!(summary(path, "plain")["profile"], Value::Null);
+}
+
+#[test]
+fn a_profile_has_the_kernels_of_a_card_and_the_memory_that_it_gave() {
+    let folder = folder_with(CASE);
+    let path = folder.path();
+    let devices = text(&burntrace(path, &["devices"]).stdout);
+    if !devices.lines().any(|line| line.starts_with("vulkan:0")) {
+        return skip("vulkan", "there is no Vulkan device");
+    }
+    let set = ["--set", "run.strategy=in-memory", "--set", "run.device=vulkan:0"];
+    let args = ["run", "case.toml", "-q", "--out", "out", "--profile", "trace.json"];
+    succeed(path, &[&args[..], &set].concat());
+    let summary = summary(path, "out");
+    let kernels = summary["profile"]["kernels"].as_array().unwrap();
+    let number = |kernel: &Value, key: &str| kernel[key].as_u64().unwrap();
+    // One of them takes the steps, in each launch; a warm-up launch before the run takes none.
+    let launches = summary["launches"].as_u64().unwrap();
+    let steps = kernels.iter().find(|kernel| number(kernel, "launches") == launches + 1).unwrap();
+    assert!(steps["kernel"].as_str().unwrap().contains("dvance"), "{kernels:?}");
+    for kernel in kernels {
+        assert!(number(kernel, "timed") <= number(kernel, "launches"), "{kernels:?}");
+        assert!(["card", "host"].contains(&kernel["clock"].as_str().unwrap()), "{kernels:?}");
+    }
+    let seconds: f64 = kernels.iter().map(|kernel| kernel["seconds"].as_f64().unwrap()).sum();
+    let total = summary["seconds"]["total"].as_f64().unwrap();
+    assert!(seconds > 0.0 && seconds < total, "{seconds} of {total}: {kernels:?}");
+    // Two frames of the field and the particles are there at least.
+    let held = summary["memory"]["device_held"].as_u64().unwrap();
+    assert!(held > 2 * 129 * 65 * 16 + 5000 * 40, "{held}");
+    let report = std::fs::read_to_string(path.join("out/report.md")).unwrap();
+    assert!(report.contains("| Kernel |") && report.contains("given by the device"), "{report}");
 }
 
 #[test]
