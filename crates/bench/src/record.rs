@@ -82,6 +82,33 @@ pub struct Speed {
     pub per_second: f64,
     /// Difference between the speeds of the fastest and the slowest call.
     pub spread: f64,
+    #[serde(flatten)]
+    pub calls: CallTimes,
+}
+
+/// The times of several calls, in seconds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct CallTimes {
+    pub mean_seconds: f64,
+    /// The standard deviation of a sample; 0 for a single call.
+    pub deviation_seconds: f64,
+    pub min_seconds: f64,
+    pub max_seconds: f64,
+}
+
+impl CallTimes {
+    fn of(sorted: &[f64]) -> Self {
+        let count = sorted.len() as f64;
+        let mean = sorted.iter().sum::<f64>() / count;
+        let squares: f64 = sorted.iter().map(|x| (x - mean).powi(2)).sum();
+        CallTimes {
+            mean_seconds: mean,
+            deviation_seconds: (squares / (count - 1.0).max(1.0)).sqrt(),
+            min_seconds: sorted[0],
+            max_seconds: sorted[sorted.len() - 1],
+        }
+    }
 }
 
 /// Bytes, computed from tensor shapes.
@@ -144,6 +171,7 @@ impl Speed {
             median_seconds,
             per_second: speed(median_seconds),
             spread: speed(first) - speed(last),
+            calls: CallTimes::of(&sorted),
         }
     }
 }
@@ -158,6 +186,11 @@ mod tests {
         assert_eq!((odd.median_seconds, odd.per_second, odd.spread), (2.0, 500.0, 750.0));
         let even = Speed::of(1000, &[4.0, 1.0]);
         assert_eq!(even.per_second, 400.0);
-        assert_eq!(Speed::of(1000, &[4.0]).spread, 0.0);
+        let single = Speed::of(1000, &[4.0]);
+        assert_eq!((single.spread, single.calls.deviation_seconds), (0.0, 0.0));
+        let CallTimes { mean_seconds, deviation_seconds, min_seconds, max_seconds } =
+            Speed::of(1000, &[4.0, 1.0, 1.0]).calls;
+        assert_eq!((mean_seconds, min_seconds, max_seconds), (2.0, 1.0, 4.0));
+        assert!((deviation_seconds - 3.0_f64.sqrt()).abs() < 1e-12);
     }
 }

@@ -371,9 +371,15 @@ pub struct BenchArgs {
     /// Write the tables to this file, in Markdown
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// Compare with an earlier JSON file; fail if a speed fell by more than its spread
-    #[arg(long, value_name = "OLD.json")]
-    pub compare: Option<PathBuf>,
+    /// Compare with earlier JSON files, such as `a.json,b.json`; fail if a speed fell by more than their spread
+    #[arg(long, value_name = "OLD.json", value_delimiter = ',')]
+    pub compare: Vec<PathBuf>,
+    /// With --compare: fail only if a speed fell, or the memory rose, by more than this factor
+    #[arg(long, value_name = "FACTOR", requires = "compare")]
+    pub bound: Option<f64>,
+    /// With --compare: compare speeds relative to that of this workload, also on different machines
+    #[arg(long, value_name = "WORKLOAD", requires = "compare")]
+    pub relative_to: Option<String>,
     /// Print only errors
     #[arg(long, short)]
     pub quiet: bool,

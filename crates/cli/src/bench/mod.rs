@@ -27,7 +27,7 @@ pub fn execute(args: &BenchArgs) -> Result<()> {
     if let Some(file) = &args.case {
         return case::execute(args, file);
     }
-    let old = args.compare.as_deref().map(compare::read).transpose()?;
+    let history = compare::read(args)?;
     let plan = BenchPlan::new(args)?;
     let mut report = BenchReport::new(&plan);
     for &kind in &plan.workloads {
@@ -39,7 +39,7 @@ pub fn execute(args: &BenchArgs) -> Result<()> {
     if let Some(path) = &args.markdown {
         io::write_text_beside(path, table::markdown(&report))?;
     }
-    let comparison = old.map(|old| old.against(&report));
+    let comparison = history.map(|history| history.against(&report)).transpose()?;
     if !args.quiet {
         let mut out = std::io::stdout().lock();
         write!(out, "{}", table::text(&report))?;
@@ -109,7 +109,7 @@ fn stage(what: &str) {
     }
 }
 
-/// Fails if a result is wrong or missing, or if a speed fell since the earlier measurement.
+/// Fails if a result is wrong or missing, or worse than earlier ones.
 fn judge(report: &BenchReport, comparison: Option<&compare::Comparison>) -> Result<()> {
     let not_right = report.not_right();
     if not_right > 0 {
@@ -118,11 +118,11 @@ fn judge(report: &BenchReport, comparison: Option<&compare::Comparison>) -> Resu
     match comparison {
         Some(comparison) if comparison.compared == 0 => {
             bail!(
-                "the earlier file has none of these measurements; measure the same work to compare it"
+                "no earlier file has one of these measurements; measure the same work to compare it"
             )
         }
         Some(comparison) if comparison.fallen > 0 => {
-            bail!("{} of {} speeds fell", comparison.fallen, comparison.compared)
+            bail!("{} of {} measurements are worse", comparison.fallen, comparison.compared)
         }
         _ => Ok(()),
     }

@@ -131,16 +131,67 @@ fn speed_below_earlier_spread_exits_with_1() {
         old["speed"]["per_second"] = 1e15.into();
         old["speed"]["spread"] = 1e3.into();
     };
-    assert_refused(&compared_with(&fast), 1, &["1 of 1 speeds fell"]);
+    assert_refused(&compared_with(&fast), 1, &["1 of 1 measurements are worse"]);
     let other = compared_with(&|old| old["steps"] = 6.into());
-    assert_refused(&other, 1, &["the earlier file has none of these measurements"]);
+    assert_refused(&other, 1, &["no earlier file has one of these measurements"]);
+}
+
+#[test]
+fn several_earlier_files_are_a_history_with_a_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--workload=w2,w2-steady", "--particles=1000", "--steps=3", "--batch=500"];
+    let measured = measure(folder.path(), &args);
+    // The speeds of `w2` and `w2-steady`, and the memory, of three earlier machines.
+    for (name, [w2, steady], bytes) in
+        [("a", [1.0, 0.5], 1e15), ("b", [1e9, 2e9], 1e15), ("c", [1e18, 4e18], 1e15)]
+    {
+        let mut old = measured.clone();
+        for (k, speed) in [w2, steady].into_iter().enumerate() {
+            old["results"][k]["speed"]["per_second"] = speed.into();
+            old["results"][k]["host_peak_bytes"] = (bytes as u64).into();
+        }
+        std::fs::write(folder.path().join(format!("{name}.json")), old.to_string()).unwrap();
+    }
+    let compare = |more: &[&str]| {
+        let mut all = vec!["bench", "--devices", "flex", "--compare", "a.json,b.json,c.json"];
+        all.extend(args.iter().chain(more));
+        burntrace(folder.path(), &all)
+    };
+    // The median is 1e9, and the range is wide: nothing is slower than the spread.
+    let all = compare(&[]);
+    let out = text(&all.stdout);
+    assert!(all.status.success(), "{out} {}", text(&all.stderr));
+    assert!(out.contains("w2 on flex, 1000 particles in batches of 500: 1 to "), "{out}");
+    assert!(out.contains("in 3 earlier runs, median 1.00 G"), "{out}");
+    assert_refused(&compare(&["--bound", "1.5"]), 1, &["2 of 2 measurements are worse"]);
+    // Relative to `w2`, those of `w2-steady` were 0.5, 2 and 4.
+    let relative = compare(&["--relative-to", "w2"]);
+    let out = text(&relative.stdout);
+    assert!(relative.status.success(), "{out}");
+    assert!(
+        out.contains("0.500 of w2 to 4.000 of w2 in 3 earlier runs, median 2.000 of w2"),
+        "{out}"
+    );
+    assert!(!out.contains("w2 on flex"), "{out}");
+    let grown = measured["results"][0]["host_peak_bytes"].as_u64().unwrap();
+    for name in ["a", "b", "c"] {
+        let path = folder.path().join(format!("{name}.json"));
+        let mut old: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        old["results"][1] = measured["results"][1].clone();
+        old["results"][1]["speed"]["per_second"] = 1.0.into();
+        old["results"][1]["host_peak_bytes"] = (grown / 100).into();
+        std::fs::write(path, old.to_string()).unwrap();
+    }
+    let more = compare(&["--bound", "1.5", "--relative-to", "w2"]);
+    assert!(text(&more.stdout).contains("times the memory"), "{}", text(&more.stdout));
+    assert_refused(&more, 1, &["1 of 1 measurements are worse"]);
 }
 
 #[test]
 fn misuse_is_refused_before_measuring() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("no.json"), "{}").unwrap();
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (&["--devices", "abacus"], &["abacus", "flex"]),
         (&["--workload", "w9"], &["w9", "w2-sorted"]),
         (&["--particles", "0.5"], &["0.5", "1e4"]),
@@ -149,6 +200,8 @@ fn misuse_is_refused_before_measuring() {
         (&["--repeats", "0"], &["--repeats 0", "1 or more"]),
         (&["--batch", "0"], &["--batch 0", "auto"]),
         (&["--compare", "no.json"], &["no.json", "burntrace bench --json"]),
+        (&["--compare", "no.json", "--bound", "0.5"], &["--bound 0.5", "1.5"]),
+        (&["--compare", "no.json", "--relative-to", "w3"], &["w3", "--workload"]),
         (&["--json", "no/such/folder.json"], &["no/such", "create it first"]),
     ];
     for (args, parts) in cases {
