@@ -213,9 +213,17 @@ impl<F: Real> Task<F> for PassOn<'_, F> {
                 let sums = &mut pending.sums[first / BLOCK_OF_SHARES][frame];
                 let rows = rows_of::<F, L>(sums);
                 *sums = [[F::zero(); BLOCK_OF_SHARES]; 4];
-                for k in 0..count {
-                    let at = all.at(pending.frames[frame] + pending.values[first + k]);
-                    *at = (L::Four::new(*at) + rows[k]).array();
+                let values = &pending.values[first..first + count];
+                let mut k = 0;
+                while k < count {
+                    let at = all.at(pending.frames[frame] + values[k]);
+                    at[0] = (L::Four::new(at[0]) + rows[k]).array();
+                    k += 1;
+                    // Neighbours along x on a grid are next to each other.
+                    if k < count && values[k] == values[k - 1] + 1 && at.len() > 1 {
+                        at[1] = (L::Four::new(at[1]) + rows[k]).array();
+                        k += 1;
+                    }
                 }
             }
         }
@@ -248,15 +256,16 @@ impl<F: Real> ValueGradients<F> {
         ValueGradients { first: range.start, pages, blocks: Vec::new(), count: 0 }
     }
 
+    /// The gradients by a value and by those after it in its page.
     #[inline(always)]
-    fn at(&mut self, value: usize) -> &mut [F; 4] {
+    fn at(&mut self, value: usize) -> &mut [[F; 4]] {
         let place = value - self.first;
         let mut page = self.pages[place / PAGE];
         if page == 0 {
             page = self.new_page(place / PAGE);
         }
-        let number = page as usize - 1;
-        &mut self.blocks[number / BLOCK][number % BLOCK * PAGE + place % PAGE]
+        let (number, within) = (page as usize - 1, place % PAGE);
+        &mut self.blocks[number / BLOCK][number % BLOCK * PAGE..][..PAGE][within..]
     }
 
     /// Stores a page. Returns one more than its number.
