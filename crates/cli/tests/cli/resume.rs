@@ -432,6 +432,24 @@ fn bytes_of(folder: &Path) -> u64 {
 }
 
 #[test]
+fn a_run_starts_with_the_least_memory_that_plan_accepts() {
+    let folder = series();
+    let succeeds = |command: &[&str], megabytes: u64| {
+        let memory = format!("run.memory={megabytes}MB");
+        let args = [command, &["case.toml", "--quiet", "--set", &memory]].concat();
+        burntrace(folder.path(), &args).status.success()
+    };
+    let [mut too_little, mut enough] = [1, 1000];
+    while enough - too_little > 1 {
+        let middle = (too_little + enough) / 2;
+        let side = if succeeds(&["plan"], middle) { &mut enough } else { &mut too_little };
+        *side = middle;
+    }
+    assert!(succeeds(&["run", "--out", "enough"], enough), "{enough} MB");
+    assert!(!succeeds(&["run", "--out", "too-little"], too_little), "{too_little} MB");
+}
+
+#[test]
 fn plan_reports_memory_and_batches() {
     let folder = series();
     let plan = |more: &[&str]| burntrace(folder.path(), &[&["plan", "case.toml"], more].concat());

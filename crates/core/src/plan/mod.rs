@@ -6,7 +6,7 @@ mod needs;
 
 pub use choice::MemoryRequest;
 pub use memory::Memory;
-pub(crate) use memory::resident;
+pub(crate) use memory::{program, resident};
 pub use needs::{Phase, PlanItem, RunSize};
 
 use crate::{Error, Frames, Result};

@@ -1,6 +1,6 @@
 //! Items of a run that need memory.
 
-use super::resident;
+use super::program;
 use crate::{Engine, FieldSize, Frames, ParticleInstance, Precision, schedule::EVENTS};
 use burntrace_kernels::{INERTIAL, POSITION, TALLY, TANGENTS};
 
@@ -83,7 +83,7 @@ impl RunSize {
             is_staggered: false,
             inlets: 0,
             has_end_locations: false,
-            program: resident(),
+            program: program(0),
         }
     }
 

@@ -79,8 +79,7 @@ impl Tracer<'_> {
             return Ok(plan);
         }
         if is_exact || self.execution.memory.is_some() {
-            size.program =
-                crate::plan::resident().saturating_sub(self.bytes_before_run(&plan, &field));
+            size.program = crate::plan::program(self.bytes_before_run(&plan, &field));
         }
         memory = Memory::of(&device);
         if let Some(bytes) = self.execution.memory {
