@@ -84,16 +84,21 @@ impl<F: Real> Shares<F> {
         self.of((value, 1), |_| value, |_| F::one());
     }
 
-    /// A sample as the sum of values with weights that have a sum. None of them is known by a cell.
+    /// A sample as the mean of the values of nodes with weights relative to each other. They depend on no cell.
     #[inline(always)]
-    pub fn mean(&mut self, count: usize, values: impl Fn(usize) -> (usize, F)) {
+    pub fn mean(
+        &mut self,
+        count: usize,
+        nodes: &[u32; MAX_NEIGHBOURS],
+        relative: &[F; MAX_NEIGHBOURS],
+    ) {
         self.start(None, count);
         let weights = self.weights.as_flattened_mut();
         let mut sum = F::zero();
         // By index: an iterator call might not be inlined.
         #[allow(clippy::needless_range_loop)]
         for k in 0..count {
-            (self.values[k], weights[k]) = values(k);
+            (self.values[k], weights[k]) = (nodes[k] as usize, relative[k]);
             sum += weights[k];
         }
         for weight in &mut weights[..count] {

@@ -133,8 +133,12 @@ impl<F: Real> Differentiable<F> for InverseDistance<'_, F> {
     fn shares<L: Lanes<F>>(&self, position: L::Four, hint: &mut List<F>, shares: &mut Shares<F>) {
         let position = self.cloud.search_position(three(position.array()));
         let found = self.neighbours::<L>(position, hint);
-        shares.mean(self.neighbours, |n| {
-            (found.node[n] as usize, self.weight(found.nearest, found.square[n]))
-        });
+        let mut weights = [F::zero(); MAX_NEIGHBOURS];
+        // By index: a closure might not be inlined.
+        #[allow(clippy::needless_range_loop)]
+        for n in 0..self.neighbours {
+            weights[n] = self.weight(found.nearest, found.square[n]);
+        }
+        shares.mean(self.neighbours, &found.node, &weights);
     }
 }
