@@ -132,7 +132,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let rate = RATE * (1.0 - epoch as f64 / EPOCHS as f64);
             network.0.iter_mut().for_each(|parameter| parameter.update(&gradients, rate));
         }
-        let field = rest.with_values(network.at(&nodes).detach())?;
+        // In the graph of the network, which `evaluate` frees.
+        let field = rest.with_values(network.at(&nodes))?;
         let loss =
             tracer.with_field(&field).evaluate(&others.seeds, |tracks| others.loss(tracks))?;
         validated = loss.into_scalar::<f64>().sqrt();

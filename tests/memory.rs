@@ -596,7 +596,7 @@ fn training_by_the_values_of_a_grid_takes_a_few_forward_runs() {
         1e3 * step,
         step / forward
     );
-    // What was asked; docs/decisions/0024-adjoint.md says what is in the way.
+    // What was asked.
     assert!(step < 6.0 * forward, "{step}, {forward}");
 }
 
