@@ -4,11 +4,15 @@
 //! Phases are spans of `burntrace::phase!`. A layer of a subscriber of `tracing` keeps their times; without
 //! one, the spans are disabled.
 
+mod kernels;
+mod resident;
+
 use crate::{file::Misuse, library::Error};
 use anyhow::{Context as _, Result};
 use burntrace_core::device::{KernelTime, KernelWatch};
 use burntrace_core::program::PHASE;
 use burntrace_io as io;
+use resident::resident;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -169,35 +173,6 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for PhaseLayer {
     }
 }
 
-/// Resident bytes of the process, on Linux; 0 elsewhere. `/proc/self/statm` counts pages, whose size follows from `/proc/self/status`, which
-/// takes longer to read; it stays open.
-fn resident() -> u64 {
-    static COUNTS: OnceLock<Option<(File, u64)>> = OnceLock::new();
-    let open = || {
-        let counts = File::open("/proc/self/statm").ok()?;
-        let status = std::fs::read_to_string("/proc/self/status").ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        let bytes = 1024 * line.split_whitespace().next()?.parse::<u64>().ok()?;
-        let page = (bytes / pages(&counts)?.max(1)).max(1).next_power_of_two();
-        Some((counts, page))
-    };
-    let of_process = |(counts, page): &(File, u64)| Some(page * pages(counts)?);
-    COUNTS.get_or_init(open).as_ref().and_then(of_process).unwrap_or(0)
-}
-
-/// The resident pages in `/proc/self/statm`: its second number.
-#[cfg(unix)]
-fn pages(counts: &File) -> Option<u64> {
-    let mut text = [0; 128];
-    let length = std::os::unix::fs::FileExt::read_at(counts, &mut text, 0).ok()?;
-    std::str::from_utf8(&text[..length]).ok()?.split(' ').nth(1)?.parse().ok()
-}
-
-#[cfg(not(unix))]
-fn pages(_: &File) -> Option<u64> {
-    None
-}
-
 fn thread_name() -> String {
     std::thread::current().name().unwrap_or("unnamed").into()
 }
@@ -286,32 +261,8 @@ pub fn table() -> Option<Value> {
     let phases: Vec<Value> = phases.into_iter().map(phase).collect();
     Some(json!({
         "file": profile.path, "rank": profile.rank, "seconds": seconds(whole.nanoseconds), "growth": whole.bytes, "phases": phases,
-        "kernels": since(kernels, &record.kernels_before),
+        "kernels": kernels::since(kernels, &record.kernels_before),
     }))
-}
-
-/// The launches of kernels since earlier ones, those that took the longest first.
-fn since(kernels: Vec<KernelTime>, before: &[KernelTime]) -> Vec<Value> {
-    let of_run = |mut time: KernelTime| {
-        if let Some(before) = before.iter().find(|before| before.kernel == time.kernel) {
-            time.launches -= before.launches;
-            time.timed = (time.timed.0 - before.timed.0, time.timed.1 - before.timed.1);
-        }
-        time
-    };
-    let mut kernels: Vec<_> = kernels.into_iter().map(of_run).collect();
-    kernels.retain(|time| time.launches > 0);
-    kernels.sort_by_key(|time| std::cmp::Reverse(time.timed.1));
-    let row = |time: KernelTime| {
-        json!({
-            "kernel": time.kernel,
-            "launches": time.launches,
-            "timed": time.timed.0,
-            "seconds": seconds(time.timed.1),
-            "clock": if time.is_by_card { "card" } else { "host" },
-        })
-    };
-    kernels.into_iter().map(row).collect()
 }
 
 fn seconds(nanoseconds: u64) -> f64 {

@@ -2,17 +2,26 @@
 
 use burn::tensor::Device;
 
-/// The launches of a kernel on graphics cards.
+/// The launches of a kernel on graphics cards, in all its types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelTime {
     /// Its name in the program.
     pub kernel: String,
     /// How often it was launched.
     pub launches: u64,
-    /// How many of these launches were timed, and their time in nanoseconds.
-    pub timed: (u64, u64),
+    /// How many of these launches were timed.
+    pub timed: u64,
+    /// The time of those.
+    pub nanoseconds: u64,
     /// Whether all times are those of the card's clock. Others include the submission, and that of the first launch the compilation.
     pub is_by_card: bool,
+}
+
+#[cfg(feature = "cube")]
+impl KernelTime {
+    fn none(kernel: String) -> Self {
+        KernelTime { kernel, launches: 0, timed: 0, nanoseconds: 0, is_by_card: true }
+    }
 }
 
 /// Watches the launches of kernels on all graphics cards until it is dropped. A second watch replaces the first one
@@ -94,15 +103,16 @@ mod cube {
     #[derive(Clone, Copy, Default)]
     struct Total {
         launches: u64,
-        timed: (u64, u64),
+        timed: u64,
+        nanoseconds: u64,
         by_host: u64,
     }
 
     impl Launches {
         fn add(&mut self, kernel: &'static str, time: Duration, method: TimingMethod) {
             let total = self.of.entry(kernel).or_default();
-            total.timed.0 += 1;
-            total.timed.1 += time.as_nanos() as u64;
+            total.timed += 1;
+            total.nanoseconds += time.as_nanos() as u64;
             total.by_host += u64::from(method == TimingMethod::System);
         }
 
@@ -127,13 +137,18 @@ mod cube {
         pub fn times(&self) -> Vec<KernelTime> {
             let mut launches = self.launches();
             launches.read(0);
-            let time = |(kernel, total): (&&'static str, &Total)| KernelTime {
-                kernel: type_name_format(kernel, TypeNameFormatLevel::Short),
-                launches: total.launches,
-                timed: total.timed,
-                is_by_card: total.by_host == 0,
-            };
-            launches.of.iter().map(time).collect()
+            // The names without their types are those of several.
+            let mut named: BTreeMap<String, KernelTime> = BTreeMap::new();
+            for (kernel, total) in &launches.of {
+                let kernel = type_name_format(kernel, TypeNameFormatLevel::Short);
+                let none = || KernelTime::none(kernel.clone());
+                let sum = named.entry(kernel.clone()).or_insert_with(none);
+                sum.launches += total.launches;
+                sum.timed += total.timed;
+                sum.nanoseconds += total.nanoseconds;
+                sum.is_by_card &= total.by_host == 0;
+            }
+            named.into_values().collect()
         }
     }
 

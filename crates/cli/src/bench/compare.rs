@@ -13,7 +13,7 @@ pub struct History<'a> {
     reports: Vec<OldReport>,
     /// A speed may be lower by this factor, and the memory higher; without it, a speed by its earlier spread.
     bound: Option<f64>,
-    /// Speeds are divided by that of this workload on the same device in the same file.
+    /// Speeds are divided by the first one of this workload on the same device in the same file.
     relative_to: Option<&'a str>,
 }
 
@@ -98,29 +98,20 @@ impl History<'_> {
             }
         }
         let (mut fallen, mut compared) = (0, 0);
-        for new in report.results.iter().filter(|new| self.is_compared(new)) {
-            let (name, batch) = (name_of(new), batch_of(new));
+        for new in &report.results {
+            let name = name_of(new);
             let before = self.before(new)?;
             if before.is_empty() {
-                writeln!(text, "{name}{batch}: not in {}", self.files("the earlier file")).ok();
+                writeln!(text, "{name}: not in the earlier files").ok();
                 continue;
             }
             let now = self.now(new, report)?;
             let (line, has_fallen) = self.verdict(&before, (new, now));
-            writeln!(text, "{name}{batch}: {line}").ok();
+            writeln!(text, "{name}: {line}").ok();
             fallen += usize::from(has_fallen);
             compared += 1;
         }
         Ok(Comparison { text, fallen, compared })
-    }
-
-    fn files(&self, one: &'static str) -> &'static str {
-        if self.reports.len() == 1 { one } else { "the earlier files" }
-    }
-
-    /// A speed relative to itself says nothing.
-    fn is_compared(&self, new: &Record) -> bool {
-        self.relative_to.is_none_or(|name| name != new.workload)
     }
 
     /// The earlier records of the same work on a device of the same name, with their speeds.
@@ -220,15 +211,12 @@ impl History<'_> {
     }
 }
 
+/// The work that was measured, with the size of batches if not all particles are in one.
 fn name_of(new: &Record) -> String {
-    format!("{} on {}, {} particles", new.workload, new.device, new.particles)
-}
-
-/// The size of batches, if not all particles are in one.
-fn batch_of(new: &Record) -> String {
+    let name = format!("{} on {}, {} particles", new.workload, new.device, new.particles);
     match new.batch < new.particles {
-        true => format!(" in batches of {}", new.batch),
-        false => String::new(),
+        true => format!("{name} in batches of {}", new.batch),
+        false => name,
     }
 }
 

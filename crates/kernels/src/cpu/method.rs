@@ -52,7 +52,7 @@ pub(super) trait Method {
     }
 }
 
-/// The coefficients of a scheme in the precision of a run: a division for each at every stage would take a tenth of a step.
+/// The coefficients of a scheme in the precision of a run, divided once.
 pub(super) struct Coefficients<F> {
     /// As [`Tableau::solution_stages`].
     pub stages: usize,

@@ -235,8 +235,7 @@ pub(super) fn deflected_back<F: Real>(
 fn variables<F: Real>(from: [F; 3], to: [F; 3]) -> ([Dual<F>; 3], [Dual<F>; 3]) {
     let zero = Dual::constant(F::zero());
     let mut ends = [[zero; 3]; 2];
-    // With constant numbers: a variable that is not known to the compiler stores one number of its slopes apart, for
-    // which the processor waits when it reads all of them.
+    // With constant indices: a slope that is stored by itself would be waited for when all of them are read at once.
     for d in 0..3 {
         (ends[0][d].value, ends[0][d].slopes[d]) = (from[d], F::one());
         (ends[1][d].value, ends[1][d].slopes[3 + d]) = (to[d], F::one());

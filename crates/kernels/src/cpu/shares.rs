@@ -7,9 +7,10 @@ use crate::{MAX_CELL_NODES, MAX_NEIGHBOURS};
 pub(super) const BLOCK_OF_SHARES: usize = 8;
 
 /// Room for the values in a sample of a frame.
-pub(super) const MAX_SHARES: usize =
+pub(super) const MAX_SHARES: usize = BLOCKS * BLOCK_OF_SHARES;
+pub(super) const BLOCKS: usize =
     if MAX_CELL_NODES > MAX_NEIGHBOURS { MAX_CELL_NODES } else { MAX_NEIGHBOURS }
-        .next_multiple_of(BLOCK_OF_SHARES);
+        .div_ceil(BLOCK_OF_SHARES);
 
 /// The values of a frame of which a sample is the weighted sum.
 pub(crate) struct Shares<F> {
@@ -20,7 +21,7 @@ pub(crate) struct Shares<F> {
     pub count: usize,
     pub values: [usize; MAX_SHARES],
     /// The weights of the values, and 0 after the last one.
-    pub weights: [[F; BLOCK_OF_SHARES]; MAX_SHARES / BLOCK_OF_SHARES],
+    pub weights: [[F; BLOCK_OF_SHARES]; BLOCKS],
     /// Instead of the weights, if the values are fluxes through faces.
     pub faces: Option<FaceShares<F>>,
 }
@@ -36,8 +37,7 @@ pub(crate) struct FaceShares<F> {
 
 impl<F: Real> Shares<F> {
     pub fn none() -> Self {
-        let zero = [F::zero(); BLOCK_OF_SHARES];
-        let (values, weights) = ([0; MAX_SHARES], [zero; MAX_SHARES / BLOCK_OF_SHARES]);
+        let (values, weights) = ([0; MAX_SHARES], [[F::zero(); BLOCK_OF_SHARES]; BLOCKS]);
         Shares { cell: None, known: None, count: 0, values, weights, faces: None }
     }
 

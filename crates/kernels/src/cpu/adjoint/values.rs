@@ -10,7 +10,7 @@ use crate::{
         frame_pair::{FramePair, frame_pair},
         lanes::{Eight, Four, Lanes, Task, Vector},
         segment::SegmentContext,
-        shares::{BLOCK_OF_SHARES, FaceShares, MAX_SHARES, Shares},
+        shares::{BLOCK_OF_SHARES, BLOCKS, FaceShares, MAX_SHARES, Shares},
     },
     physics::tables::FRAME_SIZE,
 };
@@ -32,7 +32,7 @@ const TABLES: usize = 64 << 20;
 /// Maximum number of parts: enough for the threads of a large machine.
 const MAX_PARTS: usize = 64;
 
-/// Number of particle-steps for which another part pays: its pages cost as much as some thousand.
+/// Number of particle-steps of a part: with fewer, more of the time would go into filling and adding pages.
 const STEPS_OF_PART: usize = 1 << 16;
 
 /// Number of samples in a cell whose gradients are added together.
@@ -50,7 +50,7 @@ pub(super) struct Pending<F> {
     /// Whether the frames have weights; one without may not be there.
     in_use: [bool; 2],
     /// Of a few values at a time, for each frame, those by each component.
-    sums: [[BlockSums<F>; 2]; MAX_SHARES / BLOCK_OF_SHARES],
+    sums: [[BlockSums<F>; 2]; BLOCKS],
     /// Samples in the cell whose gradients are not in the sums yet, and their number.
     waiting: [Sample<F>; WAITING],
     samples: usize,
@@ -74,7 +74,7 @@ impl<F: Real> Pending<F> {
             values: [0; MAX_SHARES],
             known: None,
             in_use: [false; 2],
-            sums: [[[[F::zero(); BLOCK_OF_SHARES]; 4]; 2]; MAX_SHARES / BLOCK_OF_SHARES],
+            sums: [[[[F::zero(); BLOCK_OF_SHARES]; 4]; 2]; BLOCKS],
             waiting: std::array::from_fn(|_| Sample {
                 shares: Shares::none(),
                 by_frame: [[F::zero(); 4]; 2],
@@ -106,6 +106,8 @@ impl<F: Real> Pending<F> {
             self.finish::<L>(all);
             self.enter(last, frames);
         }
+        self.in_use[0] |= pair.first_weight != F::zero();
+        self.in_use[1] |= pair.second_weight != F::zero();
         let sample = &mut self.waiting[self.samples];
         if let Some(faces) = sample.shares.faces {
             return self.add_faces(&faces, pair, gradient.array());
@@ -113,8 +115,6 @@ impl<F: Real> Pending<F> {
         let first = gradient * L::Four::splat(pair.first_weight);
         let second = gradient * L::Four::splat(pair.second_weight);
         sample.by_frame = [first.array(), second.array()];
-        self.in_use[0] |= pair.first_weight != F::zero();
-        self.in_use[1] |= pair.second_weight != F::zero();
         self.samples += 1;
         if self.samples == WAITING {
             self.sum::<L, WAITING>();
@@ -170,7 +170,7 @@ impl<F: Real> Pending<F> {
             2 => self.sum::<L, 2>(),
             _ => self.sum::<L, 3>(),
         }
-        if self.cell.is_some() || self.count > 0 {
+        if self.count > 0 {
             L::apart(PassOn { pending: self, all });
         }
     }
@@ -178,7 +178,6 @@ impl<F: Real> Pending<F> {
     /// Adds the gradient by a sample of fluxes through faces.
     #[inline(never)]
     fn add_faces(&mut self, faces: &FaceShares<F>, pair: &FramePair<F>, gradient: [F; 4]) {
-        self.in_use = [true; 2];
         let along = |v: [F; 4]| (0..4).fold(F::zero(), |sum, d| sum + v[d] * gradient[d]);
         let by_flux = faces.by_flux.map(along);
         let weights = [pair.first_weight, pair.second_weight];
