@@ -244,7 +244,18 @@ fn card() -> Option<OpenDevice> {
         };
         kinds().flat_map(devices).find(|device| !device.is_software)
     };
-    CARD.get_or_init(find).clone()
+    CARD.get_or_init(|| may_have_card().then(find).flatten()).clone()
+}
+
+/// Whether this machine may have a graphics card. On Linux every driver of a card reaches it through a file in `/dev`: without
+/// one there is none, and Vulkan, which loads all its software implementations when it is asked, is not asked. True on other systems.
+pub fn may_have_card() -> bool {
+    const NODES: [&str; 10] =
+        ["dri", "nvidia", "dxg", "kfd", "mali", "kgsl", "pvr", "nvhost", "nvgpu", "nvmap"];
+    let Ok(entries) = std::fs::read_dir("/dev") else { return true };
+    let is_of_card = |name: &str| NODES.iter().any(|node| name.starts_with(node));
+    !cfg!(target_os = "linux")
+        || entries.flatten().any(|entry| is_of_card(&entry.file_name().to_string_lossy()))
 }
 
 /// What of each kind of graphics cards is missing.
@@ -283,6 +294,9 @@ pub fn shared_by_processes(name: &str, number: usize) -> String {
 
 /// The names of the devices of a kind: of all cards, or of those that are software if the first one is.
 fn names_alike(kind: Kind, only_cards: bool) -> Vec<String> {
+    if only_cards && !may_have_card() {
+        return Vec::new();
+    }
     let devices = kind.devices().unwrap_or_default();
     if !kind.may_be_software() {
         return (0..devices.len()).map(|index| kind.device_name(index)).collect();

@@ -94,10 +94,13 @@ impl Measurement {
     }
 }
 
-/// Opens a device by its name. For `auto`, devices are measured unless a measurement has been kept.
+/// Opens a device by its name. For `auto`, devices are measured unless a measurement has been kept, or there is only the CPU.
 pub fn open(name: &str, console: &dyn Console) -> Result<OpenDevice> {
     if name != "auto" {
         return device::open(name).map_err(Misuse::of);
+    }
+    if !device::may_have_card() {
+        return device::open(CPU).map_err(Misuse::of);
     }
     if let Some(device) = kept().and_then(|measurement| still_there(&measurement)) {
         return Ok(device);
@@ -132,7 +135,8 @@ fn still_there(measurement: &Measurement) -> Option<OpenDevice> {
 
 /// The kind of the device that a kept measurement chooses, or `auto` without one.
 pub fn kept_kind() -> String {
-    let device = kept().map(|measurement| measurement.device().to_string());
+    let kept = device::may_have_card().then(kept).flatten();
+    let device = kept.map(|measurement| measurement.device().to_string());
     let kind = device.and_then(|name| Some(name.split(':').next()?.to_string()));
     kind.unwrap_or_else(|| "auto".into())
 }

@@ -98,6 +98,14 @@ fn for_each_face(cells: &Cells, mut call: impl FnMut(u32, Entry)) {
 
 /// The distinct nodes of a face in increasing order, padded, and their number.
 fn sorted_corners(corners: &[usize], nodes: &[u32]) -> ([u32; 4], usize) {
+    if let [a, b, c] = *corners {
+        let (low, high) = (nodes[a].min(nodes[b]), nodes[a].max(nodes[b]));
+        let (low, c) = (low.min(nodes[c]), low.max(nodes[c]));
+        let (middle, high) = (high.min(c), high.max(c));
+        if low < middle && middle < high {
+            return ([low, middle, high, NONE], 3);
+        }
+    }
     let mut sorted = [NONE; 4];
     let mut count = 0;
     for corner in corners {
@@ -145,6 +153,12 @@ mod tests {
     fn corners_are_sorted_without_repetition() {
         assert_eq!(sorted_corners(&[0, 1, 2, 3], &[7, 3, 9, 3]), ([3, 7, 9, NONE], 3));
         assert_eq!(sorted_corners(&[1, 0], &[7, 3]), ([3, 7, NONE, NONE], 2));
+        for nodes in [[3, 7, 9], [3, 9, 7], [7, 3, 9], [7, 9, 3], [9, 3, 7], [9, 7, 3]] {
+            assert_eq!(sorted_corners(&[0, 1, 2], &nodes), ([3, 7, 9, NONE], 3), "{nodes:?}");
+        }
+        for nodes in [[3, 7, 3], [3, 3, 7], [7, 3, 3]] {
+            assert_eq!(sorted_corners(&[0, 1, 2], &nodes), ([3, 7, NONE, NONE], 2), "{nodes:?}");
+        }
     }
 
     #[test]

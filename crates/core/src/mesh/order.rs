@@ -7,6 +7,7 @@ use super::{
     structure::{Coordinates, Mesh},
 };
 use crate::{Precision, Result};
+use rayon::prelude::*;
 
 /// Indices of the points and cells of a sorted mesh in its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,7 +67,8 @@ fn check_used(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
 
 /// The cells in the order of their centres along the curve.
 fn along_curve(points: &[[f64; 3]], cells: &Cells, is_in_degrees: bool) -> Vec<usize> {
-    let centres: Vec<[f64; 3]> = (0..cells.len()).map(|cell| cells.centre(cell, points)).collect();
+    let centre = |cell: usize| cells.centre(cell, points);
+    let centres: Vec<[f64; 3]> = (0..cells.len()).into_par_iter().map(centre).collect();
     let bounds = Bounds::of(centres.iter().copied());
     // Cubes, not boxes of the mesh's shape, so that distances count equally along every axis.
     let size = |d: usize| match is_in_degrees {
@@ -80,7 +82,7 @@ fn along_curve(points: &[[f64; 3]], cells: &Cells, is_in_degrees: bool) -> Vec<u
         curve([0, 1, 2].map(|d| ((centre[d] - bounds.low[d]) / size[d] * last) as u64))
     });
     let mut order: Vec<(u64, u32)> = keys.zip(0..).collect();
-    order.sort_unstable();
+    order.par_sort_unstable();
     order.into_iter().map(|(_, cell)| cell as usize).collect()
 }
 

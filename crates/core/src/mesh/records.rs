@@ -61,7 +61,7 @@ impl Mesh {
             per_length: locator.per_length,
         };
         let (floats, mut index) = match form {
-            MeshForm::Simplices => (self.simplices(precision), self.links()),
+            MeshForm::Simplices => rayon::join(|| self.simplices(precision), || self.links()),
             MeshForm::General => self.general(precision),
         };
         index.reserve_exact(near_reentrant.len() + locator.starts.len() + locator.cells.len());

@@ -109,17 +109,22 @@ impl Mesh {
             *node = merged.map[*node as usize];
         }
         let joined = cells.reduced();
-        let neighbours = neighbours::neighbours(&joined, merged.points.len());
-        let cells = match apart.filter(|cells| joined.kinds == cells.kinds) {
-            Some(cells) => {
-                merged = Merged::none(points);
-                cells
-            }
-            None => joined,
-        };
+        let different = merged.points.len();
+        let apart = apart.filter(|cells| joined.kinds == cells.kinds);
+        if apart.is_some() {
+            merged = Merged::none(points);
+        }
+        let (neighbours, (survey, locator)) = rayon::join(
+            || neighbours::neighbours(&joined, different),
+            || {
+                let cells = apart.as_ref().unwrap_or(&joined);
+                let survey = survey::survey(&merged.points, cells, flat, precision);
+                let locator = Locator::new(&survey.boxes, flat, precision);
+                (survey, locator)
+            },
+        );
+        let cells = apart.unwrap_or(joined);
         tracing::debug!(open = neighbours.open, "neighbours");
-        let survey = survey::survey(&merged.points, &cells, flat, precision);
-        let locator = Locator::new(&survey.boxes, flat, precision);
         tracing::debug!(bins = ?locator.bins, entries = locator.cells.len(), "locator");
         let counts = MeshCounts {
             merged: points.len() - merged.points.len(),
