@@ -250,12 +250,15 @@ fn card() -> Option<OpenDevice> {
 /// Whether this machine may have a graphics card. On Linux every driver of a card reaches it through a file in `/dev`: without
 /// one there is none, and Vulkan, which loads all its software implementations when it is asked, is not asked. True on other systems.
 pub fn may_have_card() -> bool {
-    const NODES: [&str; 10] =
-        ["dri", "nvidia", "dxg", "kfd", "mali", "kgsl", "pvr", "nvhost", "nvgpu", "nvmap"];
+    const NODES: [&str; 11] = [
+        "dri", "nvidia", "dxg", "kfd", "mali", "kgsl", "pvr", "nvhost", "nvgpu", "nvmap", "galcore",
+    ];
+    if !cfg!(target_os = "linux") {
+        return true;
+    }
     let Ok(entries) = std::fs::read_dir("/dev") else { return true };
     let is_of_card = |name: &str| NODES.iter().any(|node| name.starts_with(node));
-    !cfg!(target_os = "linux")
-        || entries.flatten().any(|entry| is_of_card(&entry.file_name().to_string_lossy()))
+    entries.flatten().any(|entry| is_of_card(&entry.file_name().to_string_lossy()))
 }
 
 /// What of each kind of graphics cards is missing.

@@ -99,11 +99,11 @@ fn for_each_face(cells: &Cells, mut call: impl FnMut(u32, Entry)) {
 /// The distinct nodes of a face in increasing order, padded, and their number.
 fn sorted_corners(corners: &[usize], nodes: &[u32]) -> ([u32; 4], usize) {
     if let [a, b, c] = *corners {
-        let (low, high) = (nodes[a].min(nodes[b]), nodes[a].max(nodes[b]));
-        let (low, c) = (low.min(nodes[c]), low.max(nodes[c]));
-        let (middle, high) = (high.min(c), high.max(c));
-        if low < middle && middle < high {
-            return ([low, middle, high, NONE], 3);
+        // Triangles, which tetrahedra have, without a loop.
+        let mut of = [nodes[a], nodes[b], nodes[c]];
+        of.sort_unstable();
+        if of[0] < of[1] && of[1] < of[2] {
+            return ([of[0], of[1], of[2], NONE], 3);
         }
     }
     let mut sorted = [NONE; 4];

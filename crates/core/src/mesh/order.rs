@@ -5,9 +5,9 @@ use super::{
     bounds::Bounds,
     input::{Cells, refuse},
     structure::{Coordinates, Mesh},
+    threads::in_parts,
 };
 use crate::{Precision, Result};
-use rayon::prelude::*;
 
 /// Indices of the points and cells of a sorted mesh in its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,8 +67,10 @@ fn check_used(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
 
 /// The cells in the order of their centres along the curve.
 fn along_curve(points: &[[f64; 3]], cells: &Cells, is_in_degrees: bool) -> Vec<usize> {
-    let centre = |cell: usize| cells.centre(cell, points);
-    let centres: Vec<[f64; 3]> = (0..cells.len()).into_par_iter().map(centre).collect();
+    let centres = in_parts(cells.len(), |range| {
+        range.map(|cell| cells.centre(cell, points)).collect::<Vec<_>>()
+    });
+    let centres = centres.concat();
     let bounds = Bounds::of(centres.iter().copied());
     // Cubes, not boxes of the mesh's shape, so that distances count equally along every axis.
     let size = |d: usize| match is_in_degrees {
@@ -76,13 +78,19 @@ fn along_curve(points: &[[f64; 3]], cells: &Cells, is_in_degrees: bool) -> Vec<u
         false => bounds.size(),
     };
     let size = [0, 1, 2].map(|d| size(d).max(f64::MIN_POSITIVE));
-    let keys = centres.iter().map(|centre| {
+    let key = |centre: &[f64; 3]| {
         // NaN becomes 0.
         let last = f64::from((1_u32 << BITS) - 1);
         curve([0, 1, 2].map(|d| ((centre[d] - bounds.low[d]) / size[d] * last) as u64))
+    };
+    let sorted = in_parts(cells.len(), |range| {
+        let mut part: Vec<_> = range.map(|cell| (key(&centres[cell]), cell as u32)).collect();
+        part.sort_unstable();
+        part
     });
-    let mut order: Vec<(u64, u32)> = keys.zip(0..).collect();
-    order.par_sort_unstable();
+    let mut order = sorted.concat();
+    // A stable sort merges parts that are in order.
+    order.sort();
     order.into_iter().map(|(_, cell)| cell as usize).collect()
 }
 

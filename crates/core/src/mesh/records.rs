@@ -1,6 +1,11 @@
 //! The cell records of a mesh that kernels read, see [`MeshShape`].
 
-use super::{shape, structure::Mesh, survey::nodes, threads::in_parts};
+use super::{
+    shape,
+    structure::Mesh,
+    survey::nodes,
+    threads::{both, in_parts},
+};
 use crate::Precision;
 use burntrace_kernels::{CELL_RECORD, CellKind, MAX_CELL_NODES, MeshForm, MeshShape, Placement};
 
@@ -61,7 +66,7 @@ impl Mesh {
             per_length: locator.per_length,
         };
         let (floats, mut index) = match form {
-            MeshForm::Simplices => rayon::join(|| self.simplices(precision), || self.links()),
+            MeshForm::Simplices => both(|| self.simplices(precision), || self.links()),
             MeshForm::General => self.general(precision),
         };
         index.reserve_exact(near_reentrant.len() + locator.starts.len() + locator.cells.len());

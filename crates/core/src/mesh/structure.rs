@@ -7,6 +7,7 @@ use super::{
     locator::Locator,
     merge::{Merged, merge, tolerance},
     neighbours, survey,
+    threads::both,
 };
 use crate::{
     Precision, Result,
@@ -114,7 +115,7 @@ impl Mesh {
         if apart.is_some() {
             merged = Merged::none(points);
         }
-        let (neighbours, (survey, locator)) = rayon::join(
+        let (neighbours, (survey, locator)) = both(
             || neighbours::neighbours(&joined, different),
             || {
                 let cells = apart.as_ref().unwrap_or(&joined);
