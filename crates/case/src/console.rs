@@ -5,12 +5,13 @@ use anyhow::Result;
 use burntrace_core::{
     Progress,
     device::{self, OpenDevice},
+    mesh::Mesh,
 };
 use burntrace_io::tracks::TimeOrigin;
 use serde_json::Value;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What accompanies a run. The defaults show nothing, and never stop it.
 pub trait Console: Sync {
@@ -69,12 +70,12 @@ pub trait Console: Sync {
         None
     }
 
-    /// Makes the report of a completed run, and returns lines about it.
+    /// Makes the report of a completed run, and returns lines about it. `mesh` is that of its field, if it has one.
     ///
     /// # Errors
     ///
     /// If its files cannot be written.
-    fn report(&self, _folder: &Path) -> Result<String> {
+    fn report(&self, _folder: &Path, _mesh: Option<&Arc<Mesh>>) -> Result<String> {
         Ok(String::new())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{compilations, devices, log, notes, progress::Display, report, signals::Signals};
 use anyhow::Result;
-use burntrace::{Progress, device::OpenDevice, io::tracks::TimeOrigin};
+use burntrace::{Progress, device::OpenDevice, io::tracks::TimeOrigin, mesh::Mesh};
 use burntrace_case::{
     console::{Console, Hint, Interrupts},
     run::IoStats,
@@ -10,7 +10,7 @@ use burntrace_case::{
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The console of the program.
 pub struct Terminal {
@@ -86,8 +86,8 @@ impl Console for Terminal {
         compilations::count()
     }
 
-    fn report(&self, folder: &Path) -> Result<String> {
-        let [report, picture] = report::of_folder(folder)?;
+    fn report(&self, folder: &Path, mesh: Option<&Arc<Mesh>>) -> Result<String> {
+        let [report, picture] = report::of_folder(folder, mesh)?;
         Ok(format!("report     {}\npicture    {}\n", report.display(), picture.display()))
     }
 }

@@ -248,7 +248,7 @@ impl CaseRun<'_> {
             return Ok(printed);
         }
         let _phase = burntrace_core::phase!("report");
-        let lines = self.console.report(&folder.root);
+        let lines = self.console.report(&folder.root, self.loaded.field.mesh());
         printed.text += &lines.context("the run is complete, but its report failed")?;
         Ok(printed)
     }

@@ -25,16 +25,20 @@ use crate::{
 use answer::Answer;
 use anyhow::Result;
 use at_ends::AtEnds;
+use burntrace::mesh::Mesh;
 use data::RunReport;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Maximum number of tracks in a report.
 const PARTICLES: usize = 100;
 
-/// Makes the report of the run in a folder. Returns the paths of the report and of its main
-/// picture.
-pub fn of_folder(root: &Path) -> Result<[PathBuf; 2]> {
-    let results = Results::open(root)?;
+/// Makes the report of the run in a folder, whose field is on this mesh or on none. Returns the paths of the report and of
+/// its main picture.
+pub fn of_folder(root: &Path, mesh: Option<&Arc<Mesh>>) -> Result<[PathBuf; 2]> {
+    let results = Results::open(root)?.with_mesh(mesh);
     make(&results, results.groups(), false)?;
     Ok(["report.md", "pictures/tracks.png"].map(|name| results.folder.path(name)))
 }

@@ -9,7 +9,7 @@ use crate::{
 use anyhow::Result;
 use burntrace::{Allowed, MeshSource, io, mesh::Mesh};
 use burntrace_plot::{Surface, Trajectories};
-use std::{f64::consts::TAU, sync::Arc};
+use std::{cell::OnceCell, f64::consts::TAU, sync::Arc};
 
 /// Maximum number of cells of a mesh whose walls are drawn.
 const MAX_CELLS: usize = 1_000_000;
@@ -90,6 +90,16 @@ impl Walls {
 }
 
 impl Results {
+    /// With the mesh of the field, which is then not read again.
+    pub fn with_mesh(mut self, mesh: Option<&Arc<Mesh>>) -> Results {
+        let checked = |mesh: &Arc<Mesh>| match check_size(mesh.cells().len()) {
+            Ok(()) => Ok(Some(mesh.clone())),
+            Err(error) => Err(format!("{error:#}")),
+        };
+        self.mesh = mesh.map(checked).map_or_else(OnceCell::new, OnceCell::from);
+        self
+    }
+
     /// The mesh of the case, which is read from its files once. `None` if the field is not on a mesh.
     ///
     /// # Errors
@@ -105,11 +115,15 @@ impl Results {
 fn read_mesh(case: &Case) -> Result<Option<Arc<Mesh>>> {
     // The case of a run has absolute paths.
     let Some(series) = job::mesh(case)? else { return Ok(None) };
-    let cells = series.cells();
-    if cells.len() > MAX_CELLS {
-        anyhow::bail!("it has {} cells, more than {}", count(cells.len()), count(MAX_CELLS));
+    check_size(series.cells().len())?;
+    Ok(Some(Arc::new(Mesh::new(series.points(), series.cells().clone())?)))
+}
+
+fn check_size(cells: usize) -> Result<()> {
+    if cells > MAX_CELLS {
+        anyhow::bail!("it has {} cells, more than {}", count(cells), count(MAX_CELLS));
     }
-    Ok(Some(Arc::new(Mesh::new(series.points(), cells.clone())?)))
+    Ok(())
 }
 
 /// The surface of a body, in triangles counterclockwise from outside. Unbounded bodies end at the domain.

@@ -4,6 +4,7 @@ use super::{arrays::Samples, domain::Domain, formula::Formula, sampled::Sampled}
 use crate::{Error, Precision, Result, mesh::Mesh};
 use burn::tensor::{Bool, Device, Tensor};
 use burntrace_kernels::FormulaStart;
+use std::sync::Arc;
 
 /// A velocity field that a tracer can follow.
 ///
@@ -119,7 +120,7 @@ pub struct Internals<'a> {
     /// The formula of the velocity at positions measured from the field's origin.
     pub formula: Option<&'a Formula>,
     /// The mesh of the field, if it does not fill the domain.
-    pub mesh: Option<&'a Mesh>,
+    pub mesh: Option<&'a Arc<Mesh>>,
     /// The index that the field's source gives to each cell of the mesh.
     pub source_cells: Option<&'a [usize]>,
 }
@@ -130,7 +131,7 @@ impl dyn Field + '_ {
         self.internals(Sealed).sampled
     }
 
-    pub fn mesh(&self) -> Option<&Mesh> {
+    pub fn mesh(&self) -> Option<&Arc<Mesh>> {
         self.internals(Sealed).mesh
     }
 
@@ -199,6 +200,6 @@ pub trait FromOrigin {
 
 /// The point from which a run in a field measures positions.
 pub(crate) fn origin(field: &dyn Field) -> [f64; 3] {
-    let of_mesh = || field.mesh().map(Mesh::origin);
+    let of_mesh = || field.mesh().map(|mesh| mesh.origin());
     field.sampled().map(|sampled| sampled.origin).or_else(of_mesh).unwrap_or_default()
 }

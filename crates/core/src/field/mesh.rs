@@ -203,7 +203,7 @@ impl MeshField {
 
     /// What engines know of the mesh.
     fn of_mesh(&self) -> Internals<'_> {
-        let (mesh, source_cells) = (Some(&*self.mesh), Some(&self.origins.cells[..]));
+        let (mesh, source_cells) = (Some(&self.mesh), Some(&self.origins.cells[..]));
         Internals { mesh, source_cells, ..Internals::default() }
     }
 

@@ -5,7 +5,6 @@ use crate::{
     Domain, Error, PerAxis, Result,
     error::short,
     field::{AXES, evaluate},
-    mesh::Mesh,
 };
 use burn::tensor::{Device, Tensor, TensorData};
 use burntrace_kernels::{FieldShape, Walk};
@@ -119,7 +118,7 @@ pub(super) fn walk(tracer: &Tracer) -> Result<Option<Walk>> {
 pub(super) fn reach(tracer: &Tracer) -> [f64; 3] {
     let size = tracer.domain_box().size();
     let shape = tracer.field.sampled().map(|sampled| sampled.tensors.shape);
-    let smallest = tracer.field.mesh().map_or([f64::INFINITY; 3], Mesh::smallest_cell);
+    let smallest = tracer.field.mesh().map_or([f64::INFINITY; 3], |mesh| mesh.smallest_cell());
     [0, 1, 2].map(|d| match shape {
         Some(FieldShape::Grid(grid)) if grid.pitch[d] > 0.0 => 0.05 * grid.pitch[d],
         _ if size[d].is_finite() && size[d] > 0.0 => {

@@ -17,6 +17,7 @@ use crate::{Error, Result};
 use burn::tensor::Tensor;
 use burntrace_core::Placement;
 use nodes::{WalledNodes, Widths};
+use rayon::prelude::*;
 
 /// Maximum number of nodes.
 const MAX_NODES: f64 = 6.7e7;
@@ -215,12 +216,13 @@ impl Density {
     ) -> Result<Estimate> {
         let mut values = estimate.numbers()?;
         let is_bins = estimate.placement == Placement::Cells;
-        for (value, point) in values.iter_mut().zip(points) {
-            let is_outside = self.domain.wrap(point).is_some_and(|at| !region.contains(at));
-            if is_outside && !(is_bins && *value > 0.0) {
+        let points: Vec<[f64; 3]> = points.collect();
+        values.par_iter_mut().zip(points).for_each(|(value, point)| {
+            let is_outside = || self.domain.wrap(point).is_some_and(|at| !region.contains(at));
+            if !(is_bins && *value > 0.0) && is_outside() {
                 *value = f64::NAN;
             }
-        }
+        });
         if let (Some(lattice), false) = (&estimate.lattice, is_bins) {
             let sizes = self.cell_sizes(lattice, false)?;
             estimate.integral = Some(lattice.integral(&values, &sizes));

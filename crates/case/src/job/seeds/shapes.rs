@@ -210,7 +210,7 @@ fn on_patch(
 
 /// The mesh that seeds are distributed in.
 fn mesh(field: &dyn Field) -> Result<&Mesh> {
-    field.mesh().ok_or_else(|| {
+    field.mesh().map(|mesh| &**mesh).ok_or_else(|| {
         Misuse::error(
             "[seeds] kind = \"mesh\" draws positions in the cells or on a patch of a mesh, and the field is not on one; \
              give kind = \"uniform\", or field.interpolation = \"mesh\"",
