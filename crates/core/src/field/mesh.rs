@@ -360,8 +360,7 @@ fn tensors(
     device: &Device,
     precision: Precision,
 ) -> FieldTensors {
-    let count = records.floats.len();
-    let coordinates = precision.data(records.floats, [count]);
+    let coordinates = records::rounded(records.floats, precision);
     let entries = records.index.len();
     let index = TensorData::new(records.index, [entries]);
     FieldTensors {

@@ -1,7 +1,8 @@
 //! Cells of which nodes coincide, as the simpler cells to which they have collapsed.
 
-use super::input::Cells;
+use super::{input::Cells, threads::in_parts};
 use burntrace_kernels::CellKind;
+use std::ops::Range;
 
 /// The faces of a hexahedron, counter-clockwise as seen from the opposite ones, which follow node by node.
 const OPPOSITE_FACES: [[[usize; 4]; 2]; 6] = [
@@ -18,7 +19,8 @@ impl Cells {
     /// cell that has collapsed to none of them is kept.
     pub(super) fn reduced(self) -> Self {
         let repeats = |nodes: &[u32]| (1..nodes.len()).any(|k| nodes[..k].contains(&nodes[k]));
-        if !(0..self.len()).any(|cell| repeats(self.nodes(cell))) {
+        let is_any = |mut range: Range<usize>| range.any(|cell| repeats(self.nodes(cell)));
+        if !in_parts(self.len(), is_any).contains(&true) {
             return self;
         }
         let mut cells = Cells { offsets: vec![0], ..Cells::default() };

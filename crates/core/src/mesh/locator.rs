@@ -1,6 +1,9 @@
 //! A lattice of bins that finds the cells near a position.
 
-use super::{bounds::Bounds, threads::in_parts};
+use super::{
+    bounds::Bounds,
+    threads::{filled, in_parts},
+};
 use crate::Precision;
 
 /// Maximum number of entries for each cell, which limits memory for cells of different sizes.
@@ -11,6 +14,11 @@ const BINS: f64 = 2.0;
 const MAX_BINS: f64 = 1_048_576.0;
 /// Initial edge of the bins, relative to the mean extent of the boxes on the axis.
 const FIRST: f64 = 0.8;
+
+/// First and last bin on each axis; none from 1 to 0.
+type Reach = [[u32; 2]; 3];
+
+const NOWHERE: Reach = [[1, 0]; 3];
 
 /// Equal bins over the bounding box of a mesh. Every bin that overlaps the box of a cell lists the
 /// cell, so the bin of a position lists every cell that can contain the position.
@@ -54,16 +62,16 @@ impl Locator {
         let dimension = if flat.is_some() { 2.0 } else { 3.0 };
         // Bins grow by at least a fifth: 8000 rounds cover the range of a float, and a few suffice
         // for cells of similar size.
-        loop {
+        let reaches = loop {
             locator.divide(&all, &edge, flat);
-            let excess = locator.excess(boxes);
+            let (excess, reaches) = locator.excess(boxes);
             if excess <= 1.0 || locator.bins == [1; 3] {
-                break;
+                break reaches;
             }
             let factor = excess.powf(0.5 / dimension).clamp(1.1, 1e3);
             edge = edge.map(|length| length.max(f64::MIN_POSITIVE) * factor);
-        }
-        locator.fill(boxes);
+        };
+        locator.fill(&reaches);
         locator
     }
 
@@ -104,40 +112,49 @@ impl Locator {
         per.is_finite() && per > 0.0
     }
 
-    /// The number of bins or entries relative to its maximum.
-    fn excess(&self, boxes: &[Bounds]) -> f64 {
+    /// The number of bins or entries relative to its maximum, and the bins of each box unless there are too many.
+    fn excess(&self, boxes: &[Bounds]) -> (f64, Vec<Reach>) {
         let bins: f64 = self.bins.iter().map(|n| *n as f64).product();
         let count = boxes.len() as f64;
         let of_bins = bins / (BINS * count);
         if of_bins > 1.0 {
-            return of_bins;
+            return (of_bins, Vec::new());
         }
-        let entries = in_parts(boxes.len(), |range| {
-            let reaches = boxes[range].iter().filter(|bounds| !bounds.is_empty());
-            reaches.map(|bounds| size(self.reach(bounds))).sum::<usize>()
+        let (reaches, entries) = filled((boxes.len(), 1), NOWHERE, |range, reaches| {
+            let mut entries = 0;
+            for (bounds, reach) in boxes[range].iter().zip(reaches) {
+                *reach = self.reach(bounds);
+                entries += size(reach);
+            }
+            entries
         });
-        entries.into_iter().sum::<usize>() as f64 / (ENTRIES * count)
+        (entries.into_iter().sum::<usize>() as f64 / (ENTRIES * count), reaches)
     }
 
     /// First and last bin of a box on each axis.
-    fn reach(&self, bounds: &Bounds) -> [[usize; 2]; 3] {
+    fn reach(&self, bounds: &Bounds) -> Reach {
+        if bounds.is_empty() {
+            return NOWHERE;
+        }
         let bounds = padded(bounds, self.precision);
-        [0, 1, 2].map(|d| [self.bin(bounds.low[d], d), self.bin(bounds.high[d], d)])
+        let along =
+            |d: usize| [self.bin(bounds.low[d], d) as u32, self.bin(bounds.high[d], d) as u32];
+        [along(0), along(1), along(2)]
     }
 
     /// Counting sort, which keeps the order of cells.
-    fn fill(&mut self, boxes: &[Bounds]) {
+    fn fill(&mut self, reaches: &[Reach]) {
         let mut starts = vec![0_i32; self.bins.iter().product::<usize>() + 1];
-        for bounds in boxes {
-            self.for_each_bin(bounds, |bin| starts[bin + 1] += 1);
+        for reach in reaches {
+            self.for_each_bin(reach, |bin| starts[bin + 1] += 1);
         }
         for bin in 1..starts.len() {
             starts[bin] += starts[bin - 1];
         }
         let mut next = starts.clone();
         let mut cells = vec![0; starts[starts.len() - 1] as usize];
-        for (cell, bounds) in boxes.iter().enumerate() {
-            self.for_each_bin(bounds, |bin| {
+        for (cell, reach) in reaches.iter().enumerate() {
+            self.for_each_bin(reach, |bin| {
                 cells[next[bin] as usize] = cell as i32;
                 next[bin] += 1;
             });
@@ -148,7 +165,7 @@ impl Locator {
     /// The same bins with other boxes.
     pub(super) fn with_boxes(&self, boxes: impl Iterator<Item = Bounds>) -> Self {
         let mut locator = Locator { starts: Vec::new(), cells: Vec::new(), ..*self };
-        locator.fill(&boxes.collect::<Vec<_>>());
+        locator.fill(&boxes.map(|bounds| self.reach(&bounds)).collect::<Vec<_>>());
         locator
     }
 
@@ -162,18 +179,15 @@ impl Locator {
     /// Whether any of the cells in the bins of a box, which may be listed several times, meets a condition.
     pub(super) fn any_near(&self, bounds: &Bounds, mut call: impl FnMut(usize) -> bool) -> bool {
         let mut is_any = false;
-        self.for_each_bin(bounds, |bin| {
+        self.for_each_bin(&self.reach(bounds), |bin| {
             let cells = &self.cells[self.starts[bin] as usize..self.starts[bin + 1] as usize];
             is_any = is_any || cells.iter().any(|cell| call(*cell as usize));
         });
         is_any
     }
 
-    fn for_each_bin(&self, bounds: &Bounds, mut call: impl FnMut(usize)) {
-        if bounds.is_empty() {
-            return;
-        }
-        let [x, y, z] = self.reach(bounds);
+    fn for_each_bin(&self, reach: &Reach, mut call: impl FnMut(usize)) {
+        let [x, y, z] = reach.map(|ends| ends.map(|bin| bin as usize));
         for k in z[0]..=z[1] {
             for j in y[0]..=y[1] {
                 let row = self.number([0, j, k]);
@@ -183,16 +197,22 @@ impl Locator {
     }
 }
 
-fn size(reach: [[usize; 2]; 3]) -> usize {
-    // The range of an empty box is empty.
-    reach.iter().map(|[first, last]| (last + 1).saturating_sub(*first)).product()
+fn size(reach: &Reach) -> usize {
+    reach.iter().map(|[first, last]| (*last as usize + 1).saturating_sub(*first as usize)).product()
 }
 
 /// The bounding box of all boxes, and their mean extent on each axis.
 fn extents(boxes: &[Bounds], precision: Precision) -> (Bounds, [f64; 3]) {
+    let parts = in_parts(boxes.len(), |range| {
+        let mut all = Bounds::EMPTY;
+        let full = boxes[range].iter().filter(|bounds| !bounds.is_empty());
+        full.for_each(|bounds| all.join(&padded(bounds, precision)));
+        all
+    });
     let (mut all, mut mean) = (Bounds::EMPTY, [0.0; 3]);
+    parts.iter().for_each(|part| all.join(part));
+    // One after the other, so that the sum does not depend on the number of threads.
     for bounds in boxes.iter().filter(|bounds| !bounds.is_empty()) {
-        all.join(&padded(bounds, precision));
         for (d, mean) in mean.iter_mut().enumerate() {
             *mean += (bounds.high[d] - bounds.low[d]) / boxes.len() as f64;
         }

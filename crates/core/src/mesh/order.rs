@@ -5,7 +5,7 @@ use super::{
     bounds::Bounds,
     input::{Cells, refuse},
     structure::{Coordinates, Mesh},
-    threads::in_parts,
+    threads::{filled, in_parts},
 };
 use crate::{Precision, Result};
 
@@ -55,6 +55,9 @@ impl Mesh {
 }
 
 fn check_used(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
+    if points.as_flattened().iter().all(|x| x.is_finite()) {
+        return Ok(());
+    }
     let is_not_finite = |node: &&u32| points[**node as usize].iter().any(|x| !x.is_finite());
     match cells.connectivity.iter().find(is_not_finite) {
         None => Ok(()),
@@ -67,10 +70,9 @@ fn check_used(points: &[[f64; 3]], cells: &Cells) -> Result<()> {
 
 /// The cells in the order of their centres along the curve.
 fn along_curve(points: &[[f64; 3]], cells: &Cells, is_in_degrees: bool) -> Vec<usize> {
-    let centres = in_parts(cells.len(), |range| {
-        range.map(|cell| cells.centre(cell, points)).collect::<Vec<_>>()
+    let (centres, _) = filled((cells.len(), 1), [0.0; 3], |range, centres| {
+        range.zip(centres).for_each(|(cell, centre)| *centre = cells.centre(cell, points));
     });
-    let centres = centres.concat();
     let bounds = Bounds::of(centres.iter().copied());
     // Cubes, not boxes of the mesh's shape, so that distances count equally along every axis.
     let size = |d: usize| match is_in_degrees {
@@ -83,12 +85,10 @@ fn along_curve(points: &[[f64; 3]], cells: &Cells, is_in_degrees: bool) -> Vec<u
         let last = f64::from((1_u32 << BITS) - 1);
         curve([0, 1, 2].map(|d| ((centre[d] - bounds.low[d]) / size[d] * last) as u64))
     };
-    let sorted = in_parts(cells.len(), |range| {
-        let mut part: Vec<_> = range.map(|cell| (key(&centres[cell]), cell as u32)).collect();
+    let (mut order, _) = filled((cells.len(), 1), (0, 0), |range, part| {
+        range.zip(&mut *part).for_each(|(cell, of)| *of = (key(&centres[cell]), cell as u32));
         part.sort_unstable();
-        part
     });
-    let mut order = sorted.concat();
     // A stable sort merges parts that are in order.
     order.sort();
     order.into_iter().map(|(_, cell)| cell as usize).collect()
@@ -109,23 +109,39 @@ fn spread(x: u64) -> u64 {
 
 /// The cells in a new order, and the points that they use, in the order of first use.
 fn renumbered(points: usize, cells: &Cells, order: &[usize]) -> (Vec<usize>, Cells) {
+    let mut sorted = reordered(cells, order);
     let mut numbers = vec![u32::MAX; points];
     let mut used = Vec::new();
-    let mut sorted = Cells { offsets: vec![0], ..Cells::default() };
-    sorted.connectivity.reserve_exact(cells.connectivity.len());
-    for cell in order {
-        for node in cells.nodes(*cell) {
-            let number = &mut numbers[*node as usize];
-            if *number == u32::MAX {
-                *number = used.len() as u32;
-                used.push(*node as usize);
-            }
-            sorted.connectivity.push(*number);
+    for node in &mut sorted.connectivity {
+        let number = &mut numbers[*node as usize];
+        if *number == u32::MAX {
+            *number = used.len() as u32;
+            used.push(*node as usize);
         }
-        sorted.kinds.push(cells.kinds[*cell]);
-        sorted.offsets.push(sorted.connectivity.len() as u32);
+        *node = *number;
     }
     (used, sorted)
+}
+
+/// The cells in a new order, with the same points.
+fn reordered(cells: &Cells, order: &[usize]) -> Cells {
+    let parts = in_parts(order.len(), |range| {
+        let mut part = Cells::default();
+        for cell in &order[range] {
+            part.kinds.push(cells.kinds[*cell]);
+            part.connectivity.extend(cells.nodes(*cell));
+            part.offsets.push(part.connectivity.len() as u32);
+        }
+        part
+    });
+    let mut sorted = Cells { offsets: vec![0], ..Cells::default() };
+    for part in parts {
+        let before = sorted.connectivity.len() as u32;
+        sorted.kinds.extend(part.kinds);
+        sorted.offsets.extend(part.offsets.iter().map(|end| before + end));
+        sorted.connectivity.extend(part.connectivity);
+    }
+    sorted
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use super::{
     shape,
     structure::Mesh,
     survey::nodes,
-    threads::{both, in_parts},
+    threads::{filled, in_parts},
 };
 use crate::Precision;
+use burn::tensor::TensorData;
 use burntrace_kernels::{CELL_RECORD, CellKind, MAX_CELL_NODES, MeshForm, MeshShape, Placement};
 
 /// The arrays of a mesh in the layout and precision of a kernel.
@@ -15,6 +16,20 @@ pub(crate) struct Records {
     /// Records of cells, followed by polynomial terms.
     pub floats: Vec<f64>,
     pub index: Vec<i32>,
+}
+
+/// Tensor data of [records](Records::floats) in the precision of a kernel.
+pub(crate) fn rounded(floats: Vec<f64>, precision: Precision) -> TensorData {
+    let count = floats.len();
+    match precision {
+        Precision::F32 => {
+            let (rounded, _) = filled((count, 1), 0.0, |range, rounded| {
+                rounded.iter_mut().zip(&floats[range]).for_each(|(to, from)| *to = *from as f32);
+            });
+            TensorData::new(rounded, [count])
+        }
+        Precision::F64 => TensorData::new(floats, [count]),
+    }
 }
 
 /// Errors of positions and cell origins, in units of rounding and of the maximum coordinate: half a
@@ -66,7 +81,7 @@ impl Mesh {
             per_length: locator.per_length,
         };
         let (floats, mut index) = match form {
-            MeshForm::Simplices => both(|| self.simplices(precision), || self.links()),
+            MeshForm::Simplices => (self.simplices(precision), self.links()),
             MeshForm::General => self.general(precision),
         };
         index.reserve_exact(near_reentrant.len() + locator.starts.len() + locator.cells.len());
@@ -78,26 +93,27 @@ impl Mesh {
 
     /// Records of triangles or tetrahedra.
     fn simplices(&self, precision: Precision) -> Vec<f64> {
-        let parts = in_parts(self.cells().len(), |range| {
-            let mut records = Vec::with_capacity(CELL_RECORD * range.len());
-            range.for_each(|cell| records.extend(self.simplex(cell, precision)));
-            records
+        let of = Simplex::of(self.cells().kinds[0]);
+        let (records, _) = filled((self.cells().len(), CELL_RECORD), 0.0, |range, records| {
+            for (cell, record) in range.zip(records.as_chunks_mut().0) {
+                *record = self.simplex(cell, &of, precision);
+            }
         });
-        parts.concat()
+        records
     }
 
     /// Nodes of each cell, and the neighbours opposite to them.
     fn links(&self) -> Vec<i32> {
-        let mut links = Vec::with_capacity(8 * self.cells().len());
-        for cell in 0..self.cells().len() {
-            let nodes = self.cells().nodes(cell);
-            let opposite = opposite(self.cells().kinds[cell]);
-            let of_face = |k: usize| k < nodes.len();
-            links.extend(
-                [0, 1, 2, 3].map(|k| if of_face(k) { nodes[opposite[k]] as i32 } else { 0 }),
-            );
-            links.extend([0, 1, 2, 3].map(|k| if of_face(k) { self.link(cell, k) } else { -1 }));
-        }
+        let Simplex { opposite, .. } = Simplex::of(self.cells().kinds[0]);
+        let (links, _) = filled((self.cells().len(), 8), 0, |range, links| {
+            for (cell, links) in range.zip(links.as_chunks_mut::<8>().0) {
+                let nodes = self.cells().nodes(cell);
+                let of_face = |k: usize| k < nodes.len();
+                let node = |k: usize| if of_face(k) { nodes[opposite[k]] as i32 } else { 0 };
+                let link = |k: usize| if of_face(k) { self.link(cell, k) } else { -1 };
+                *links = std::array::from_fn(|k| if k < 4 { node(k) } else { link(k - 4) });
+            }
+        });
         links
     }
 
@@ -111,27 +127,28 @@ impl Mesh {
         }
     }
 
-    fn simplex(&self, cell: usize, precision: Precision) -> [f64; CELL_RECORD] {
-        let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
-        let nodes = nodes(&self.points, self.cells(), cell, &mut buffer);
+    fn simplex(&self, cell: usize, of: &Simplex, precision: Precision) -> [f64; CELL_RECORD] {
+        let mut corners = [[0.0; 3]; 4];
+        for (corner, node) in corners.iter_mut().zip(self.cells().nodes(cell)) {
+            *corner = self.points[*node as usize];
+        }
+        let nodes = &corners[..=self.dimension()];
         let Some(map) = self.inverse_jacobian(cell, nodes, [0.0; 3]) else {
             return degenerate(nodes[0]);
         };
-        let kind = self.cells().kinds[cell];
-        let (opposite, of_kind) = (opposite(kind), kind.gradients([0.0; 3]));
         let mut columns = [[0.0; 4]; 3];
         for (d, column) in columns.iter_mut().enumerate() {
-            for face in 0..=self.dimension() {
-                let by_coordinates = of_kind[opposite[face]];
-                column[face] = (0..3).map(|k| by_coordinates[k] * map[k][d]).sum();
+            let of_faces = &of.gradients[..=self.dimension()];
+            for (number, [r, s, t]) in column.iter_mut().zip(of_faces) {
+                *number = r * map[0][d] + s * map[1][d] + t * map[2][d];
             }
         }
-        let errors = errors(nodes);
+        let ([x, y, z], [of_x, of_y, of_z]) = (columns, errors(nodes));
         let slack = (0..=self.dimension())
-            .map(|k| columns.iter().zip(errors).map(|(column, e)| e * column[k].abs()).sum())
+            .map(|k| of_x * x[k].abs() + of_y * y[k].abs() + of_z * z[k].abs())
             .fold(0.0, f64::max);
         let border = border(slack, OF_WEIGHTS, precision);
-        record(nodes[opposite[0]], border, columns)
+        record(nodes[of.opposite[0]], border, columns)
     }
 
     /// Records of cells of any kind, their terms, and the index up to the neighbours.
@@ -242,24 +259,37 @@ impl Mesh {
     }
 }
 
-/// The node of a simplex opposite to each face.
-fn opposite(kind: CellKind) -> [usize; 4] {
-    let mut nodes = [0; 4];
-    for (node, face) in nodes.iter_mut().zip(kind.table().faces) {
-        *node = (0..kind.nodes()).find(|k| !face.contains(k)).unwrap_or(0);
+/// What all triangles, or all tetrahedra, have in common. A mesh of simplices has cells of one kind.
+struct Simplex {
+    /// The node opposite to each face.
+    opposite: [usize; 4],
+    /// The gradient of the shape function of that node by parametric coordinates.
+    gradients: [[f64; 3]; 4],
+}
+
+impl Simplex {
+    fn of(kind: CellKind) -> Self {
+        let of_nodes = kind.gradients([0.0; 3]);
+        let mut simplex = Simplex { opposite: [0; 4], gradients: [[0.0; 3]; 4] };
+        for (k, face) in kind.table().faces.iter().enumerate() {
+            let opposite = (0..kind.nodes()).find(|k| !face.contains(k)).unwrap_or(0);
+            (simplex.opposite[k], simplex.gradients[k]) = (opposite, of_nodes[opposite]);
+        }
+        simplex
     }
-    nodes
 }
 
 /// Errors of positions in a cell along each axis, in units of rounding.
 fn errors(nodes: &[[f64; 3]]) -> [f64; 3] {
-    [0, 1, 2].map(|d| {
-        let largest = |of: fn(f64, f64) -> f64| {
-            nodes.iter().fold(0.0, |a: f64, node| a.max(of(node[d], nodes[0][d])))
-        };
-        OF_POSITIONS * largest(|x, _| x.abs())
-            + OF_DISTANCES * largest(|x, first| (x - first).abs())
-    })
+    let (mut coordinates, mut distances) = ([0.0_f64; 3], [0.0_f64; 3]);
+    for node in nodes {
+        for d in 0..3 {
+            coordinates[d] = coordinates[d].max(node[d].abs());
+            distances[d] = distances[d].max((node[d] - nodes[0][d]).abs());
+        }
+    }
+    let along = |d: usize| OF_POSITIONS * coordinates[d] + OF_DISTANCES * distances[d];
+    [along(0), along(1), along(2)]
 }
 
 /// Distance from a face within which a position counts as on it, in parametric coordinates.

@@ -10,6 +10,7 @@
 
 use super::{bounds::Bounds, locator::Locator, shape::cross, structure::Mesh, threads::in_parts};
 use crate::vectors::{dot, minus};
+use std::mem;
 
 /// Heights above a plane below this part of the coordinates are rounding errors, also those of files in single precision.
 const ROUNDING: f64 = 1e-6;
@@ -19,6 +20,8 @@ struct BoundaryFace {
     corners: [[f64; 3]; 4],
     /// The outward normals of the planes of neighbouring edges, at each corner.
     normals: [[f64; 3]; 4],
+    /// Heights above the planes that are rounding errors.
+    rounding: [f64; 4],
     bounds: Bounds,
     is_curved: bool,
 }
@@ -41,7 +44,9 @@ impl BoundaryFace {
             normal.map(|x| sign * x)
         });
         let bounds = mesh.corner_bounds(cell, face);
-        BoundaryFace { corners, normals, bounds, is_curved: kind.is_quadratic() }
+        let scale = [0, 1, 2].map(|d| bounds.low[d].abs() + bounds.high[d].abs());
+        let rounding = normals.map(|normal| ROUNDING * dot(normal.map(f64::abs), scale));
+        BoundaryFace { corners, normals, rounding, bounds, is_curved: kind.is_quadratic() }
     }
 
     fn is_opposed_to(&self, other: &Self) -> bool {
@@ -50,9 +55,8 @@ impl BoundaryFace {
 
     /// Whether a part of another face is beyond the plane of this one.
     fn has_beyond(&self, other: &Self) -> bool {
-        let scale = [0, 1, 2].map(|d| self.bounds.low[d].abs() + self.bounds.high[d].abs());
-        self.corners.iter().zip(&self.normals).any(|(corner, normal)| {
-            let rounding = ROUNDING * dot(normal.map(f64::abs), scale);
+        let mut planes = self.corners.iter().zip(&self.normals).zip(self.rounding);
+        planes.any(|((corner, normal), rounding)| {
             other.corners.iter().any(|point| dot(*normal, minus(*point, *corner)) > rounding)
         })
     }
@@ -61,20 +65,29 @@ impl BoundaryFace {
 impl Mesh {
     /// A bit for each cell, set near opposed faces; none if there are no such faces.
     pub(super) fn near_reentrant(&self, locator: &Locator) -> Vec<i32> {
-        let all = (0..self.cells.len()).flat_map(|cell| {
-            let faces = 0..self.neighbours(cell).len();
-            faces.filter(move |face| self.link(cell, *face) < 0).map(move |face| (cell, face))
+        let parts = in_parts(self.cells.len(), |range| {
+            let all = range.flat_map(|cell| {
+                let faces = 0..self.neighbours(cell).len();
+                faces.filter(move |face| self.link(cell, *face) < 0).map(move |face| (cell, face))
+            });
+            let volume = all.filter(|(cell, _)| !self.boxes[*cell].is_empty());
+            volume.map(|(cell, face)| BoundaryFace::new(self, cell, face)).collect::<Vec<_>>()
         });
-        let volume = all.filter(|(cell, _)| !self.boxes[*cell].is_empty());
-        let faces: Vec<_> =
-            volume.map(|(cell, face)| BoundaryFace::new(self, cell, face)).collect();
+        let faces: Vec<BoundaryFace> = parts.into_iter().flatten().collect();
         let by_bin = locator.with_boxes(faces.iter().map(|face| face.bounds));
         let around = |face: &BoundaryFace| locator.widened_by_a_bin(&face.bounds);
         let opposed = in_parts(faces.len(), |range| {
-            let is_opposed = |face: &&BoundaryFace| {
-                by_bin.any_near(&around(face), |other| face.is_opposed_to(&faces[other]))
+            // A face in several bins is compared once.
+            let mut compared_with = vec![usize::MAX; faces.len()];
+            let mut is_opposed = |index: usize, around: &Bounds| {
+                by_bin.any_near(around, |other| {
+                    mem::replace(&mut compared_with[other], index) != index
+                        && faces[index].is_opposed_to(&faces[other])
+                })
             };
-            faces[range].iter().filter(is_opposed).map(around).collect::<Vec<_>>()
+            let all = range.map(|index| (index, around(&faces[index])));
+            all.filter_map(|(index, around)| is_opposed(index, &around).then_some(around))
+                .collect::<Vec<_>>()
         });
         let mut bits = Vec::new();
         for bounds in opposed.iter().flatten() {

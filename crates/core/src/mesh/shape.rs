@@ -63,11 +63,16 @@ impl Shape {
         let origin = nodes[0];
         let mut terms = [[0.0; 3]; MAX_CELL_NODES];
         let table = kind.table();
-        for (node, row) in nodes.iter().zip(&table.coefficients) {
-            // In two dimensions, nothing depends on the flat axis.
-            let offset: [f64; 3] = std::array::from_fn(|d| {
-                if Some(d) == flat { 0.0 } else { (node[d] - origin[d]) / size }
-            });
+        // In two dimensions, nothing depends on the flat axis.
+        let offset = |node: &[f64; 3]| {
+            let along = |d: usize| if Some(d) == flat { 0.0 } else { (node[d] - origin[d]) / size };
+            [along(0), along(1), along(2)]
+        };
+        if kind.is_affine() {
+            terms.iter_mut().zip(nodes).for_each(|(term, node)| *term = offset(node));
+        }
+        for (node, row) in nodes.iter().zip(&table.coefficients).filter(|_| !kind.is_affine()) {
+            let offset = offset(node);
             for (term, c) in terms.iter_mut().zip(&row[..table.exponents.len()]) {
                 for d in 0..3 {
                     term[d] += c * offset[d];
@@ -166,7 +171,9 @@ impl Shape {
 
     /// Gradients of the parametric coordinates, a row for each; `None` if the Jacobian is singular.
     pub fn gradients(&self, at: [f64; 3]) -> Option<Matrix> {
-        Some(inverse(&self.jacobian(at))?.map(|row| row.map(|x| x / self.size)))
+        let mut inverse = inverse(&self.jacobian(at))?;
+        inverse.as_flattened_mut().iter_mut().for_each(|x| *x /= self.size);
+        Some(inverse)
     }
 
     /// Determinants of the Jacobian at the centre and at all nodes, relative to the size.
@@ -207,10 +214,17 @@ impl Shape {
     /// t, so that the same inverse applies.
     pub(super) fn jacobian(&self, at: [f64; 3]) -> Matrix {
         let mut jacobian = [[0.0; 3]; 3];
-        for (term, gradient) in self.terms.iter().zip(self.kind.term_gradients(at)) {
-            for d in 0..3 {
-                for k in 0..3 {
-                    jacobian[d][k] += gradient[k] * term[d];
+        if self.kind.is_affine() {
+            // The terms are 1 and the coordinates.
+            for (k, term) in self.terms[1..=3].iter().enumerate() {
+                (0..3).for_each(|d| jacobian[d][k] = term[d]);
+            }
+        } else {
+            for (term, gradient) in self.terms.iter().zip(self.kind.term_gradients(at)) {
+                for d in 0..3 {
+                    for k in 0..3 {
+                        jacobian[d][k] += gradient[k] * term[d];
+                    }
                 }
             }
         }
@@ -249,6 +263,7 @@ pub(super) fn determinant(m: &Matrix) -> f64 {
 fn inverse(m: &Matrix) -> Option<Matrix> {
     let columns = [cross(&m[1], &m[2]), cross(&m[2], &m[0]), cross(&m[0], &m[1])];
     let per = 1.0 / determinant(m);
-    let inverse = [0, 1, 2].map(|k| [0, 1, 2].map(|d| columns[d][k] * per));
-    inverse.iter().flatten().all(|x| x.is_finite()).then_some(inverse)
+    let row = |k: usize| [columns[0][k] * per, columns[1][k] * per, columns[2][k] * per];
+    let inverse = [row(0), row(1), row(2)];
+    inverse.as_flattened().iter().all(|x| x.is_finite()).then_some(inverse)
 }

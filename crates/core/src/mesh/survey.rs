@@ -1,6 +1,6 @@
 //! Bounding boxes and orientations of cells.
 
-use super::{bounds::Bounds, input::Cells, locator::padded, shape::Shape, threads::in_parts};
+use super::{bounds::Bounds, input::Cells, locator::padded, shape::Shape, threads::filled};
 use crate::Precision;
 use burntrace_kernels::{CellKind, MAX_CELL_NODES};
 
@@ -34,29 +34,49 @@ pub(super) fn survey(
     flat: Option<usize>,
     precision: Precision,
 ) -> Survey {
-    let parts = in_parts(cells.len(), |range| {
-        let examined = range.map(|cell| {
+    let (boxes, parts) = filled((cells.len(), 1), Bounds::EMPTY, |range, boxes| {
+        let mut counts = Counts::default();
+        for (cell, bounds) in range.zip(boxes) {
             let mut buffer = [[0.0; 3]; MAX_CELL_NODES];
             let nodes = nodes(points, cells, cell, &mut buffer);
-            examine(cells.kinds[cell], nodes, flat, precision)
-        });
-        examined.collect::<Vec<_>>()
+            let orientation;
+            (*bounds, orientation) = examine(cells.kinds[cell], nodes, flat, precision);
+            counts.add(cells.kinds[cell], orientation);
+        }
+        counts
     });
-    let mut survey =
-        Survey { boxes: Vec::with_capacity(cells.len()), degenerate: 0, inverted: 0, folded: 0 };
-    let mut signs = vec![[0_usize; 2]; CellKind::ALL.len()];
-    for (cell, (bounds, orientation)) in parts.into_iter().flatten().enumerate() {
-        survey.boxes.push(bounds);
+    let sum = |of: &dyn Fn(&Counts) -> usize| parts.iter().map(of).sum::<usize>();
+    let inverted = (0..CellKind::ALL.len()).map(|kind| {
+        let [positive, negative] = [0, 1].map(|sign| sum(&|part| part.signs[kind][sign]));
+        positive.min(negative)
+    });
+    Survey {
+        inverted: inverted.sum(),
+        degenerate: sum(&|part| part.degenerate),
+        folded: sum(&|part| part.folded),
+        boxes,
+    }
+}
+
+/// Numbers of cells by their orientation.
+#[derive(Default)]
+struct Counts {
+    degenerate: usize,
+    folded: usize,
+    /// Cells of each kind with a positive and with a negative Jacobian determinant.
+    signs: [[usize; 2]; CellKind::ALL.len()],
+}
+
+impl Counts {
+    fn add(&mut self, kind: CellKind, orientation: Orientation) {
         match orientation {
-            Orientation::Degenerate => survey.degenerate += 1,
+            Orientation::Degenerate => self.degenerate += 1,
             Orientation::Sound { is_negative } | Orientation::Folded { is_negative } => {
-                signs[cells.kinds[cell] as usize][usize::from(is_negative)] += 1;
-                survey.folded += usize::from(matches!(orientation, Orientation::Folded { .. }));
+                self.signs[kind as usize][usize::from(is_negative)] += 1;
+                self.folded += usize::from(matches!(orientation, Orientation::Folded { .. }));
             }
         }
     }
-    survey.inverted = signs.iter().map(|counts| counts[0].min(counts[1])).sum();
-    survey
 }
 
 /// Coordinates of the nodes of a cell.

@@ -1,10 +1,10 @@
 //! Parallel work on index ranges.
 
 use crate::slurm::default_threads;
-use std::{ops::Range, thread::ScopedJoinHandle};
+use std::{mem, ops::Range, thread::ScopedJoinHandle};
 
 /// Minimum number of indices for a thread.
-const MIN_INDICES: usize = 20_000;
+const MIN_INDICES: usize = 4_000;
 
 /// Calls two functions at the same time, if there is more than one thread.
 pub(super) fn both<A: Send, B>(
@@ -23,16 +23,34 @@ pub(super) fn both<A: Send, B>(
 
 /// Calls `work` with consecutive parts of `0..count` in parallel, and returns its results in order.
 pub(super) fn in_parts<T: Send>(count: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    filled((count, 0), (), |range, _| work(range)).1
+}
+
+/// Fills rows of the same number of elements, which are `empty` before: `work` gets consecutive parts of `0..count` in parallel, each with its
+/// rows. Returns all rows, and the results of `work` in order.
+pub(super) fn filled<T: Copy + Send, R: Send>(
+    (count, width): (usize, usize),
+    empty: T,
+    work: impl Fn(Range<usize>, &mut [T]) -> R + Sync,
+) -> (Vec<T>, Vec<R>) {
     let (threads, _) = default_threads();
     let parts = threads.min(count / MIN_INDICES).max(1);
     let part = |k: usize| k * count / parts..(k + 1) * count / parts;
+    let mut rows = vec![empty; count * width];
+    let (first, mut rest) = rows.split_at_mut(part(0).len() * width);
     let work = &work;
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..parts).map(|k| scope.spawn(move || work(part(k)))).collect();
-        let mut results = vec![work(part(0))];
+    let results = std::thread::scope(|scope| {
+        let start = |k: usize| {
+            let (own, after) = mem::take(&mut rest).split_at_mut(part(k).len() * width);
+            rest = after;
+            scope.spawn(move || work(part(k), own))
+        };
+        let others: Vec<_> = (1..parts).map(start).collect();
+        let mut results = vec![work(part(0), first)];
         results.extend(others.into_iter().map(joined));
         results
-    })
+    });
+    (rows, results)
 }
 
 /// The result of a thread, whose panic goes on in this one.

@@ -6,7 +6,7 @@ use super::{
     rows::{floats, ints},
     stepper::Stepper,
 };
-use crate::{Field, Result, device};
+use crate::{Field, Result, device, mesh::records};
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burntrace_kernels::{
     Clock, FieldShape, FieldTensors, FreeEnds, Particles, Placement, ReinjectionRules, Segment,
@@ -41,9 +41,9 @@ pub(super) fn surroundings(field: &dyn Field) -> FieldTensors {
         (_, None) => FieldTensors::none(&device, precision.dtype()),
         (_, Some(mesh)) => {
             let records = mesh.records(None, Placement::Cells, precision);
-            let counts = [records.floats.len(), records.index.len()];
-            let floats = precision.data(records.floats, [counts[0]]);
-            let index = TensorData::new(records.index, [counts[1]]);
+            let count = records.index.len();
+            let floats = records::rounded(records.floats, precision);
+            let index = TensorData::new(records.index, [count]);
             FieldTensors {
                 coordinates: Tensor::from_data(floats, (&device, precision.dtype())),
                 index: Tensor::from_data(index, (&device, DType::I32)),

@@ -5,11 +5,12 @@ use crate::mesh::Cells;
 use crate::{Domain, Precision};
 use burn::tensor::{Device, Tensor};
 use burntrace_kernels::CellKind;
+use std::sync::Arc;
 
 const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 /// Two hexahedra in a row along y, with lengths of 1 and 3.
-fn row() -> Mesh {
+fn row() -> Arc<Mesh> {
     let layer = |y: f64| [[0.0, y, 0.0], [1.0, y, 0.0], [1.0, y, 1.0], [0.0, y, 1.0]];
     let points = [layer(0.0), layer(1.0), layer(4.0)].concat();
     let cells = Cells {
@@ -17,7 +18,7 @@ fn row() -> Mesh {
         connectivity: [0, 1].map(|k| [0, 1, 2, 3, 4, 5, 6, 7].map(|n| n + 4 * k)).concat(),
         offsets: vec![0, 8, 16],
     };
-    Mesh::new(&points, cells).unwrap()
+    Arc::new(Mesh::new(&points, cells).unwrap())
 }
 
 /// The part of the boundary at a coordinate along x.
@@ -27,7 +28,7 @@ fn at_x(x: f64) -> Patch {
 
 /// A velocity along x as a linear function of y, `(a + b y) time`, on a mesh.
 struct Sheared {
-    mesh: Mesh,
+    mesh: Arc<Mesh>,
     shear: [f64; 2],
 }
 
