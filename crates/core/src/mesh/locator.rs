@@ -5,6 +5,7 @@ use super::{
     threads::{filled, in_parts},
 };
 use crate::Precision;
+use std::ops::Range;
 
 /// Maximum number of entries for each cell, which limits memory for cells of different sizes.
 const ENTRIES: f64 = 8.0;
@@ -49,7 +50,18 @@ pub struct Locator {
 impl Locator {
     /// Sorts cells into bins by their boxes, on all axes but a flat one.
     pub(super) fn new(boxes: &[Bounds], flat: Option<usize>, precision: Precision) -> Self {
-        let (all, mean) = extents(boxes, precision);
+        let mean = mean_extent(boxes);
+        let (boxes, parts) = filled((boxes.len(), 1), Bounds::EMPTY, |range, widened| {
+            let full = boxes[range].iter().zip(widened).filter(|(bounds, _)| !bounds.is_empty());
+            let mut all = Bounds::EMPTY;
+            for (bounds, widened) in full {
+                *widened = padded(bounds, precision);
+                all.join(widened);
+            }
+            all
+        });
+        let mut all = Bounds::EMPTY;
+        parts.iter().for_each(|part| all.join(part));
         let mut edge: [f64; 3] = std::array::from_fn(|d| FIRST * mean[d]);
         let mut locator = Locator {
             bins: [1; 3],
@@ -64,7 +76,7 @@ impl Locator {
         // for cells of similar size.
         let reaches = loop {
             locator.divide(&all, &edge, flat);
-            let (excess, reaches) = locator.excess(boxes);
+            let (excess, reaches) = locator.excess(&boxes);
             if excess <= 1.0 || locator.bins == [1; 3] {
                 break reaches;
             }
@@ -112,7 +124,7 @@ impl Locator {
         per.is_finite() && per > 0.0
     }
 
-    /// The number of bins or entries relative to its maximum, and the bins of each box unless there are too many.
+    /// The number of bins or entries relative to its maximum, and the bins of each padded box unless there are too many.
     fn excess(&self, boxes: &[Bounds]) -> (f64, Vec<Reach>) {
         let bins: f64 = self.bins.iter().map(|n| *n as f64).product();
         let count = boxes.len() as f64;
@@ -131,41 +143,55 @@ impl Locator {
         (entries.into_iter().sum::<usize>() as f64 / (ENTRIES * count), reaches)
     }
 
-    /// First and last bin of a box on each axis.
+    /// First and last bin of a padded box on each axis.
     fn reach(&self, bounds: &Bounds) -> Reach {
         if bounds.is_empty() {
             return NOWHERE;
         }
-        let bounds = padded(bounds, self.precision);
         let along =
             |d: usize| [self.bin(bounds.low[d], d) as u32, self.bin(bounds.high[d], d) as u32];
         [along(0), along(1), along(2)]
     }
 
-    /// Counting sort, which keeps the order of cells.
+    /// Lists the cells of all bins, in parts of the bins.
     fn fill(&mut self, reaches: &[Reach]) {
-        let mut starts = vec![0_i32; self.bins.iter().product::<usize>() + 1];
+        let count = self.bins.iter().product();
+        let parts = in_parts(count, |bins| self.listed(bins, reaches));
+        (self.starts, self.cells) = (Vec::with_capacity(count + 1), Vec::new());
+        self.starts.push(0);
+        for (ends, cells) in parts {
+            let before = self.cells.len() as i32;
+            self.starts.extend(ends.iter().map(|end| before + end));
+            self.cells.extend(cells);
+        }
+    }
+
+    /// The cells in consecutive bins, and where those of each bin end: a counting sort, which keeps the order of cells.
+    fn listed(&self, bins: Range<usize>, reaches: &[Reach]) -> (Vec<i32>, Vec<i32>) {
+        let mut next = vec![0_i32; bins.len() + 1];
         for reach in reaches {
-            self.for_each_bin(reach, |bin| starts[bin + 1] += 1);
+            self.for_each_bin(reach, &bins, |bin| next[bin - bins.start + 1] += 1);
         }
-        for bin in 1..starts.len() {
-            starts[bin] += starts[bin - 1];
+        for bin in 1..next.len() {
+            next[bin] += next[bin - 1];
         }
-        let mut next = starts.clone();
-        let mut cells = vec![0; starts[starts.len() - 1] as usize];
+        let mut cells = vec![0; next[bins.len()] as usize];
         for (cell, reach) in reaches.iter().enumerate() {
-            self.for_each_bin(reach, |bin| {
-                cells[next[bin] as usize] = cell as i32;
-                next[bin] += 1;
+            self.for_each_bin(reach, &bins, |bin| {
+                let next = &mut next[bin - bins.start];
+                cells[*next as usize] = cell as i32;
+                *next += 1;
             });
         }
-        (self.starts, self.cells) = (starts, cells);
+        // Each start has moved to its end.
+        next.pop();
+        (next, cells)
     }
 
     /// The same bins with other boxes.
     pub(super) fn with_boxes(&self, boxes: impl Iterator<Item = Bounds>) -> Self {
         let mut locator = Locator { starts: Vec::new(), cells: Vec::new(), ..*self };
-        locator.fill(&boxes.map(|bounds| self.reach(&bounds)).collect::<Vec<_>>());
+        locator.fill(&boxes.map(|bounds| self.padded_reach(&bounds)).collect::<Vec<_>>());
         locator
     }
 
@@ -179,19 +205,26 @@ impl Locator {
     /// Whether any of the cells in the bins of a box, which may be listed several times, meets a condition.
     pub(super) fn any_near(&self, bounds: &Bounds, mut call: impl FnMut(usize) -> bool) -> bool {
         let mut is_any = false;
-        self.for_each_bin(&self.reach(bounds), |bin| {
+        let bins = 0..self.starts.len() - 1;
+        self.for_each_bin(&self.padded_reach(bounds), &bins, |bin| {
             let cells = &self.cells[self.starts[bin] as usize..self.starts[bin + 1] as usize];
             is_any = is_any || cells.iter().any(|cell| call(*cell as usize));
         });
         is_any
     }
 
-    fn for_each_bin(&self, reach: &Reach, mut call: impl FnMut(usize)) {
+    fn padded_reach(&self, bounds: &Bounds) -> Reach {
+        self.reach(&padded(bounds, self.precision))
+    }
+
+    /// Calls a function with each of some consecutive bins that is in reach.
+    fn for_each_bin(&self, reach: &Reach, bins: &Range<usize>, mut call: impl FnMut(usize)) {
         let [x, y, z] = reach.map(|ends| ends.map(|bin| bin as usize));
         for k in z[0]..=z[1] {
             for j in y[0]..=y[1] {
                 let row = self.number([0, j, k]);
-                (row + x[0]..=row + x[1]).for_each(&mut call);
+                let (first, last) = (row + x[0], row + x[1] + 1);
+                (first.max(bins.start)..last.min(bins.end)).for_each(&mut call);
             }
         }
     }
@@ -201,23 +234,15 @@ fn size(reach: &Reach) -> usize {
     reach.iter().map(|[first, last]| (*last as usize + 1).saturating_sub(*first as usize)).product()
 }
 
-/// The bounding box of all boxes, and their mean extent on each axis.
-fn extents(boxes: &[Bounds], precision: Precision) -> (Bounds, [f64; 3]) {
-    let parts = in_parts(boxes.len(), |range| {
-        let mut all = Bounds::EMPTY;
-        let full = boxes[range].iter().filter(|bounds| !bounds.is_empty());
-        full.for_each(|bounds| all.join(&padded(bounds, precision)));
-        all
-    });
-    let (mut all, mut mean) = (Bounds::EMPTY, [0.0; 3]);
-    parts.iter().for_each(|part| all.join(part));
-    // One after the other, so that the sum does not depend on the number of threads.
+/// The mean extent of boxes on each axis, summed one after the other: it does not depend on the number of threads.
+fn mean_extent(boxes: &[Bounds]) -> [f64; 3] {
+    let mut mean = [0.0; 3];
     for bounds in boxes.iter().filter(|bounds| !bounds.is_empty()) {
         for (d, mean) in mean.iter_mut().enumerate() {
             *mean += (bounds.high[d] - bounds.low[d]) / boxes.len() as f64;
         }
     }
-    (all, mean)
+    mean
 }
 
 /// Adds a margin for the rounding of nodes and positions in the precision of a kernel.
