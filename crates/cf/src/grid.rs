@@ -5,6 +5,7 @@ use crate::choose::{choice, velocity};
 use crate::directions;
 use crate::kinds;
 use crate::packing::Decoded;
+use crate::parallel::{self, read_each};
 use crate::part::Part;
 use crate::store::{Span, Store, Variable};
 use crate::strided::{Run, copy};
@@ -214,8 +215,10 @@ impl CfGrid {
     /// Reads a box of nodes, by ranges in the file.
     fn read_box(&self, time: usize, ranges: [Span; 3]) -> Result<CfFrame> {
         let Decoded { values: velocity, missing } = self.read_velocity(time, ranges)?;
-        let numbers =
-            |part: &Part| Ok(self.read_parts(std::slice::from_ref(part), time, ranges)?.values);
+        let numbers = |part: &Part| {
+            let width = part.layout.components(&part.variable);
+            Ok(self.read_parts((std::slice::from_ref(part), width), time, ranges)?.values)
+        };
         Ok(CfFrame {
             missing,
             velocity,
@@ -226,20 +229,19 @@ impl CfGrid {
 
     /// The velocity with three components, and whether it is missing at each node.
     fn read_velocity(&self, time: usize, ranges: [Span; 3]) -> Result<Decoded> {
-        let Decoded { values, missing } = self.read_parts(&self.velocity, time, ranges)?;
-        let width = self.velocity_components().max(1);
-        let missing = missing.map(|all| all.chunks(width).map(|v| v.contains(&true)).collect());
-        let values = match (width, values) {
-            (2, Values::F32(values)) => Values::F32(with_third(&values)),
-            (2, Values::F64(values)) => Values::F64(with_third(&values)),
-            (_, values) => values,
-        };
+        let Decoded { values, missing } = self.read_parts((&self.velocity, 3), time, ranges)?;
+        let missing = missing.map(|all| all.chunks(3).map(|v| v.contains(&true)).collect());
         Ok(Decoded { values, missing })
     }
 
-    /// The numbers of variables with one component each, or of one variable, node by node.
-    fn read_parts(&self, parts: &[Part], time: usize, ranges: [Span; 3]) -> Result<Decoded> {
-        let width = parts.iter().map(|part| part.layout.components(&part.variable)).sum();
+    /// The numbers of variables with one component each, or of one variable, node by node: `width` for a node, of which those that
+    /// the variables do not have are 0.
+    fn read_parts(
+        &self,
+        (parts, width): (&[Part], usize),
+        time: usize,
+        ranges: [Span; 3],
+    ) -> Result<Decoded> {
         let counts = ranges.map(|range| range.count);
         let Some(first) = parts.first() else {
             return Ok(Decoded { values: Values::F32(Vec::new()), missing: None });
@@ -248,11 +250,9 @@ impl CfGrid {
         let count = counts.iter().try_fold(width, |all: usize, count| all.checked_mul(*count));
         let count = count.ok_or_else(|| fail("it has more values than can be counted"))?;
         let is_single = parts.iter().all(|part| part.packing.is_single());
-        let mut read = Vec::with_capacity(parts.len());
-        for part in parts {
-            let values = part.read(&*self.store, time, ranges)?;
-            read.push(values);
-        }
+        let is_large = size_of::<f32>() * (count / width.max(1)) >= parallel::MIN_BYTES;
+        let read = |part: &Part| part.read(&*self.store, time, ranges);
+        let read = read_each(parts, is_large, read)?;
         // Allocated after the data has been read, by which its size is known to be true.
         let values = Values::filled(is_single, count, 0.0);
         let mut values = values.map_err(|_| fail("its values do not fit into memory"))?;
@@ -307,8 +307,4 @@ fn check_components(store: &dyn Store, velocity: &[Part]) -> Result<()> {
             ),
         )),
     }
-}
-
-fn with_third<T: Copy + Default>(pairs: &[T]) -> Vec<T> {
-    pairs.chunks_exact(2).flat_map(|uv| [uv[0], uv[1], T::default()]).collect()
 }

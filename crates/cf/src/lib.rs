@@ -22,6 +22,7 @@ mod model;
 mod netcdf;
 mod open;
 mod packing;
+mod parallel;
 mod part;
 mod projection;
 mod rest;

@@ -1,5 +1,6 @@
 //! NetCDF files, through the crate `netcdf-reader`.
 
+use crate::parallel::{self, in_pool};
 use crate::store::{Attribute, Dimension, ScalarType, Span, Store, Variable, check_slab};
 use crate::values::Values;
 use crate::{Error, Result};
@@ -121,7 +122,8 @@ impl Store for NetCdf {
         let (scalar, count) = check_slab(&self.path, variable, slab, held)?;
         let fail = |reason: String| Error::variable(&self.path, &variable.name, reason);
         let selection = NcSliceInfo { selections: slab.iter().map(element).collect() };
-        let values = self.values(&variable.name, scalar, &selection);
+        let is_large = count * scalar.size() >= parallel::MIN_BYTES;
+        let values = self.values(&variable.name, scalar, (&selection, is_large));
         let values = values.map_err(|error| fail(format!("it cannot be read: {error}")))?;
         if values.len() != count {
             return Err(fail(format!("{} values were read instead of {count}", values.len())));
@@ -131,22 +133,31 @@ impl Store for NetCdf {
 }
 
 impl NetCdf {
-    /// Reads a selection, in the precision that holds the numbers exactly.
+    /// Reads a selection, in the precision that holds the numbers exactly; a large one with its chunks in parallel.
     fn values(
         &self,
         name: &str,
         scalar: ScalarType,
-        selection: &NcSliceInfo,
+        (selection, is_large): (&NcSliceInfo, bool),
     ) -> netcdf_reader::Result<Values> {
         macro_rules! read {
             ($from:ty, $to:ident, $convert:expr) => {{
-                let array = self.file.read_variable_slice::<$from>(name, selection)?;
-                let is_ordered = array.is_standard_layout();
-                let values: Vec<_> = match is_ordered {
-                    true => array.into_iter().map($convert).collect(),
+                let file = &self.file;
+                let array = match is_large {
+                    true => in_pool(|| file.read_variable_slice_parallel::<$from>(name, selection)),
+                    false => file.read_variable_slice::<$from>(name, selection),
+                }?;
+                let (count, is_ordered) = (array.len(), array.is_standard_layout());
+                Values::$to(match is_ordered {
+                    // Iterators over arrays of any dimension take 25 ns for a number.
+                    true => {
+                        let (mut numbers, start) = array.into_raw_vec_and_offset();
+                        numbers.drain(..start.unwrap_or(0));
+                        numbers.truncate(count);
+                        numbers.into_iter().map($convert).collect()
+                    }
                     false => array.iter().copied().map($convert).collect(),
-                };
-                Values::$to(values)
+                })
             }};
         }
         Ok(match scalar {

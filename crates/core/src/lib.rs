@@ -35,6 +35,7 @@ mod source;
 mod summary;
 mod surroundings;
 mod tally;
+mod threads;
 mod tracer;
 mod tracks;
 mod vectors;

@@ -20,7 +20,6 @@ mod reentrant;
 mod shape;
 mod structure;
 mod survey;
-mod threads;
 mod uniform;
 
 pub(crate) use around::CellsAtPoints;

@@ -2,15 +2,15 @@
 
 use super::metadata::ArrayMetadata;
 use super::shards::{Shards, part, present};
+use crate::parallel::{self, read_each};
 use crate::store::{ScalarType, Span, Variable, check_slab};
 use crate::strided::{Run, copy, strides};
 use crate::values::Values;
 use crate::{Error, Result};
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum bytes of a decoded chunk.
 const MAX_CHUNK: usize = 1 << 30;
@@ -21,7 +21,10 @@ const MAX_RATIO: u64 = 32_768;
 /// Maximum number of chunks of a hyperslab.
 const MAX_CHUNKS: usize = 10_000_000;
 
-/// Reads a hyperslab of an array.
+/// Maximum bytes of chunks that are decoded together.
+const MAX_TOGETHER: usize = 128 << 20;
+
+/// Reads a hyperslab of an array; the chunks of a large one in parallel.
 pub(super) fn read(
     group: &Path,
     array: &ArrayMetadata,
@@ -34,14 +37,23 @@ pub(super) fn read(
     let values = Values::filled(scalar.fits_f32(), count, array.fill);
     let mut values =
         values.map_err(|bytes| fail(format!("{bytes} bytes do not fit into memory")))?;
-    for chunk in reader.chunks() {
-        if let Some(bytes) = reader.bytes(&chunk)? {
-            let found = decoded(&bytes, scalar, array.is_big_endian);
-            let copied = reader.copy(&chunk, &found, &mut values);
+    let is_large = count * scalar.size() >= parallel::MIN_BYTES;
+    let together = if is_large { (MAX_TOGETHER / reader.size.max(1)).max(1) } else { 1 };
+    let numbers = |chunk: &Vec<usize>| {
+        let bytes = reader.bytes(chunk)?;
+        Ok(bytes.map(|bytes| decoded(&bytes, scalar, array.is_big_endian)))
+    };
+    let mut chunks = reader.chunks();
+    loop {
+        let next: Vec<_> = chunks.by_ref().take(together).collect();
+        if next.is_empty() {
+            return Ok(values);
+        }
+        for (chunk, found) in next.iter().zip(read_each(&next, is_large, numbers)?) {
+            let copied = found.map_or(Some(()), |found| reader.copy(chunk, &found, &mut values));
             copied.ok_or_else(|| fail(format!("its chunk {chunk:?} has another shape")))?;
         }
     }
-    Ok(values)
 }
 
 struct Reader<'a> {
@@ -54,11 +66,11 @@ struct Reader<'a> {
     /// Bytes of a decoded chunk.
     size: usize,
     /// The indices of shards that were read.
-    indices: RefCell<HashMap<PathBuf, ShardIndex>>,
+    indices: Mutex<HashMap<PathBuf, ShardIndex>>,
 }
 
 /// The position and the length of each chunk of a shard; `None` if it has no file.
-type ShardIndex = Option<Rc<[[u64; 2]]>>;
+type ShardIndex = Option<Arc<[[u64; 2]]>>;
 
 impl<'a> Reader<'a> {
     fn new(
@@ -88,7 +100,7 @@ impl<'a> Reader<'a> {
                 "its chunks of {shape:?} are too small; write it in larger ones"
             )));
         }
-        let indices = RefCell::default();
+        let indices = Mutex::default();
         Ok(Reader { group, array, variable, slab, range, size, indices })
     }
 
@@ -128,7 +140,7 @@ impl<'a> Reader<'a> {
     fn part(&self, shards: &Shards, chunk: &[usize]) -> Result<Option<(PathBuf, [u64; 2])>> {
         let (shard, number) = shards.locate(chunk);
         let path = self.path(&shard);
-        let mut indices = self.indices.borrow_mut();
+        let mut indices = self.indices.lock().unwrap_or_else(PoisonError::into_inner);
         let index = match indices.get(&path) {
             Some(index) => index.clone(),
             None => {

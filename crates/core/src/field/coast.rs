@@ -4,7 +4,7 @@ use super::{
     evaluate,
     options::{FieldOptions, Slip},
 };
-use crate::{Error, Floats, Result};
+use crate::{Error, Floats, Result, threads::filled};
 use burn::tensor::{Bool, Tensor, TensorData};
 use burntrace_kernels::{GridShape, Land, Placement};
 use std::sync::OnceLock;
@@ -36,7 +36,10 @@ pub(super) fn missing(
             || land_value.is_some_and(is_land)
             || hidden.is_some_and(|hidden| hidden.get(i) == Some(&true))
     };
-    (0..velocity.len() / 3).map(is_missing).collect()
+    let (missing, _) = filled((velocity.len() / 3, 1), false, |range, missing| {
+        range.zip(missing).for_each(|(i, is)| *is = is_missing(i));
+    });
+    missing
 }
 
 /// The frame to which velocities belong, and the position of each value.

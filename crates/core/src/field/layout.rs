@@ -11,7 +11,7 @@ use super::{
     stored::Stored,
     totals::ReadTotals,
 };
-use crate::{Error, Floats, Precision, Result};
+use crate::{Error, Floats, Precision, Result, threads::fill};
 use burntrace_kernels::{FieldShape, GridShape, Placement};
 use std::{sync::Arc, time::Instant};
 
@@ -241,7 +241,7 @@ impl Layout {
     fn put_velocity(
         &self,
         velocity: &Floats,
-        is_hole: impl Fn(usize) -> bool,
+        is_hole: impl Fn(usize) -> bool + Sync,
         all: &mut Floats,
     ) -> Option<(usize, usize)> {
         match (velocity, all) {
@@ -296,35 +296,38 @@ impl Layout {
 
     /// Appends padded velocities. Those that are not finite become NaN in holes, and zero elsewhere:
     /// of the latter, returns the lowest source index and the number.
-    fn pack<T: Copy + Default>(
+    fn pack<T: Copy + Default + Send>(
         &self,
-        number: impl Fn(usize) -> f64,
-        is_hole: impl Fn(usize) -> bool,
+        number: impl Fn(usize) -> f64 + Sync,
+        is_hole: impl Fn(usize) -> bool + Sync,
         all: &mut Vec<T>,
-        cast: impl Fn(f64) -> T,
+        cast: impl Fn(f64) -> T + Sync,
     ) -> Option<(usize, usize)> {
-        let mut bad: Option<(usize, usize)> = None;
-        let order = self.order();
-        for value in 0..self.values() {
-            let i = order.map_or(value, |order| order[value]);
-            let v = [number(3 * i), number(3 * i + 1), number(3 * i + 2)];
-            let mut row = [T::default(); LANES];
-            if v.iter().all(|u| u.is_finite()) {
-                let kept = |d: usize| if self.flat[d] { 0.0 } else { v[d] };
-                let kept = [kept(0), kept(1), kept(2)];
-                row = match &self.stored {
-                    Some(stored) => stored.row(value, kept).map(&cast),
-                    None => [cast(kept[0]), cast(kept[1]), cast(kept[2]), T::default()],
-                };
-            } else if is_hole(i) {
-                row[..3].fill(cast(f64::NAN));
-            } else {
-                let (first, count) = bad.unwrap_or((i, 0));
-                bad = Some((first.min(i), count + 1));
+        let (start, order) = (all.len(), self.order());
+        all.resize(start + self.values() * LANES, T::default());
+        let bad = fill((self.values(), LANES), &mut all[start..], |values, rows| {
+            let mut bad = None;
+            for (value, row) in values.zip(rows.as_chunks_mut::<LANES>().0) {
+                let i = order.map_or(value, |order| order[value]);
+                let v = [number(3 * i), number(3 * i + 1), number(3 * i + 2)];
+                if v.iter().all(|u| u.is_finite()) {
+                    let kept = |d: usize| if self.flat[d] { 0.0 } else { v[d] };
+                    let kept = [kept(0), kept(1), kept(2)];
+                    *row = match &self.stored {
+                        Some(stored) => stored.row(value, kept).map(&cast),
+                        None => [cast(kept[0]), cast(kept[1]), cast(kept[2]), T::default()],
+                    };
+                } else if is_hole(i) {
+                    row[..3].fill(cast(f64::NAN));
+                } else {
+                    let (first, count) = bad.unwrap_or((i, 0));
+                    bad = Some((first.min(i), count + 1));
+                }
             }
-            all.extend(row);
-        }
-        bad
+            bad
+        });
+        let both = |a: (usize, usize), b: (usize, usize)| (a.0.min(b.0), a.1 + b.1);
+        bad.into_iter().flatten().reduce(both)
     }
 }
 

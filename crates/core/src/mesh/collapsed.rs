@@ -1,6 +1,7 @@
 //! Cells of which nodes coincide, as the simpler cells to which they have collapsed.
 
-use super::{input::Cells, threads::in_parts};
+use super::input::Cells;
+use crate::threads::in_parts;
 use burntrace_kernels::CellKind;
 use std::ops::Range;
 

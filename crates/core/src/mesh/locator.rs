@@ -1,10 +1,8 @@
 //! A lattice of bins that finds the cells near a position.
 
-use super::{
-    bounds::Bounds,
-    threads::{filled, in_parts},
-};
+use super::bounds::Bounds;
 use crate::Precision;
+use crate::threads::{filled, in_parts};
 use std::ops::Range;
 
 /// Maximum number of entries for each cell, which limits memory for cells of different sizes.

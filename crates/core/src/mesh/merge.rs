@@ -1,8 +1,8 @@
 //! Merging of coincident points.
 
 use super::input::{Cells, check_points};
-use super::threads::in_parts;
 use crate::Result;
+use crate::threads::in_parts;
 
 /// Points without repetition.
 pub(super) struct Merged {

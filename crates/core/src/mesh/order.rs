@@ -5,8 +5,8 @@ use super::{
     bounds::Bounds,
     input::{Cells, refuse},
     structure::{Coordinates, Mesh},
-    threads::{filled, in_parts},
 };
+use crate::threads::{filled, in_parts};
 use crate::{Precision, Result};
 
 /// Indices of the points and cells of a sorted mesh in its input.

@@ -1,12 +1,8 @@
 //! The cell records of a mesh that kernels read, see [`MeshShape`].
 
-use super::{
-    shape,
-    structure::Mesh,
-    survey::nodes,
-    threads::{filled, in_parts},
-};
+use super::{shape, structure::Mesh, survey::nodes};
 use crate::Precision;
+use crate::threads::{filled, in_parts};
 use burn::tensor::TensorData;
 use burntrace_kernels::{CELL_RECORD, CellKind, MAX_CELL_NODES, MeshForm, MeshShape, Placement};
 

@@ -8,7 +8,8 @@
 //! the mesh that walks cross is locally convex, thus convex (theorem of Tietze and Nakajima), and paths of any length
 //! stay in it.
 
-use super::{bounds::Bounds, locator::Locator, shape::cross, structure::Mesh, threads::in_parts};
+use super::{bounds::Bounds, locator::Locator, shape::cross, structure::Mesh};
+use crate::threads::in_parts;
 use crate::vectors::{dot, minus};
 use std::mem;
 

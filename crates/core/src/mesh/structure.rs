@@ -7,8 +7,8 @@ use super::{
     locator::Locator,
     merge::{Merged, merge, tolerance},
     neighbours, survey,
-    threads::both,
 };
+use crate::threads::both;
 use crate::{
     Precision, Result,
     field::{bounding_box, measured_from, plain},

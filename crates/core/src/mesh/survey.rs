@@ -1,7 +1,8 @@
 //! Bounding boxes and orientations of cells.
 
-use super::{bounds::Bounds, input::Cells, locator::padded, shape::Shape, threads::filled};
+use super::{bounds::Bounds, input::Cells, locator::padded, shape::Shape};
 use crate::Precision;
+use crate::threads::filled;
 use burntrace_kernels::{CellKind, MAX_CELL_NODES};
 
 /// The boxes of all cells, and the number of irregular ones.

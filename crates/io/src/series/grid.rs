@@ -182,9 +182,11 @@ pub(super) fn flip<T: Copy>(
     let mut reversed = Vec::with_capacity(values.len());
     for k in 0..nz {
         for j in 0..ny {
-            for i in 0..nx {
-                let value = width * ((source(2, k) * ny + source(1, j)) * nx + source(0, i));
-                reversed.extend_from_slice(&values[value..value + width]);
+            let start = width * nx * (source(2, k) * ny + source(1, j));
+            let row = &values[start..start + width * nx];
+            match flipped[0] {
+                true => reversed.extend(row.chunks(width).rev().flatten()),
+                false => reversed.extend_from_slice(row),
             }
         }
     }

@@ -11,7 +11,7 @@ impl Layout {
     pub(super) fn scaled(
         &self,
         (frame, velocity): (usize, Option<Floats>),
-        is_hole: impl Fn(usize) -> bool,
+        is_hole: impl Fn(usize) -> bool + Sync,
         not_finite: NotFinite,
         precision: Precision,
     ) -> Result<Floats> {

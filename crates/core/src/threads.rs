@@ -7,7 +7,7 @@ use std::{mem, ops::Range, thread::ScopedJoinHandle};
 const MIN_INDICES: usize = 4_000;
 
 /// Calls two functions at the same time, if there is more than one thread.
-pub(super) fn both<A: Send, B>(
+pub(crate) fn both<A: Send, B>(
     first: impl FnOnce() -> A + Send,
     second: impl FnOnce() -> B,
 ) -> (A, B) {
@@ -22,24 +22,34 @@ pub(super) fn both<A: Send, B>(
 }
 
 /// Calls `work` with consecutive parts of `0..count` in parallel, and returns its results in order.
-pub(super) fn in_parts<T: Send>(count: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+pub(crate) fn in_parts<T: Send>(count: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     filled((count, 0), (), |range, _| work(range)).1
 }
 
-/// Fills rows of the same number of elements, which are `empty` before: `work` gets consecutive parts of `0..count` in parallel, each with its
-/// rows. Returns all rows, and the results of `work` in order.
-pub(super) fn filled<T: Copy + Send, R: Send>(
+/// Rows of the same number of elements, which are `empty` at first, [filled](fill) in parallel. Returns them, and the results of `work`
+/// in order.
+pub(crate) fn filled<T: Copy + Send, R: Send>(
     (count, width): (usize, usize),
     empty: T,
     work: impl Fn(Range<usize>, &mut [T]) -> R + Sync,
 ) -> (Vec<T>, Vec<R>) {
+    let mut rows = vec![empty; count * width];
+    let results = fill((count, width), &mut rows, work);
+    (rows, results)
+}
+
+/// Calls `work` with consecutive parts of `0..count` in parallel, each with its rows of `width` elements. Returns its results in order.
+pub(crate) fn fill<T: Send, R: Send>(
+    (count, width): (usize, usize),
+    rows: &mut [T],
+    work: impl Fn(Range<usize>, &mut [T]) -> R + Sync,
+) -> Vec<R> {
     let (threads, _) = default_threads();
     let parts = threads.min(count / MIN_INDICES).max(1);
     let part = |k: usize| k * count / parts..(k + 1) * count / parts;
-    let mut rows = vec![empty; count * width];
     let (first, mut rest) = rows.split_at_mut(part(0).len() * width);
     let work = &work;
-    let results = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let start = |k: usize| {
             let (own, after) = mem::take(&mut rest).split_at_mut(part(k).len() * width);
             rest = after;
@@ -49,8 +59,7 @@ pub(super) fn filled<T: Copy + Send, R: Send>(
         let mut results = vec![work(part(0), first)];
         results.extend(others.into_iter().map(joined));
         results
-    });
-    (rows, results)
+    })
 }
 
 /// The result of a thread, whose panic goes on in this one.
