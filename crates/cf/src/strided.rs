@@ -19,8 +19,14 @@ pub(crate) fn copy<T: Copy>(target: &mut [T], source: &[T], runs: &[Run]) -> Opt
             target.get_mut(..*count)?.copy_from_slice(source.get(..*count)?);
         }
         [Run { count, to, from }] => {
-            for i in 0..*count {
-                *target.get_mut(i * to)? = *source.get(i * from)?;
+            let Some(last) = count.checked_sub(1) else { return Some(()) };
+            let (target, source) = (target.get_mut(..=last * to)?, source.get(..=last * from)?);
+            // A distance is 0 along a dimension that one of the arrays does not have.
+            let places = target.iter_mut().step_by((*to).max(1));
+            let values = source.iter().step_by((*from).max(1));
+            match from {
+                0 => places.for_each(|place| *place = source[0]),
+                _ => places.zip(values).for_each(|(place, value)| *place = *value),
             }
         }
         [Run { count, to, from }, inner @ ..] => {
