@@ -1,10 +1,10 @@
-"""A year of drift in a region: `year.py write FOLDER`, `year.py deep FOLDER`, and `year.py parcels FOLDER SEEDS` with
-Parcels 3.1.4.
+"""A year of drift in a region: `year.py write FOLDER`, `year.py deep FOLDER`, `year.py packed FOLDER`, and
+`year.py parcels FOLDER SEEDS` with Parcels 3.1.4.
 
 Writes 365 daily frames of 400 x 400 nodes of 1/12 degree with land, a NetCDF file a month (446 MB), and `year.toml`, which
 `burntrace run FOLDER/year.toml` traces: 10,000 particles, 364 days, steps of 30 minutes, a save a day. SEEDS is a table of
 `burntrace export RUN --to csv --to-time 0`. `deep` writes 31 frames with 50 depths (496 MB), of which particles at
-the surface need two. Prints the time of execute(), particle-steps per second, and the peak memory of Python.
+the surface need two; `packed` writes them in compressed chunks of 5 x 100 x 100 nodes. Prints the time of execute(), particle-steps per second, and the peak memory of Python.
 """
 
 import resource
@@ -72,7 +72,7 @@ def write(folder):
         data.close()
 
 
-def deep(folder):
+def deep(folder, chunks=(1, 1, 200, 200), **packing):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "deep.toml").write_text(CASE.replace("year_*.nc", "deep.nc").replace("364 d", "30 d"))
@@ -87,11 +87,15 @@ def deep(folder):
     data["depth"].positive = "down"
     x, y = np.meshgrid(axes["longitude"], axes["latitude"])
     for name, shape in [("uo", np.sin(3.5 * y) * np.cos(3.1 * x)), ("vo", np.cos(3.5 * y) * np.sin(3.1 * x))]:
-        variable = data.createVariable(name, "f4", tuple(axes), chunksizes=(1, 1, 200, 200))
+        variable = data.createVariable(name, "f4", tuple(axes), chunksizes=chunks, **packing)
         variable.units = "m s-1"
         for t in range(31):
             variable[t] = 0.4 * shape * np.exp(-axes["depth"] / 1000)[:, None, None]
     data.close()
+
+
+def packed(folder):
+    deep(folder, (1, 5, 100, 100), zlib=True, complevel=1, shuffle=True)
 
 
 def parcels(folder, table):
@@ -117,4 +121,4 @@ def parcels(folder, table):
     print(f"{len(particles)} of {len(seeds)} particles left")
 
 
-{"write": write, "deep": deep, "parcels": parcels}[sys.argv[1]](*sys.argv[2:])
+{"write": write, "deep": deep, "packed": packed, "parcels": parcels}[sys.argv[1]](*sys.argv[2:])

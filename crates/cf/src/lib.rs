@@ -48,6 +48,7 @@ pub use mesh::{COAST, CellShape, CfMesh, MeshPlacement, NONE, SURFACE};
 pub use model::{Convention, Corners, MeshRequest, Staggering};
 pub use netcdf::cache_bytes;
 pub use open::{is_cf, open};
+pub use parallel::set_threads;
 pub use store::{Attribute, Dimension, ScalarType, Span, Store, Variable};
 pub use time::{Clock, DatedTimes, TimeAxis, Times, times};
 pub use turn::Turn;

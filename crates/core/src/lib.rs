@@ -102,7 +102,7 @@ pub mod program {
         phase::PHASE,
         plan::{Memory, MemoryRequest, Phase, PlanItem, RunSize},
         schedule::TimeSpan,
-        slurm::{Slurm, ThreadsFrom, default_threads},
+        slurm::{Slurm, ThreadsFrom, default_threads, note_started_threads},
         summary::BatchSummary,
         tracer::RunNumbers,
     };

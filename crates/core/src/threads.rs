@@ -1,6 +1,6 @@
 //! Parallel work on index ranges.
 
-use crate::slurm::default_threads;
+use crate::slurm::cpu_threads;
 use std::{mem, ops::Range, thread::ScopedJoinHandle};
 
 /// Minimum number of indices for a thread.
@@ -11,7 +11,7 @@ pub(crate) fn both<A: Send, B>(
     first: impl FnOnce() -> A + Send,
     second: impl FnOnce() -> B,
 ) -> (A, B) {
-    if default_threads().0 == 1 {
+    if cpu_threads() == 1 {
         return (first(), second());
     }
     std::thread::scope(|scope| {
@@ -44,8 +44,7 @@ pub(crate) fn fill<T: Send, R: Send>(
     rows: &mut [T],
     work: impl Fn(Range<usize>, &mut [T]) -> R + Sync,
 ) -> Vec<R> {
-    let (threads, _) = default_threads();
-    let parts = threads.min(count / MIN_INDICES).max(1);
+    let parts = cpu_threads().min(count / MIN_INDICES).max(1);
     let part = |k: usize| k * count / parts..(k + 1) * count / parts;
     let (first, mut rest) = rows.split_at_mut(part(0).len() * width);
     let work = &work;

@@ -247,6 +247,7 @@ fn signalled_run_resumes_only_with_unchanged_input() {
     assert_same(path, ["whole", "out"]);
     assert!(summary(path, "out")["resumed"].as_u64().unwrap() >= 1);
     assert_eq!(summary(path, "out")["strategy"], "batched");
+    assert_eq!(summary(path, "out")["device"]["description"], "this machine's CPU, 1 thread");
     // A warning from before the resume.
     let warnings = summary(path, "out")["warnings"].clone();
     assert!(

@@ -33,7 +33,7 @@ mod velocity;
 
 pub use burntrace_cf::{
     Attribute, COAST, Calendar, Clock, Convention, Corners, DataSet, Dimension, Numbers, SURFACE,
-    ScalarType, Span, Staggering, Values, Variable,
+    ScalarType, Span, Staggering, Values, Variable, set_threads as set_reading_threads,
 };
 pub use burntrace_vtk::Kind;
 pub use cf::{SeriesTimes, times};
