@@ -70,7 +70,7 @@ pub trait Console: Sync {
         None
     }
 
-    /// Makes the report of a completed run, and returns lines about it. `mesh` is that of its field, if it has one.
+    /// Makes the report of a completed run, and returns lines about it. `mesh` is the mesh of the field, if it has one.
     ///
     /// # Errors
     ///

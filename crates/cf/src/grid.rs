@@ -5,7 +5,7 @@ use crate::choose::{choice, velocity};
 use crate::directions;
 use crate::kinds;
 use crate::packing::Decoded;
-use crate::parallel::{self, read_each};
+use crate::parallel::{is_large, read_each};
 use crate::part::Part;
 use crate::store::{Span, Store, Variable};
 use crate::strided::{Run, copy};
@@ -234,8 +234,8 @@ impl CfGrid {
         Ok(Decoded { values, missing })
     }
 
-    /// The numbers of variables with one component each, or of one variable, node by node: `width` for a node, of which those that
-    /// the variables do not have are 0.
+    /// The numbers of variables with one component each, or of one variable, node by node: `width` numbers for each; missing
+    /// components are 0.
     fn read_parts(
         &self,
         (parts, width): (&[Part], usize),
@@ -250,7 +250,7 @@ impl CfGrid {
         let count = counts.iter().try_fold(width, |all: usize, count| all.checked_mul(*count));
         let count = count.ok_or_else(|| fail("it has more values than can be counted"))?;
         let is_single = parts.iter().all(|part| part.packing.is_single());
-        let is_large = size_of::<f32>() * (count / width.max(1)) >= parallel::MIN_BYTES;
+        let is_large = is_large(size_of::<f32>() * (count / width.max(1)));
         let read = |part: &Part| part.read(&*self.store, time, ranges);
         let read = read_each(parts, is_large, read)?;
         // Allocated after the data has been read, by which its size is known to be true.

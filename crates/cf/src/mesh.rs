@@ -6,7 +6,7 @@ use crate::fingerprint::Recorder;
 pub(crate) use crate::gather::{Gather, Weights, decode, found};
 use crate::grid::{CfFrame, Request};
 use crate::model::MeshRequest;
-use crate::parallel::{self, read_each};
+use crate::parallel::{is_large, read_each};
 use crate::rest::{AtPoints, Rest, Upward};
 use crate::store::{Store, Variable};
 use crate::time::{TimeAxis, times};
@@ -210,7 +210,7 @@ impl CfMesh {
     /// If the file lacks a variable or has it in another shape, the time does not exist, or the data cannot be read.
     pub fn read(&self, store: &dyn Store, time: usize, rise: &[f64]) -> Result<CfFrame> {
         let read = |part: &Gather| part.read(store, time, self.dries);
-        let is_large = size_of::<f32>() * self.values() >= parallel::MIN_BYTES;
+        let is_large = is_large(size_of::<f32>() * self.values());
         let of_velocity = |part: &Option<Gather>| part.as_ref().map(read).transpose();
         let parts: Vec<Option<Values>> = read_each(&self.velocity, is_large, of_velocity)?;
         let mut velocity = match parts.iter().all(Option::is_none) {

@@ -1,6 +1,6 @@
 //! NetCDF files, through the crate `netcdf-reader`.
 
-use crate::parallel::{self, in_pool};
+use crate::parallel::{in_pool, is_large};
 use crate::store::{Attribute, Dimension, ScalarType, Span, Store, Variable, check_slab};
 use crate::values::Values;
 use crate::{Error, Result};
@@ -122,7 +122,7 @@ impl Store for NetCdf {
         let (scalar, count) = check_slab(&self.path, variable, slab, held)?;
         let fail = |reason: String| Error::variable(&self.path, &variable.name, reason);
         let selection = NcSliceInfo { selections: slab.iter().map(element).collect() };
-        let is_large = count * scalar.size() >= parallel::MIN_BYTES;
+        let is_large = is_large(count * scalar.size());
         let values = self.values(&variable.name, scalar, (&selection, is_large));
         let values = values.map_err(|error| fail(format!("it cannot be read: {error}")))?;
         if values.len() != count {

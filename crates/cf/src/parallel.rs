@@ -6,18 +6,23 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Minimum bytes of a hyperslab that several threads read.
-pub(crate) const MIN_BYTES: usize = 1 << 20;
+const MIN_BYTES: usize = 1 << 20;
 
-/// Number of threads that read; 0 for all that the process may use.
+/// Number of threads that read; 0 for `RAYON_NUM_THREADS`, or all CPUs of the process.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// Chooses the number of threads that read large hyperslabs, before any is read: 0, the default, for all that the process may use.
+/// Sets the number of threads that read large hyperslabs: 0, the default, for `RAYON_NUM_THREADS`, or all CPUs of the process. It has
+/// no effect once a large one has been read.
 pub fn set_threads(count: usize) {
     THREADS.store(count, Ordering::Relaxed);
 }
 
-/// Calls a function of which the parts are for several threads: not for those of the program's pool, which may be busy with steps,
-/// and whose number the program may choose later.
+/// Whether several threads read a hyperslab of this size.
+pub(crate) fn is_large(bytes: usize) -> bool {
+    bytes >= MIN_BYTES
+}
+
+/// Calls a function in the pool for reading. The global pool may be busy with steps.
 pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
         let count = THREADS.load(Ordering::Relaxed);
@@ -30,7 +35,7 @@ pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-/// What a function reads for each item, in order; large items at the same time.
+/// Reads each item, in order; large ones in parallel.
 pub(crate) fn read_each<T: Sync, R: Send>(
     items: &[T],
     is_large: bool,
@@ -40,6 +45,6 @@ pub(crate) fn read_each<T: Sync, R: Send>(
         true => in_pool(|| items.par_iter().map(&read).collect()),
         false => items.iter().map(read).collect(),
     };
-    // The first error of several is the same each time.
+    // The first error by the order of items, not by time.
     read.into_iter().collect()
 }

@@ -21,12 +21,12 @@ pub(crate) fn copy<T: Copy>(target: &mut [T], source: &[T], runs: &[Run]) -> Opt
         [Run { count, to, from }] => {
             let Some(last) = count.checked_sub(1) else { return Some(()) };
             let (target, source) = (target.get_mut(..=last * to)?, source.get(..=last * from)?);
-            // A distance is 0 along a dimension that one of the arrays does not have.
-            let places = target.iter_mut().step_by((*to).max(1));
+            // A distance in the source is 0 along a dimension that it does not have, and in the target of a single value.
+            let targets = target.iter_mut().step_by((*to).max(1));
             let values = source.iter().step_by((*from).max(1));
             match from {
-                0 => places.for_each(|place| *place = source[0]),
-                _ => places.zip(values).for_each(|(place, value)| *place = *value),
+                0 => targets.for_each(|target| *target = source[0]),
+                _ => targets.zip(values).for_each(|(target, value)| *target = *value),
             }
         }
         [Run { count, to, from }, inner @ ..] => {
@@ -60,6 +60,10 @@ mod tests {
         copy(&mut target, &source, &runs).unwrap();
         assert_eq!(target, [1, 4, 2, 5, 3, 6]);
         assert_eq!(copy(&mut target[..5], &source, &runs), None);
+        let repeated = [Run { count: 3, to: 2, from: 0 }];
+        copy(&mut target, &source[4..], &repeated).unwrap();
+        assert_eq!(target, [5, 4, 5, 5, 5, 6]);
+        copy(&mut target, &[], &[Run { count: 0, to: 1, from: 2 }]).unwrap();
         assert_eq!(copy(&mut target, &source[..5], &runs), None);
     }
 }

@@ -102,8 +102,9 @@ pub mod program {
         phase::PHASE,
         plan::{Memory, MemoryRequest, Phase, PlanItem, RunSize},
         schedule::TimeSpan,
-        slurm::{Slurm, ThreadsFrom, default_threads, note_started_threads},
+        slurm::{Slurm, ThreadsFrom, default_threads},
         summary::BatchSummary,
+        threads::note_started_threads,
         tracer::RunNumbers,
     };
     pub use burntrace_kernels::MAX_NEIGHBOURS;

@@ -1,6 +1,4 @@
-//! The CPU threads of this process, and what SLURM gave to the job that it is part of.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! What SLURM gave to the job that this process is part of.
 
 /// What SLURM gave to this job, by the variables of its environment.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -63,22 +61,6 @@ pub fn default_threads() -> (usize, ThreadsFrom) {
     let slurm = Slurm::of_process().and_then(|slurm| slurm.cpus);
     let available = std::thread::available_parallelism().map_or(1, |n| n.get());
     choose(available, slurm, variable)
-}
-
-/// The number of CPU threads that this process has started; 0 before.
-static STARTED: AtomicUsize = AtomicUsize::new(0);
-
-/// Notes how many CPU threads this process has started, for work that has threads of its own.
-pub fn note_started_threads(count: usize) {
-    STARTED.store(count, Ordering::Relaxed);
-}
-
-/// The number of CPU threads that this process has started, or would by default.
-pub(crate) fn cpu_threads() -> usize {
-    match STARTED.load(Ordering::Relaxed) {
-        0 => default_threads().0,
-        count => count,
-    }
 }
 
 fn choose(available: usize, slurm: Option<usize>, variable: Option<usize>) -> (usize, ThreadsFrom) {

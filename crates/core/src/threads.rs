@@ -1,10 +1,31 @@
-//! Parallel work on index ranges.
+//! The CPU threads of this process, and parallel work on index ranges.
 
-use crate::slurm::cpu_threads;
-use std::{mem, ops::Range, thread::ScopedJoinHandle};
+use crate::slurm::default_threads;
+use std::{
+    mem,
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread::ScopedJoinHandle,
+};
 
 /// Minimum number of indices for a thread.
 const MIN_INDICES: usize = 4_000;
+
+/// The number of CPU threads that this process has started; 0 before.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes how many CPU threads this process has started, for work that has threads of its own.
+pub fn note_started_threads(count: usize) {
+    STARTED.store(count, Ordering::Relaxed);
+}
+
+/// The number of CPU threads that this process has started, or would by default.
+pub(crate) fn cpu_threads() -> usize {
+    match STARTED.load(Ordering::Relaxed) {
+        0 => default_threads().0,
+        count => count,
+    }
+}
 
 /// Calls two functions at the same time, if there is more than one thread.
 pub(crate) fn both<A: Send, B>(
@@ -26,8 +47,8 @@ pub(crate) fn in_parts<T: Send>(count: usize, work: impl Fn(Range<usize>) -> T +
     filled((count, 0), (), |range, _| work(range)).1
 }
 
-/// Rows of the same number of elements, which are `empty` at first, [filled](fill) in parallel. Returns them, and the results of `work`
-/// in order.
+/// Allocates rows of `width` elements that are `empty`, and [fills](fill) them in parallel. Returns them, and the results of `work` in
+/// order.
 pub(crate) fn filled<T: Copy + Send, R: Send>(
     (count, width): (usize, usize),
     empty: T,

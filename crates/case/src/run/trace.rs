@@ -257,7 +257,7 @@ pub fn open_log(path: &Path, console: &dyn Console) -> Result<()> {
 }
 
 /// Starts the CPU threads, once for this process and before all that uses them: whoever asks for their number
-/// starts them, too. 0 means as many as `RAYON_NUM_THREADS` says, or all that the process may use.
+/// starts them, too. Reading and meshes take the same number. 0 means as many as `RAYON_NUM_THREADS` says, or all that the process may use.
 pub fn start_threads(threads: usize) -> Result<()> {
     let wanted = if threads == 0 { default_threads().0 } else { threads };
     let built = rayon::ThreadPoolBuilder::new().num_threads(wanted).build_global();

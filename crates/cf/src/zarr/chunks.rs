@@ -2,7 +2,7 @@
 
 use super::metadata::ArrayMetadata;
 use super::shards::{Shards, part, present};
-use crate::parallel::{self, read_each};
+use crate::parallel::{is_large, read_each};
 use crate::store::{ScalarType, Span, Variable, check_slab};
 use crate::strided::{Run, copy, strides};
 use crate::values::Values;
@@ -21,8 +21,9 @@ const MAX_RATIO: u64 = 32_768;
 /// Maximum number of chunks of a hyperslab.
 const MAX_CHUNKS: usize = 10_000_000;
 
-/// Maximum bytes of chunks that are decoded together.
-const MAX_TOGETHER: usize = 128 << 20;
+/// Maximum bytes, and number, of chunks that are decoded together.
+const MAX_TOGETHER: usize = 32 << 20;
+const MAX_CHUNKS_TOGETHER: usize = 4096;
 
 /// Reads a hyperslab of an array; the chunks of a large one in parallel.
 pub(super) fn read(
@@ -37,8 +38,12 @@ pub(super) fn read(
     let values = Values::filled(scalar.fits_f32(), count, array.fill);
     let mut values =
         values.map_err(|bytes| fail(format!("{bytes} bytes do not fit into memory")))?;
-    let is_large = count * scalar.size() >= parallel::MIN_BYTES;
-    let together = if is_large { (MAX_TOGETHER / reader.size.max(1)).max(1) } else { 1 };
+    let is_large = is_large(count * scalar.size());
+    let bytes = array.chunk.iter().product::<usize>() * if scalar.fits_f32() { 4 } else { 8 };
+    let together = match is_large {
+        true => (MAX_TOGETHER / bytes.max(1)).clamp(1, MAX_CHUNKS_TOGETHER),
+        false => 1,
+    };
     let numbers = |chunk: &Vec<usize>| {
         let bytes = reader.bytes(chunk)?;
         Ok(bytes.map(|bytes| decoded(&bytes, scalar, array.is_big_endian)))

@@ -90,8 +90,9 @@ impl Walls {
 }
 
 impl Results {
-    /// With the mesh of the field, which is then not read again.
+    /// With the mesh of the field, which is then not read again. On a sphere it measures coordinates from elsewhere, and is read.
     pub fn with_mesh(mut self, mesh: Option<&Arc<Mesh>>) -> Results {
+        let mesh = mesh.filter(|_| self.radius().is_none());
         let checked = |mesh: &Arc<Mesh>| match check_size(mesh.cells().len()) {
             Ok(()) => Ok(Some(mesh.clone())),
             Err(error) => Err(format!("{error:#}")),
@@ -116,7 +117,9 @@ fn read_mesh(case: &Case) -> Result<Option<Arc<Mesh>>> {
     // The case of a run has absolute paths.
     let Some(series) = job::mesh(case)? else { return Ok(None) };
     check_size(series.cells().len())?;
-    Ok(Some(Arc::new(Mesh::new(series.points(), series.cells().clone())?)))
+    // As the field of the run has it.
+    let (mesh, _) = Mesh::in_order(series.points(), series.cells(), case.run.precision)?;
+    Ok(Some(Arc::new(mesh)))
 }
 
 fn check_size(cells: usize) -> Result<()> {

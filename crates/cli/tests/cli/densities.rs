@@ -122,6 +122,24 @@ fn densities_stop_at_the_boundary_of_a_mesh() {
 }
 
 #[test]
+fn a_report_of_a_run_on_a_mesh_is_the_same_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let mesh = Mesh::cubes([3, 3, 1], |[i, j, _]| i == 0 || j == 2);
+    std::fs::write(path.join("mesh.vtk"), mesh.file("POINT_DATA", |_| [0.1; 3])).unwrap();
+    let case = "[field]\nfiles = \"mesh.vtk\"\ninterpolation = \"mesh\"\n[seeds]\nkind = \"mesh\"\ncount = 300\n\
+        [trace]\nt0 = 0.0\nt1 = 1.0\ndt = 0.5\n[save]\nreport = \"always\"\n[run]\ndevice = \"flex\"\nout = \"out\"\n";
+    std::fs::write(path.join("case.toml"), case).unwrap();
+    succeed(path, &["run", "case.toml", "--quiet"]);
+    let files = ["report.json", "pictures/density.png", "pictures/tracks.png"];
+    let read = || files.map(|name| std::fs::read(path.join("out").join(name)).unwrap());
+    // The run hands its mesh over; later it is read from its file.
+    let of_run = read();
+    succeed(path, &["report", "out"]);
+    assert!(read() == of_run);
+}
+
+#[test]
 fn densities_stop_at_land() {
     let folder = sea::folder(&sea::CMEMS, sea::down());
     let path = folder.path();

@@ -333,7 +333,7 @@ impl Layout {
 
 /// Maximum number of frames to read at once.
 pub(super) fn threads() -> usize {
-    crate::slurm::cpu_threads().min(8)
+    crate::threads::cpu_threads().min(8)
 }
 
 /// Refuses a period if the first and the last frame differ.

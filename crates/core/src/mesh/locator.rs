@@ -14,10 +14,11 @@ const MAX_BINS: f64 = 1_048_576.0;
 /// Initial edge of the bins, relative to the mean extent of the boxes on the axis.
 const FIRST: f64 = 0.8;
 
-/// First and last bin on each axis; none from 1 to 0.
+/// First and last bin on each axis.
 type Reach = [[u32; 2]; 3];
 
-const NOWHERE: Reach = [[1, 0]; 3];
+/// Empty ranges of bins.
+const NO_BINS: Reach = [[1, 0]; 3];
 
 /// Equal bins over the bounding box of a mesh. Every bin that overlaps the box of a cell lists the
 /// cell, so the bin of a position lists every cell that can contain the position.
@@ -81,6 +82,7 @@ impl Locator {
             let factor = excess.powf(0.5 / dimension).clamp(1.1, 1e3);
             edge = edge.map(|length| length.max(f64::MIN_POSITIVE) * factor);
         };
+        drop(boxes);
         locator.fill(&reaches);
         locator
     }
@@ -130,7 +132,7 @@ impl Locator {
         if of_bins > 1.0 {
             return (of_bins, Vec::new());
         }
-        let (reaches, entries) = filled((boxes.len(), 1), NOWHERE, |range, reaches| {
+        let (reaches, entries) = filled((boxes.len(), 1), NO_BINS, |range, reaches| {
             let mut entries = 0;
             for (bounds, reach) in boxes[range].iter().zip(reaches) {
                 *reach = self.reach(bounds);
@@ -144,7 +146,7 @@ impl Locator {
     /// First and last bin of a padded box on each axis.
     fn reach(&self, bounds: &Bounds) -> Reach {
         if bounds.is_empty() {
-            return NOWHERE;
+            return NO_BINS;
         }
         let along =
             |d: usize| [self.bin(bounds.low[d], d) as u32, self.bin(bounds.high[d], d) as u32];
@@ -212,7 +214,8 @@ impl Locator {
     }
 
     fn padded_reach(&self, bounds: &Bounds) -> Reach {
-        self.reach(&padded(bounds, self.precision))
+        // A padded empty box is not empty.
+        if bounds.is_empty() { NO_BINS } else { self.reach(&padded(bounds, self.precision)) }
     }
 
     /// Calls a function with each of some consecutive bins that is in reach.

@@ -255,7 +255,7 @@ impl Mesh {
     }
 }
 
-/// What all triangles, or all tetrahedra, have in common. A mesh of simplices has cells of one kind.
+/// Constants of triangles or of tetrahedra. A mesh of simplices has cells of one kind.
 struct Simplex {
     /// The node opposite to each face.
     opposite: [usize; 4],

@@ -79,10 +79,10 @@ impl Mesh {
         let around = |face: &BoundaryFace| locator.widened_by_a_bin(&face.bounds);
         let opposed = in_parts(faces.len(), |range| {
             // A face in several bins is compared once.
-            let mut compared_with = vec![usize::MAX; faces.len()];
+            let mut compared_with = vec![u32::MAX; faces.len()];
             let mut is_opposed = |index: usize, around: &Bounds| {
                 by_bin.any_near(around, |other| {
-                    mem::replace(&mut compared_with[other], index) != index
+                    mem::replace(&mut compared_with[other], index as u32) != index as u32
                         && faces[index].is_opposed_to(&faces[other])
                 })
             };

@@ -69,13 +69,16 @@ impl Shape {
             [along(0), along(1), along(2)]
         };
         if kind.is_affine() {
-            terms.iter_mut().zip(nodes).for_each(|(term, node)| *term = offset(node));
-        }
-        for (node, row) in nodes.iter().zip(&table.coefficients).filter(|_| !kind.is_affine()) {
-            let offset = offset(node);
-            for (term, c) in terms.iter_mut().zip(&row[..table.exponents.len()]) {
-                for d in 0..3 {
-                    term[d] += c * offset[d];
+            // Adding 0 removes the sign of zero.
+            let terms = terms.iter_mut().zip(nodes);
+            terms.for_each(|(term, node)| *term = offset(node).map(|x| x + 0.0));
+        } else {
+            for (node, row) in nodes.iter().zip(&table.coefficients) {
+                let offset = offset(node);
+                for (term, c) in terms.iter_mut().zip(&row[..table.exponents.len()]) {
+                    for d in 0..3 {
+                        term[d] += c * offset[d];
+                    }
                 }
             }
         }

@@ -21,6 +21,8 @@ use rayon::prelude::*;
 
 /// Maximum number of nodes.
 const MAX_NODES: f64 = 6.7e7;
+/// Nodes that threads look at together.
+const BLOCK: usize = 1 << 20;
 /// Variance of a cloud along an axis, and of the interpolation between nodes, in node spacings squared, in the mean of the
 /// positions between nodes.
 const CLOUD_VARIANCE: f64 = 1.0 / 6.0;
@@ -211,18 +213,20 @@ impl Density {
         &self,
         region: &Region,
         mut estimate: Estimate,
-        points: impl Iterator<Item = [f64; 3]>,
+        mut points: impl Iterator<Item = [f64; 3]>,
         like: &Tensor<2>,
     ) -> Result<Estimate> {
         let mut values = estimate.numbers()?;
         let is_bins = estimate.placement == Placement::Cells;
-        let points: Vec<[f64; 3]> = points.collect();
-        values.par_iter_mut().zip(points).for_each(|(value, point)| {
-            let is_outside = || self.domain.wrap(point).is_some_and(|at| !region.contains(at));
-            if !(is_bins && *value > 0.0) && is_outside() {
-                *value = f64::NAN;
-            }
-        });
+        for block in values.chunks_mut(BLOCK) {
+            let here: Vec<[f64; 3]> = points.by_ref().take(block.len()).collect();
+            block.par_iter_mut().zip(here).for_each(|(value, point)| {
+                let is_outside = || self.domain.wrap(point).is_some_and(|at| !region.contains(at));
+                if !(is_bins && *value > 0.0) && is_outside() {
+                    *value = f64::NAN;
+                }
+            });
+        }
         if let (Some(lattice), false) = (&estimate.lattice, is_bins) {
             let sizes = self.cell_sizes(lattice, false)?;
             estimate.integral = Some(lattice.integral(&values, &sizes));
