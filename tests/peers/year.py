@@ -4,7 +4,8 @@
 Writes 365 daily frames of 400 x 400 nodes of 1/12 degree with land, a NetCDF file a month (446 MB), and `year.toml`, which
 `burntrace run FOLDER/year.toml` traces: 10,000 particles, 364 days, steps of 30 minutes, a save a day. SEEDS is a table of
 `burntrace export RUN --to csv --to-time 0`. `deep` writes 31 frames with 50 depths (496 MB), of which particles at
-the surface need two; `packed` writes them in compressed chunks of 5 x 100 x 100 nodes. Prints the time of execute(), particle-steps per second, and the peak memory of Python.
+the surface need two; `packed` writes them in compressed chunks of 5 x 100 x 100 nodes. Prints the time of execute(),
+particle-steps per second, and the peak memory of Python.
 """
 
 import resource

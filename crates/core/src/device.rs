@@ -144,10 +144,8 @@ fn describe(kind: Kind, index: usize, device: Device) -> OpenDevice {
     let name = kind.device_name(index);
     let (description, is_software) = identity.unwrap_or_else(|| {
         let threads = crate::threads::cpu_threads();
-        (
-            format!("this machine's CPU, {threads} thread{}", if threads == 1 { "" } else { "s" }),
-            false,
-        )
+        let plural = if threads == 1 { "" } else { "s" };
+        (format!("this machine's CPU, {threads} thread{plural}"), false)
     });
     OpenDevice {
         name,

@@ -261,7 +261,7 @@ pub fn open_log(path: &Path, console: &dyn Console) -> Result<()> {
 pub fn start_threads(threads: usize) -> Result<()> {
     let wanted = if threads == 0 { default_threads().0 } else { threads };
     let built = rayon::ThreadPoolBuilder::new().num_threads(wanted).build_global();
-    let started = match built {
+    match built {
         // Started before, by a program that calls.
         Err(error)
             if error.source().is_none() && [0, rayon::current_num_threads()].contains(&threads) =>
@@ -271,11 +271,9 @@ pub fn start_threads(threads: usize) -> Result<()> {
         built => built.with_context(|| {
             format!("cannot start {wanted} CPU threads; give fewer with --threads")
         }),
-    };
-    if started.is_ok() {
-        let count = rayon::current_num_threads();
-        note_started_threads(count);
-        io::series::set_reading_threads(count);
-    }
-    started
+    }?;
+    let count = rayon::current_num_threads();
+    note_started_threads(count);
+    io::series::set_reading_threads(count);
+    Ok(())
 }

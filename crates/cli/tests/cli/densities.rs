@@ -99,18 +99,24 @@ fn densities_stop_at_bodies_in_space() {
     assert!(image.arrays[0].1.iter().all(|value| value.is_finite()));
 }
 
-#[test]
-fn densities_stop_at_the_boundary_of_a_mesh() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    // A channel around the corner of a missing cube.
+/// Runs 300 particles in a channel around the corner of a missing cube.
+fn run_in_a_channel(path: &Path, settings: &[&str]) {
     let mesh = Mesh::cubes([3, 3, 1], |[i, j, _]| i == 0 || j == 2);
     std::fs::write(path.join("mesh.vtk"), mesh.file("POINT_DATA", |_| [0.0; 3])).unwrap();
     let case = "[field]\nfiles = \"mesh.vtk\"\ninterpolation = \"mesh\"\n[boundary]\nmesh = \"slide\"\n\
         [seeds]\nkind = \"mesh\"\ncount = 300\n[trace]\nt0 = 0.0\nt1 = 1.0\ndt = 0.5\n\
-        [run]\ndevice = \"flex\"\nprecision = \"f64\"\nout = \"out\"\n";
+        [run]\ndevice = \"flex\"\nout = \"out\"\n";
     std::fs::write(path.join("case.toml"), case).unwrap();
-    succeed(path, &["run", "case.toml", "--quiet"]);
+    let settings = settings.iter().flat_map(|setting| ["--set", *setting]);
+    let args: Vec<&str> = ["run", "case.toml", "--quiet"].into_iter().chain(settings).collect();
+    succeed(path, &args);
+}
+
+#[test]
+fn densities_stop_at_the_boundary_of_a_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    run_in_a_channel(path, &["run.precision=f64"]);
     let is_inside = |[x, y, _]: [f64; 3]| x < 1.0 + 1e-9 || y > 2.0 - 1e-9;
     let args = ["--nodes", "31x31x11", "--no-pictures"];
     assert_inside(&density(path, &args), is_inside);
@@ -125,12 +131,7 @@ fn densities_stop_at_the_boundary_of_a_mesh() {
 fn a_report_of_a_run_on_a_mesh_is_the_same_later() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let mesh = Mesh::cubes([3, 3, 1], |[i, j, _]| i == 0 || j == 2);
-    std::fs::write(path.join("mesh.vtk"), mesh.file("POINT_DATA", |_| [0.1; 3])).unwrap();
-    let case = "[field]\nfiles = \"mesh.vtk\"\ninterpolation = \"mesh\"\n[seeds]\nkind = \"mesh\"\ncount = 300\n\
-        [trace]\nt0 = 0.0\nt1 = 1.0\ndt = 0.5\n[save]\nreport = \"always\"\n[run]\ndevice = \"flex\"\nout = \"out\"\n";
-    std::fs::write(path.join("case.toml"), case).unwrap();
-    succeed(path, &["run", "case.toml", "--quiet"]);
+    run_in_a_channel(path, &["run.precision=f32", "save.report=always"]);
     let files = ["report.json", "pictures/density.png", "pictures/tracks.png"];
     let read = || files.map(|name| std::fs::read(path.join("out").join(name)).unwrap());
     // The run hands its mesh over; later it is read from its file.

@@ -23,7 +23,7 @@ use crate::{
     mesh::{Coordinates, Mesh, Origins, records},
 };
 use averaged::Averaged;
-use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Int, Tensor};
 use burntrace_kernels::{FieldShape, FieldTensors, Placement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -360,14 +360,7 @@ fn tensors(
     device: &Device,
     precision: Precision,
 ) -> FieldTensors {
-    let coordinates = records::rounded(records.floats, precision);
-    let entries = records.index.len();
-    let index = TensorData::new(records.index, [entries]);
-    FieldTensors {
-        velocity,
-        groups,
-        coordinates: Tensor::from_data(coordinates, (device, precision.dtype())),
-        index: Tensor::from_data(index, (device, DType::I32)),
-        shape: FieldShape::Mesh(records.shape),
-    }
+    let shape = FieldShape::Mesh(records.shape);
+    let (coordinates, index) = records.into_tensors(precision, device);
+    FieldTensors { velocity, groups, coordinates, index, shape }
 }

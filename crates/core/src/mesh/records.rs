@@ -1,9 +1,9 @@
 //! The cell records of a mesh that kernels read, see [`MeshShape`].
 
 use super::{shape, structure::Mesh, survey::nodes};
-use crate::Precision;
 use crate::threads::{filled, in_parts};
-use burn::tensor::TensorData;
+use crate::{Floats, Precision};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burntrace_kernels::{CELL_RECORD, CellKind, MAX_CELL_NODES, MeshForm, MeshShape, Placement};
 
 /// The arrays of a mesh in the layout and precision of a kernel.
@@ -14,17 +14,21 @@ pub(crate) struct Records {
     pub index: Vec<i32>,
 }
 
-/// Tensor data of [records](Records::floats) in the precision of a kernel.
-pub(crate) fn rounded(floats: Vec<f64>, precision: Precision) -> TensorData {
-    let count = floats.len();
-    match precision {
-        Precision::F32 => {
-            let (rounded, _) = filled((count, 1), 0.0, |range, rounded| {
-                rounded.iter_mut().zip(&floats[range]).for_each(|(to, from)| *to = *from as f32);
-            });
-            TensorData::new(rounded, [count])
-        }
-        Precision::F64 => TensorData::new(floats, [count]),
+impl Records {
+    /// The records as a tensor in the precision of a kernel, and the index as another.
+    pub fn into_tensors(
+        self,
+        precision: Precision,
+        device: &Device,
+    ) -> (Tensor<1>, Tensor<1, Int>) {
+        let Records { floats, index, .. } = self;
+        let numbers = Floats::filled(precision, (floats.len(), 1), |row, _| floats[row]);
+        let count = index.len();
+        let index = TensorData::new(index, [count]);
+        (
+            numbers.into_tensor([floats.len()], device),
+            Tensor::from_data(index, (device, DType::I32)),
+        )
     }
 }
 

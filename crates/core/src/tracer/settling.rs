@@ -6,8 +6,8 @@ use super::{
     rows::{floats, ints},
     stepper::Stepper,
 };
-use crate::{Field, Result, device, mesh::records};
-use burn::tensor::{DType, Int, Tensor, TensorData};
+use crate::{Field, Result, device};
+use burn::tensor::{DType, Int, Tensor};
 use burntrace_kernels::{
     Clock, FieldShape, FieldTensors, FreeEnds, Particles, Placement, ReinjectionRules, Segment,
     Step, settling::WAKES,
@@ -41,13 +41,12 @@ pub(super) fn surroundings(field: &dyn Field) -> FieldTensors {
         (_, None) => FieldTensors::none(&device, precision.dtype()),
         (_, Some(mesh)) => {
             let records = mesh.records(None, Placement::Cells, precision);
-            let count = records.index.len();
-            let floats = records::rounded(records.floats, precision);
-            let index = TensorData::new(records.index, [count]);
+            let shape = FieldShape::Mesh(records.shape);
+            let (coordinates, index) = records.into_tensors(precision, &device);
             FieldTensors {
-                coordinates: Tensor::from_data(floats, (&device, precision.dtype())),
-                index: Tensor::from_data(index, (&device, DType::I32)),
-                shape: FieldShape::Mesh(records.shape),
+                coordinates,
+                index,
+                shape,
                 ..FieldTensors::none(&device, precision.dtype())
             }
         }
